@@ -1,0 +1,329 @@
+//! Compressed sparse rows, owned and validated once; unchecked indexing afterwards.
+#![allow(unsafe_code)]
+
+use rayon::prelude::*;
+
+use crate::error::{KernelError, check_length};
+use crate::real::Real;
+use crate::rows::{LANES, Rows, axpy_lanes};
+use crate::threads::with_threads;
+
+/// A sparse matrix whose indices are owned here.
+///
+/// Invariants, checked by [`Csr::new`]: `starts` has `n_rows + 1` entries, starts at 0, never
+/// falls, and ends at `columns.len() == values.len()`; every column is below `n_cols`.
+/// Columns of a row need not be sorted and may repeat (their values add up).
+#[derive(Debug, Clone)]
+pub struct Csr<T> {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<T>,
+    n_cols: usize,
+}
+
+/// Integer types in which row pointers and columns may arrive.
+pub trait Index: Copy + Sync {
+    /// Widen.
+    fn to_i64(self) -> i64;
+}
+
+impl Index for i32 {
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        i64::from(self)
+    }
+}
+
+impl Index for i64 {
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        self
+    }
+}
+
+impl<T: Real> Csr<T> {
+    /// Copy and check the three arrays of a CSR matrix, on `n_threads` threads.
+    pub fn new<I: Index>(
+        starts: &[I],
+        columns: &[I],
+        values: &[T],
+        n_cols: usize,
+        n_threads: usize,
+    ) -> Result<Self, KernelError> {
+        check_length("indices", columns.len(), values.len())?;
+        if u32::try_from(n_cols).is_err() {
+            return Err(KernelError::Argument(format!("{n_cols} columns are too many: at most 2^32 - 1")));
+        }
+        let nnz = values.len();
+        let malformed = |row| KernelError::RowPointer { row, nnz };
+        if starts.first().map(|s| s.to_i64()) != Some(0) {
+            return Err(malformed(0));
+        }
+        let mut owned = Vec::with_capacity(starts.len());
+        let mut last = 0usize;
+        for (row, start) in starts.iter().enumerate() {
+            let start = usize::try_from(start.to_i64()).map_err(|_| malformed(row))?;
+            if start < last || start > nnz {
+                return Err(malformed(row));
+            }
+            owned.push(start);
+            last = start;
+        }
+        if last != nnz {
+            return Err(malformed(owned.len() - 1));
+        }
+        let bound = n_cols as i64;
+        let mut checked = vec![0u32; nnz];
+        const BLOCK: usize = 1 << 16;
+        let copy_block = |(to, from): (&mut [u32], &[I])| {
+            let mut ok = true;
+            for (to, from) in to.iter_mut().zip(from) {
+                let c = from.to_i64();
+                ok &= (c >= 0) & (c < bound);
+                *to = c as u32;
+            }
+            ok
+        };
+        let good: Vec<bool> = with_threads(n_threads, || {
+            if n_threads <= 1 {
+                checked.chunks_mut(BLOCK).zip(columns.chunks(BLOCK)).map(copy_block).collect()
+            } else {
+                checked.par_chunks_mut(BLOCK).zip(columns.par_chunks(BLOCK)).map(copy_block).collect()
+            }
+        });
+        if let Some(block) = good.iter().position(|ok| !ok) {
+            let within = columns[block * BLOCK..].iter().position(|c| c.to_i64() < 0 || c.to_i64() >= bound);
+            let at = block * BLOCK + within.unwrap_or(0);
+            let row = owned.partition_point(|&s| s <= at) - 1;
+            return Err(KernelError::IndexOutOfRange { row, index: columns[at].to_i64(), n_cols });
+        }
+        Ok(Self { starts: owned, columns: checked, values: values.to_vec(), n_cols })
+    }
+
+    /// Columns and values of row `i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
+        let range = self.starts[i]..self.starts[i + 1];
+        (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// Where row `i` starts in the stored values, for cutting the rows into equal work.
+    pub fn start(&self, i: usize) -> usize {
+        self.starts[i]
+    }
+
+    /// Fail at the first value that is NaN or infinite.
+    pub fn check_finite(&self) -> Result<(), KernelError> {
+        for (block, values) in self.values.chunks(1 << 14).enumerate() {
+            let poison: T = values.iter().map(|&v| v * T::ZERO).sum();
+            if poison.is_nan() {
+                let at = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
+                let flat = (block << 14) + at;
+                return Err(KernelError::NotFinite {
+                    row: self.starts.partition_point(|&s| s <= flat) - 1,
+                    column: self.columns[flat] as usize,
+                    value: if values[at].is_nan() { "NaN" } else { "infinity" },
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The transpose, its rows (our columns) in the order of our rows.
+    ///
+    /// Fails when there are more rows than a column index can name.
+    pub fn transpose(&self) -> Result<Self, KernelError> {
+        let n_rows = self.n_rows();
+        if u32::try_from(n_rows).is_err() {
+            return Err(KernelError::Argument(format!("{n_rows} rows are too many to transpose")));
+        }
+        let mut starts = vec![0usize; self.n_cols + 1];
+        for &c in &self.columns {
+            starts[c as usize + 1] += 1;
+        }
+        for j in 0..self.n_cols {
+            starts[j + 1] += starts[j];
+        }
+        let mut next = starts.clone();
+        let mut columns = vec![0u32; self.columns.len()];
+        let mut values = vec![T::ZERO; self.values.len()];
+        for i in 0..n_rows {
+            let (cols, vals) = self.row(i);
+            for (&c, &v) in cols.iter().zip(vals) {
+                let at = next[c as usize];
+                next[c as usize] += 1;
+                columns[at] = i as u32;
+                values[at] = v;
+            }
+        }
+        Ok(Self { starts, columns, values, n_cols: n_rows })
+    }
+}
+
+impl<T: Real> Rows<T> for Csr<T> {
+    fn n_rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    fn n_stored(&self) -> usize {
+        self.values.len()
+    }
+
+    fn squared_norm(&self, i: usize) -> f64 {
+        self.row(i).1.iter().map(|v| v.to_f64() * v.to_f64()).sum()
+    }
+
+    #[inline(always)]
+    fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
+        assert!(w.len() >= self.n_cols);
+        let (cols, vals) = self.row(i);
+        let mut acc = [T::ZERO; 4];
+        let mut c4 = cols.chunks_exact(4);
+        let mut v4 = vals.chunks_exact(4);
+        for (c, v) in (&mut c4).zip(&mut v4) {
+            for l in 0..4 {
+                // SAFETY: every column is below n_cols <= w.len() (invariant of Csr, assert above).
+                acc[l] = v[l].fma::<FMA>(unsafe { *w.get_unchecked(c[l] as usize) }, acc[l]);
+            }
+        }
+        let mut sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
+        for (&c, &v) in c4.remainder().iter().zip(v4.remainder()) {
+            // SAFETY: as above.
+            sum = v.fma::<FMA>(unsafe { *w.get_unchecked(c as usize) }, sum);
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]) {
+        assert!(w.len() >= self.n_cols);
+        let (cols, vals) = self.row(i);
+        for (&c, &v) in cols.iter().zip(vals) {
+            // SAFETY: every column is below n_cols <= w.len() (invariant of Csr, assert above).
+            let w = unsafe { w.get_unchecked_mut(c as usize) };
+            *w = a.fma::<FMA>(v, *w);
+        }
+    }
+
+    #[inline(always)]
+    fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
+        let k = out.len();
+        assert!(w.len() >= self.n_cols * k);
+        let mut done = 0;
+        while done < k {
+            let rest = &mut out[done..];
+            done += match rest.len() / LANES {
+                0 => dot_tail::<T, FMA>(self.row(i), w, k, done, rest),
+                1 => dot_block::<T, FMA, 1>(self.row(i), w, k, done, rest),
+                2 => dot_block::<T, FMA, 2>(self.row(i), w, k, done, rest),
+                3 => dot_block::<T, FMA, 3>(self.row(i), w, k, done, rest),
+                _ => dot_block::<T, FMA, 4>(self.row(i), w, k, done, rest),
+            };
+        }
+    }
+
+    #[inline(always)]
+    fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]) {
+        let k = a.len();
+        assert!(w.len() >= self.n_cols * k);
+        let (cols, vals) = self.row(i);
+        for (&c, &v) in cols.iter().zip(vals) {
+            // SAFETY: c < n_cols, so the k entries from c * k end within n_cols * k <= w.len().
+            let w = unsafe { w.get_unchecked_mut(c as usize * k..(c as usize + 1) * k) };
+            for (w, &a) in w.iter_mut().zip(a) {
+                *w = v.fma::<FMA>(a, *w);
+            }
+        }
+    }
+}
+
+/// Scores `done .. done + N * LANES` of one row, kept in registers.
+#[inline(always)]
+fn dot_block<T: Real, const FMA: bool, const N: usize>(
+    (cols, vals): (&[u32], &[T]),
+    w: &[T],
+    k: usize,
+    done: usize,
+    out: &mut [T],
+) -> usize {
+    let mut acc = [[T::ZERO; LANES]; N];
+    for (&c, &v) in cols.iter().zip(vals) {
+        let at = c as usize * k + done;
+        // SAFETY: the caller asserted w.len() >= n_cols * k, and done + N * LANES <= k.
+        let w = unsafe { w.get_unchecked(at..at + N * LANES) };
+        axpy_lanes::<T, FMA, N>(&mut acc, v, w);
+    }
+    for (out, lane) in out.chunks_exact_mut(LANES).zip(&acc) {
+        out.copy_from_slice(lane);
+    }
+    N * LANES
+}
+
+/// The last scores of one row, fewer than a lane.
+#[inline(always)]
+fn dot_tail<T: Real, const FMA: bool>(
+    (cols, vals): (&[u32], &[T]),
+    w: &[T],
+    k: usize,
+    done: usize,
+    out: &mut [T],
+) -> usize {
+    let n = out.len();
+    let mut acc = [T::ZERO; LANES];
+    for (&c, &v) in cols.iter().zip(vals) {
+        let at = c as usize * k + done;
+        // SAFETY: the caller asserted w.len() >= n_cols * k, and done + n == k.
+        let w = unsafe { w.get_unchecked(at..at + n) };
+        for (a, &w) in acc.iter_mut().zip(w) {
+            *a = v.fma::<FMA>(w, *a);
+        }
+    }
+    out.copy_from_slice(&acc[..n]);
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Csr;
+    use crate::error::KernelError;
+    use crate::rows::Rows;
+
+    fn example() -> Csr<f64> {
+        // [[1, 0, 2], [0, 0, 0], [0, 3, 0]]
+        Csr::new(&[0i32, 2, 2, 3], &[0, 2, 1], &[1.0, 2.0, 3.0], 3, 1).expect("valid")
+    }
+
+    #[test]
+    fn products_with_one_and_many_scores() {
+        let x = example();
+        assert_eq!(x.dot::<false>(0, &[1.0, 10.0, 100.0]), 201.0);
+        for k in [1, 3, 7, 8, 9, 24, 33, 45] {
+            let w: Vec<f64> = (0..3 * k).map(|v| v as f64).collect();
+            let mut out = vec![0.0; k];
+            x.dot_many::<false>(0, &w, &mut out);
+            let expected: Vec<f64> = (0..k).map(|c| w[c] + 2.0 * w[2 * k + c]).collect();
+            assert_eq!(out, expected);
+        }
+    }
+
+    #[test]
+    fn transposing_twice_gives_the_matrix_back() {
+        let x = example();
+        let back = x.transpose().and_then(|t| t.transpose()).expect("small");
+        assert_eq!((back.starts, back.columns, back.values), (x.starts, x.columns, x.values));
+    }
+
+    #[test]
+    fn malformed_input_is_named() {
+        let bad = Csr::new(&[0i32, 1], &[5], &[1.0f32], 3, 1).err();
+        assert_eq!(bad, Some(KernelError::IndexOutOfRange { row: 0, index: 5, n_cols: 3 }));
+        assert!(Csr::new(&[0i64, 2, 1], &[0], &[1.0f32], 3, 1).is_err());
+        assert!(Csr::new::<i64>(&[], &[], &[] as &[f32], 3, 2).is_err());
+        let nan = Csr::new(&[0i32, 0, 1], &[2], &[f64::NAN], 3, 1).expect("valid");
+        assert_eq!(nan.check_finite(), Err(KernelError::NotFinite { row: 1, column: 2, value: "NaN" }));
+    }
+}

@@ -1,0 +1,119 @@
+//! Dense row-major input, borrowed from its owner.
+
+use crate::error::{KernelError, check_length};
+use crate::real::Real;
+use crate::rows::{LANES, Rows};
+
+/// A row-major matrix over borrowed values.
+#[derive(Debug, Clone, Copy)]
+pub struct Dense<'a, T> {
+    values: &'a [T],
+    n_rows: usize,
+    n_cols: usize,
+}
+
+impl<'a, T: Real> Dense<'a, T> {
+    /// Take `values` as `n_rows` rows of `n_cols`.
+    pub fn new(values: &'a [T], n_rows: usize, n_cols: usize) -> Result<Self, KernelError> {
+        check_length("values", values.len(), n_rows.saturating_mul(n_cols))?;
+        Ok(Self { values, n_rows, n_cols })
+    }
+
+    /// Row `i`.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> &'a [T] {
+        &self.values[i * self.n_cols..(i + 1) * self.n_cols]
+    }
+
+    /// All values, row after row.
+    pub fn values(&self) -> &'a [T] {
+        self.values
+    }
+
+    /// Fail at the first value that is NaN or infinite.
+    pub fn check_finite(&self) -> Result<(), KernelError> {
+        // A sum of products with zero is NaN exactly when some value is not finite; it vectorizes.
+        for (block, values) in self.values.chunks(1 << 14).enumerate() {
+            let poison: T = values.iter().map(|&v| v * T::ZERO).sum();
+            if poison.is_nan() {
+                let at = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
+                let flat = (block << 14) + at;
+                return Err(KernelError::NotFinite {
+                    row: flat / self.n_cols,
+                    column: flat % self.n_cols,
+                    value: if values[at].is_nan() { "NaN" } else { "infinity" },
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: Real> Rows<T> for Dense<'_, T> {
+    fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    fn n_cols(&self) -> usize {
+        self.n_cols
+    }
+
+    fn n_stored(&self) -> usize {
+        self.values.len()
+    }
+
+    fn squared_norm(&self, i: usize) -> f64 {
+        self.row(i).iter().map(|v| v.to_f64() * v.to_f64()).sum()
+    }
+
+    #[inline(always)]
+    fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
+        let row = self.row(i);
+        let w = &w[..row.len()];
+        let mut acc = [[T::ZERO; LANES]; 4];
+        let mut x = row.chunks_exact(4 * LANES);
+        let mut v = w.chunks_exact(4 * LANES);
+        for (x, v) in (&mut x).zip(&mut v) {
+            for (b, lane) in acc.iter_mut().enumerate() {
+                for (l, a) in lane.iter_mut().enumerate() {
+                    *a = x[b * LANES + l].fma::<FMA>(v[b * LANES + l], *a);
+                }
+            }
+        }
+        let mut sum = T::ZERO;
+        for (((&a, &b), &c), &d) in acc[0].iter().zip(&acc[1]).zip(&acc[2]).zip(&acc[3]) {
+            sum += (a + b) + (c + d);
+        }
+        for (&x, &v) in x.remainder().iter().zip(v.remainder()) {
+            sum = x.fma::<FMA>(v, sum);
+        }
+        sum
+    }
+
+    #[inline(always)]
+    fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]) {
+        for (w, &x) in w.iter_mut().zip(self.row(i)) {
+            *w = a.fma::<FMA>(x, *w);
+        }
+    }
+
+    #[inline(always)]
+    fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
+        let k = out.len();
+        out.fill(T::ZERO);
+        for (&x, w) in self.row(i).iter().zip(w.chunks_exact(k)) {
+            for (o, &v) in out.iter_mut().zip(w) {
+                *o = x.fma::<FMA>(v, *o);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]) {
+        for (&x, w) in self.row(i).iter().zip(w.chunks_exact_mut(a.len())) {
+            for (w, &a) in w.iter_mut().zip(a) {
+                *w = x.fma::<FMA>(a, *w);
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The one error type of the kernels.
+
+use thiserror::Error;
+
+/// What can be wrong with the input of a kernel.
+#[derive(Debug, Error, PartialEq)]
+pub enum KernelError {
+    /// A stored value is NaN or infinite.
+    #[error("Input X contains {value} at row {row}, column {column}.")]
+    NotFinite {
+        /// Row of the value.
+        row: usize,
+        /// Column of the value.
+        column: usize,
+        /// "NaN" or "infinity".
+        value: &'static str,
+    },
+    /// A column index is outside the matrix.
+    #[error("column index {index} in row {row} is outside 0..{n_cols}")]
+    IndexOutOfRange {
+        /// Row of the index.
+        row: usize,
+        /// The index.
+        index: i64,
+        /// Number of columns.
+        n_cols: usize,
+    },
+    /// The row pointer of a CSR matrix is malformed.
+    #[error("row pointer is malformed at row {row}: it must start at 0, never fall, and end at {nnz}")]
+    RowPointer {
+        /// First bad row.
+        row: usize,
+        /// Number of stored values.
+        nnz: usize,
+    },
+    /// Two lengths that must agree do not.
+    #[error("{what} has length {found}, expected {expected}")]
+    Length {
+        /// Name of the argument.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length it must have.
+        expected: usize,
+    },
+    /// An argument has a value that is not allowed.
+    #[error("{0}")]
+    Argument(String),
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Fail unless `found == expected`.
+pub fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), KernelError> {
+    if found == expected { Ok(()) } else { Err(KernelError::Length { what, found, expected }) }
+}

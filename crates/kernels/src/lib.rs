@@ -1,0 +1,18 @@
+//! Loops over data for linear prediction: pure Rust, no Python.
+//!
+//! One kernel per file; each opens with the problem, the invariant, the source and what is returned.
+//! Data enters through [`rows::Rows`], implemented by [`csr::Csr`] and [`dense::Dense`], so that a
+//! kernel is written once for sparse and dense input, in `f32` and `f64`.
+
+pub mod batch;
+pub mod csr;
+pub mod dense;
+pub mod error;
+pub mod interrupt;
+pub mod random;
+pub mod real;
+pub mod rows;
+pub mod simd;
+pub mod threads;
+
+pub use error::KernelError;

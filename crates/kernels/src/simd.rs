@@ -1,0 +1,88 @@
+//! Picks the instruction set at run time and compiles a task for each.
+//!
+//! A task is a struct whose `run` is `#[inline(always)]`, so that the compiler vectorizes its body
+//! for the instruction set of the function that calls it. Closures do not inherit target features:
+//! dispatch inside the parallel task, not around it.
+#![allow(unsafe_code)]
+
+use std::sync::OnceLock;
+
+/// Work to be compiled once per instruction set.
+pub trait Task {
+    /// What it returns.
+    type Output;
+    /// The work; must be `#[inline(always)]`. `FMA` says whether `mul_add` is one instruction.
+    fn run<const FMA: bool>(self) -> Self::Output;
+}
+
+/// Instruction sets with a compiled version of every task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isa {
+    /// What every machine of the target has.
+    Scalar,
+    /// x86-64 with AVX2 and FMA.
+    Avx2,
+    /// x86-64 with AVX-512 F, VL, DQ and BW.
+    Avx512,
+}
+
+/// The instruction set in use: the best the machine has, or what `SEPARATRIX_ISA` names
+/// (`scalar`, `avx2`), read once.
+pub fn isa() -> Isa {
+    static ISA: OnceLock<Isa> = OnceLock::new();
+    *ISA.get_or_init(|| {
+        let best = detect();
+        match std::env::var("SEPARATRIX_ISA").as_deref() {
+            Ok("scalar") => Isa::Scalar,
+            Ok("avx2") if best != Isa::Scalar => Isa::Avx2,
+            _ => best,
+        }
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn detect() -> Isa {
+    let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    let avx512 = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512bw");
+    match (avx2, avx512) {
+        (true, true) => Isa::Avx512,
+        (true, false) => Isa::Avx2,
+        _ => Isa::Scalar,
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detect() -> Isa {
+    Isa::Scalar
+}
+
+/// Run `task` compiled for the instruction set in use.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn dispatch<K: Task>(task: K) -> K::Output {
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+    fn run_avx512<K: Task>(task: K) -> K::Output {
+        task.run::<true>()
+    }
+    #[target_feature(enable = "avx2,fma")]
+    fn run_avx2<K: Task>(task: K) -> K::Output {
+        task.run::<true>()
+    }
+    match isa() {
+        // SAFETY: `isa` returns these only after the CPU reported every feature named above.
+        Isa::Avx512 => unsafe { run_avx512(task) },
+        // SAFETY: as above.
+        Isa::Avx2 => unsafe { run_avx2(task) },
+        Isa::Scalar => task.run::<false>(),
+    }
+}
+
+/// Run `task`; this target has one version, with fused multiply-add on aarch64.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub fn dispatch<K: Task>(task: K) -> K::Output {
+    if cfg!(target_arch = "aarch64") { task.run::<true>() } else { task.run::<false>() }
+}

@@ -1,0 +1,64 @@
+//! Thread pools, one per process and size: rayon's own pool does not survive a fork.
+
+use std::sync::OnceLock;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+struct Node {
+    process: u32,
+    n_threads: usize,
+    pool: ThreadPool,
+    next: OnceLock<Box<Node>>,
+}
+
+static HEAD: OnceLock<Box<Node>> = OnceLock::new();
+
+/// Run `work` inside the pool of `n_threads` threads of this process (inline for one thread).
+///
+/// The pools form a list that only grows and is read without a lock, so a fork at any moment
+/// leaves the child able to make its own.
+pub fn with_threads<R: Send>(n_threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    if n_threads <= 1 {
+        return work();
+    }
+    match pool(n_threads) {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
+/// The pool, or `None` when the system gives no threads (the work then runs on the caller's).
+fn pool(n_threads: usize) -> Option<&'static ThreadPool> {
+    let process = std::process::id();
+    let mut slot = &HEAD;
+    loop {
+        if let Some(node) = slot.get() {
+            if node.process == process && node.n_threads == n_threads {
+                return Some(&node.pool);
+            }
+            slot = &node.next;
+            continue;
+        }
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(n_threads)
+            .thread_name(|i| format!("separatrix-{i}"))
+            .build()
+            .ok()?;
+        let node = Box::new(Node { process, n_threads, pool, next: OnceLock::new() });
+        // When another thread was faster its node stands here: the loop looks at that one next.
+        let _ = slot.set(node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_threads;
+
+    #[test]
+    fn a_pool_has_the_size_asked_for() {
+        for n in [1, 2, 3, 2] {
+            let seen = with_threads(n, rayon::current_num_threads);
+            assert!(n == 1 || seen == n);
+        }
+    }
+}

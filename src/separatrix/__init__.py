@@ -1,0 +1,1 @@
+"""Linear prediction from binary to multiclass to structured outputs."""

@@ -1,0 +1,41 @@
+"""The loss zoo: margin losses for two classes, generated losses for many."""
+
+from separatrix.losses.generated import (
+    CostAugmentedMax,
+    GeneratedLoss,
+    HardMax,
+    LogSumExp,
+    multiclass_hinge,
+    multiclass_logistic,
+    multiclass_perceptron,
+)
+from separatrix.losses.margin import (
+    MARGIN_LOSSES,
+    Exponential,
+    Hinge,
+    Logistic,
+    MarginLoss,
+    PerceptronLoss,
+    Squared,
+    SquaredHinge,
+    ZeroOne,
+)
+
+__all__ = [
+    "MARGIN_LOSSES",
+    "CostAugmentedMax",
+    "Exponential",
+    "GeneratedLoss",
+    "HardMax",
+    "Hinge",
+    "LogSumExp",
+    "Logistic",
+    "MarginLoss",
+    "PerceptronLoss",
+    "Squared",
+    "SquaredHinge",
+    "ZeroOne",
+    "multiclass_hinge",
+    "multiclass_logistic",
+    "multiclass_perceptron",
+]

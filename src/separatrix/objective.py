@@ -1,0 +1,142 @@
+"""Scores, loss and regularizer meet here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.protocols import Array, Loss, Regularizer, ScoreMap
+
+__all__ = ["DUAL_LOSSES", "Objective"]
+
+#: Losses with a dual kernel, by name.
+DUAL_LOSSES = frozenset(
+    {"hinge", "squared_hinge", "logistic", "multiclass_hinge", "multiclass_logistic"}
+)
+
+
+class Objective:
+    """P(w) = R(w) + C sum_i c_i loss(s_i, y_i) with s = score_map(w).
+
+    Parameters
+    ----------
+    score_map : ScoreMap
+        From weights to scores.
+    loss : Loss
+        Loss of the scores.
+    regularizer : Regularizer
+        Penalty on the weights.
+    targets : ndarray of shape (n,)
+        +1 / -1 for a margin loss, class numbers otherwise.
+    C : float
+        Weight of the losses.
+    sample_weight : ndarray of shape (n,) or None
+        c_i; None stands for ones.
+    exempt : bool
+        Whether the last row of the weights (the intercepts) is left out of the regularizer.
+
+    Attributes
+    ----------
+    can : frozenset of str
+        What the objective offers: "value_grad", "hvp", "prox", "dual".
+    """
+
+    def __init__(
+        self,
+        score_map: ScoreMap,
+        loss: Loss,
+        regularizer: Regularizer,
+        targets: npt.NDArray[Any],
+        *,
+        C: float = 1.0,
+        sample_weight: npt.NDArray[np.float64] | None = None,
+        exempt: bool = False,
+    ) -> None:
+        self.score_map = score_map
+        self.loss = loss
+        self.regularizer = regularizer
+        self.targets = targets
+        self.C = C
+        self.sample_weight = sample_weight
+        self.exempt = exempt
+        self.can = self._capabilities()
+
+    def _capabilities(self) -> frozenset[str]:
+        can = {"prox"}
+        if self.regularizer.smooth:
+            can.add("value_grad")
+            if self.loss.smooth and hasattr(self.loss, "curvature_product"):
+                can.add("hvp")
+        name = getattr(self.loss, "name", None)
+        regularizer = getattr(self.regularizer, "name", None)
+        if name in DUAL_LOSSES and regularizer == "l2" and hasattr(self.score_map, "design"):
+            can.add("dual")
+        return frozenset(can)
+
+    @property
+    def row_weights(self) -> npt.NDArray[np.float64]:
+        """C c_i for every row."""
+        if self.sample_weight is None:
+            return np.full(self.score_map.n_rows, float(self.C))
+        return self.C * self.sample_weight
+
+    def penalized(self, w: Array) -> Array:
+        """The rows of w that the regularizer sees."""
+        return w[:-1] if self.exempt else w
+
+    def _weigh(self, values: Array) -> Array:
+        return values if self.sample_weight is None else (values.T * self.sample_weight).T
+
+    def value(self, w: Array) -> float:
+        """P(w)."""
+        losses, _ = self.loss.value_and_grad(self.score_map(w), self.targets)
+        return self.value_from_losses(losses, w)
+
+    def value_from_losses(self, losses: Array, w: Array) -> float:
+        """P(w) from the losses of the rows at w."""
+        total = float(self._weigh(losses).sum(dtype=np.float64))
+        return self.C * total + self.regularizer.value(self.penalized(w))
+
+    def value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """P(w) and a (sub)gradient of the shape of w, float64."""
+        value, grad = self.loss_value_and_grad(w)
+        grad[: len(self.penalized(w))] += self.regularizer.grad(self.penalized(w))
+        return value + self.regularizer.value(self.penalized(w)), grad
+
+    def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """The loss part C sum_i c_i loss_i alone, and its (sub)gradient."""
+        losses, ds = self.loss.value_and_grad(self.score_map(w), self.targets)
+        value = self.C * float(self._weigh(losses).sum(dtype=np.float64))
+        return value, self.C * self.score_map.adjoint(self._weigh(ds))
+
+    def hessian(self, w: Array) -> Callable[[Array], Array]:
+        """The map v -> H v at w, for losses with a second derivative."""
+        scores = self.score_map(w)
+        product = self.loss.curvature_product  # type: ignore[attr-defined]
+        curvature = float(getattr(self.regularizer, "curvature", 0.0))
+
+        def apply(v: Array) -> Array:
+            ds = self._weigh(product(scores, self.targets, self.score_map(v)))
+            result = self.C * self.score_map.adjoint(ds)
+            result[: len(self.penalized(v))] += curvature * self.penalized(v)
+            return result
+
+        return apply
+
+    def gap_bound(self, w: Array, grad: Array) -> float:
+        """Upper bound of P(w) - min P under an L2 penalty, infinite otherwise.
+
+        P is 1-strongly convex in the penalized weights u and convex in the exempt intercepts b, so
+        P(w) - min P <= 1/2 |grad_u|^2 + |grad_b| |b - b*|; we take |b - b*| <= 1 + |b|.
+        """
+        strength = float(getattr(self.regularizer, "curvature", 0.0))
+        if strength <= 0 or not self.regularizer.smooth:
+            return float("inf")
+        inner = self.penalized(grad)
+        bound = float(np.vdot(inner, inner)) / (2 * strength)
+        if self.exempt:
+            bound += float(np.abs(grad[-1]) @ (1 + np.abs(w[-1])))
+        return bound

@@ -1,0 +1,147 @@
+"""What a solver hands back: the weights, the certificate and the trace of the run."""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Monitor", "Solution", "StopReason", "Trace", "TraceRow"]
+
+
+class StopReason(enum.Enum):
+    """Why a solver stopped."""
+
+    CONVERGED = "converged"
+    BUDGET = "budget"
+    INTERRUPTED = "interrupted"
+
+
+class TraceRow(NamedTuple):
+    """One line of a trace."""
+
+    n_passes: float
+    objective: float
+    gap: float
+    seconds: float
+    held_out: float
+
+
+@dataclass
+class Trace:
+    """Objective, gap, seconds and held-out score after each pass.
+
+    Examples
+    --------
+    >>> trace = Trace()
+    >>> trace.append(TraceRow(1.0, 10.0, 3.0, 0.01, float("nan")))
+    >>> trace.objective
+    array([10.])
+    """
+
+    rows: list[TraceRow] = field(default_factory=list)
+
+    def append(self, row: TraceRow) -> None:
+        """Add one row."""
+        self.rows.append(row)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getattr__(self, name: str) -> npt.NDArray[np.float64]:
+        if name in TraceRow._fields:
+            return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)
+        raise AttributeError(name)
+
+
+class Solution(NamedTuple):
+    """The record that every solver returns.
+
+    Attributes
+    ----------
+    w : ndarray of shape (d, K)
+        Weights, one column per score; the last row holds the intercepts where there are any.
+    n_passes : float
+        Passes over the data, the unit that all solvers share.
+    gap : float
+        Certificate of optimality: an upper bound or estimate of P(w) - min P, see `certificate`.
+    stopped : StopReason
+        CONVERGED, BUDGET or INTERRUPTED.
+    trace : Trace
+        Objective, gap, seconds and held-out score per pass.
+    objective : float
+        P(w) at the returned weights.
+    certificate : str
+        What `gap` is: "duality gap" (a bound), "newton decrement" (an estimate of P(w) - min P),
+        "gradient norm" or "none".
+    solver : str
+        The solver that ran, in words.
+    """
+
+    w: npt.NDArray[np.floating]
+    n_passes: float
+    gap: float
+    stopped: StopReason
+    trace: Trace
+    objective: float
+    certificate: str
+    solver: str
+
+
+class Monitor:
+    """Watches a run: keeps the trace, shows progress, and says when to stop.
+
+    Parameters
+    ----------
+    tol : float
+        The run has converged when gap <= tol * max(1, |objective|).
+    max_passes : float
+        Budget in passes over the data.
+    report : callable or None
+        Called with every TraceRow (progress bars, verbose output).
+    score : callable or None
+        Held-out score of a weight array, recorded in the trace.
+    """
+
+    def __init__(
+        self,
+        *,
+        tol: float,
+        max_passes: float,
+        report: Callable[[TraceRow], None] | None = None,
+        score: Callable[[npt.NDArray[np.floating]], float] | None = None,
+    ) -> None:
+        self.tol = tol
+        self.max_passes = max_passes
+        self.trace = Trace()
+        self._report = report
+        self._score = score
+        self._start = time.perf_counter()
+
+    def record(
+        self,
+        n_passes: float,
+        objective: float,
+        gap: float,
+        weights: Callable[[], npt.NDArray[np.floating]],
+    ) -> StopReason | None:
+        """Note the state after `n_passes`; return why to stop, or None to go on."""
+        held_out = self._score(weights()) if self._score is not None else float("nan")
+        row = TraceRow(n_passes, objective, gap, time.perf_counter() - self._start, held_out)
+        self.trace.append(row)
+        if self._report is not None:
+            self._report(row)
+        if self.converged(objective, gap):
+            return StopReason.CONVERGED
+        if n_passes >= self.max_passes:
+            return StopReason.BUDGET
+        return None
+
+    def converged(self, objective: float, gap: float) -> bool:
+        """Whether `gap` is within the tolerance at this objective value."""
+        return bool(gap <= self.tol * max(1.0, abs(objective)))

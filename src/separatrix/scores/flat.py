@@ -1,0 +1,78 @@
+"""Scores of flat data: S = X W + 1 b', for dense and sparse X."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from separatrix._core import Csr, Dense, adjoint, scores
+from separatrix.protocols import Array
+
+__all__ = ["Design", "FlatScores", "make_design"]
+
+Design: TypeAlias = Csr | Dense
+
+
+def make_design(X: npt.NDArray[Any] | sp.csr_array | sp.csr_matrix, n_threads: int) -> Design:
+    """Hand a validated float32 or float64 matrix to the kernels."""
+    if sp.issparse(X):
+        return Csr(X.indptr, X.indices, X.data, X.shape[1], n_threads)
+    return Dense(np.ascontiguousarray(X))
+
+
+class FlatScores:
+    """The linear map w -> X W + 1 b' and its adjoint.
+
+    Parameters
+    ----------
+    design : Csr or Dense
+        The data, n rows and d columns.
+    n_scores : int
+        Number of scores K per row.
+    intercept : bool
+        Whether the last row of the weights holds intercepts.
+    dtype : dtype
+        Precision of the data; products are computed in it.
+    n_threads : int
+        Threads to use; the result does not depend on it.
+    """
+
+    def __init__(
+        self,
+        design: Design,
+        n_scores: int,
+        *,
+        intercept: bool,
+        dtype: npt.DTypeLike,
+        n_threads: int = 1,
+    ) -> None:
+        self.design = design
+        self.n_scores = n_scores
+        self.intercept = intercept
+        self.dtype = np.dtype(dtype)
+        self.n_threads = n_threads
+
+    @property
+    def n_rows(self) -> int:
+        """Number of examples."""
+        return self.design.shape[0]
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """(d, K), or (d + 1, K) with intercepts."""
+        return self.design.shape[1] + self.intercept, self.n_scores
+
+    def __call__(self, w: Array) -> Array:
+        """Scores of shape (n, K)."""
+        return scores(self.design, np.ascontiguousarray(w, dtype=self.dtype), self.n_threads)
+
+    def adjoint(self, ds: Array) -> Array:
+        """X' ds with the column sums of ds below, float64, of the shape of the weights."""
+        residuals = np.ascontiguousarray(ds, dtype=self.dtype)
+        grad = adjoint(self.design, residuals, self.n_threads).astype(np.float64, copy=False)
+        if self.intercept:
+            grad = np.vstack([grad, ds.sum(axis=0, dtype=np.float64)[None]])
+        return grad
