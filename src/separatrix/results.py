@@ -81,6 +81,9 @@ class Solution(NamedTuple):
         "gradient norm" or "none".
     solver : str
         The solver that ran, in words.
+    dual : ndarray of shape (n,) or (n, K), or None
+        Dual variables, for solvers that have them: w = sum_i dual_i y_i x_i, or
+        w_k = sum_i (C_i [y_i = k] - dual_ik) x_i for many classes, C_i = C c_i.
     """
 
     w: npt.NDArray[np.floating]
@@ -91,6 +94,7 @@ class Solution(NamedTuple):
     objective: float
     certificate: str
     solver: str
+    dual: npt.NDArray[np.floating] | None = None
 
 
 class Monitor:
