@@ -239,6 +239,17 @@ impl<T: Real> Rows<T> for Csr<T> {
             }
         }
     }
+
+    #[inline(always)]
+    fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize) {
+        assert!(w.len() >= self.n_cols * k && column < k);
+        let (cols, vals) = self.row(i);
+        for (&c, &v) in cols.iter().zip(vals) {
+            // SAFETY: c < n_cols and column < k, so the index is below n_cols * k <= w.len().
+            let w = unsafe { w.get_unchecked_mut(c as usize * k + column) };
+            *w = a.fma::<FMA>(v, *w);
+        }
+    }
 }
 
 /// Scores `done .. done + N * LANES` of one row, kept in registers.

@@ -9,10 +9,15 @@ pub mod csr;
 pub mod dense;
 pub mod error;
 pub mod interrupt;
+pub mod online;
 pub mod random;
 pub mod real;
+pub mod row_loss;
 pub mod rows;
 pub mod simd;
+pub mod step_rule;
+pub mod stochastic;
 pub mod threads;
+pub mod vote;
 
 pub use error::KernelError;

@@ -3,7 +3,9 @@
 mod arrays;
 mod design;
 mod errors;
+mod online;
 mod run;
+mod stochastic;
 
 use pyo3::prelude::*;
 
@@ -14,6 +16,10 @@ mod _core {
 
     #[pymodule_export]
     use super::design::{Csr, Dense, adjoint, scores};
+    #[pymodule_export]
+    use super::online::{Online, vote_shares};
+    #[pymodule_export]
+    use super::stochastic::{StepRule, Stochastic, newest_share, row_adjoint, row_scores, scheduled_rate};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
