@@ -77,6 +77,11 @@ class Objective:
         return frozenset(can)
 
     @property
+    def weight_shape(self) -> tuple[int, int]:
+        """Shape (d, K) of the weights."""
+        return self.score_map.weight_shape
+
+    @property
     def row_weights(self) -> npt.NDArray[np.float64]:
         """C c_i for every row."""
         if self.sample_weight is None:

@@ -107,6 +107,11 @@ impl<T: Real> Csr<T> {
         (&self.columns[range.clone()], &self.values[range])
     }
 
+    /// Whether the columns of every row rise strictly: sorted, none twice.
+    pub fn is_canonical(&self) -> bool {
+        (0..self.n_rows()).all(|i| self.row(i).0.windows(2).all(|pair| pair[0] < pair[1]))
+    }
+
     /// Where row `i` starts in the stored values, for cutting the rows into equal work.
     pub fn start(&self, i: usize) -> usize {
         self.starts[i]
@@ -326,6 +331,14 @@ mod tests {
         let x = example();
         let back = x.transpose().and_then(|t| t.transpose()).expect("small");
         assert_eq!((back.starts, back.columns, back.values), (x.starts, x.columns, x.values));
+    }
+
+    #[test]
+    fn unsorted_and_repeated_columns_are_seen() {
+        assert!(example().is_canonical());
+        let unsorted = Csr::new(&[0i32, 2], &[1, 0], &[1.0, 2.0], 3, 1).expect("valid");
+        let repeated = Csr::new(&[0i32, 2], &[1, 1], &[1.0, 2.0], 3, 1).expect("valid");
+        assert!(!unsorted.is_canonical() && !repeated.is_canonical());
     }
 
     #[test]

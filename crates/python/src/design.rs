@@ -108,6 +108,15 @@ impl Csr {
         }
     }
 
+    /// Whether the columns of every row are sorted and none stands twice.
+    #[getter]
+    fn is_canonical(&self) -> bool {
+        match &self.inner {
+            SparseAny::F32(x) => x.rows.is_canonical(),
+            SparseAny::F64(x) => x.rows.is_canonical(),
+        }
+    }
+
     /// Raise DataError at the first NaN or infinity, naming its row and column.
     fn check_finite(&self, py: Python<'_>) -> PyResult<()> {
         match &self.inner {
