@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks import child, ladder
@@ -81,7 +81,7 @@ def race(
     if case.reference is not None and not optima:
         name, setting = case.reference
         contender = next(c for c in case.contenders if c.name == name)
-        run = runner(case, contender, setting)
+        run = runner(replace(case, cap=5 * case.cap), contender, setting)
         optima = tuple(run.objectives)
         if listener:
             listener(contender, setting, run)

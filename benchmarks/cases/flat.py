@@ -121,7 +121,7 @@ F2 = Case(
         ),
     ),
     bounds=(Bound(2e-5, must=5, goal=10), Bound(1e-6, must=15, goal=36)),
-    reference=("sklearn LinearSVC", Setting("tol=1e-5", {"tol": 1e-5})),
+    reference=("sklearn LinearSVC", Setting("tol=2e-5", {"tol": 2e-5})),
     quoted=4890.17,
     note=(
         "The intercept is a penalized constant feature for everybody, as in LIBLINEAR. LIBLINEAR "
@@ -233,14 +233,15 @@ F6 = Case(
             dual=True,
         ),
     ),
-    bounds=(Bound(1e-4, must=4, goal=12),),
-    reference=("sklearn newton-cg", Setting("tol=1e-8", {"tol": 1e-8})),
+    bounds=(Bound(1e-4, must=4, goal=12), Bound("default", must=4, goal=12)),
+    reference=("separatrix", Setting("tol=1e-8", {"tol": 1e-8})),
     score_model=_GRID.index(1.0),
     cap=150.0,
     note=(
         "The gap is the largest over the grid of eight strengths, each against its own optimum; "
         "accuracy at C = 1. LIBLINEAR penalizes the intercept and is judged by the unpenalized "
-        "objective like the others."
+        "objective like the others. At its default tolerance newton-cg is far from the optimum "
+        "where C is large, so the column at the peer's default says little here."
     ),
 )
 

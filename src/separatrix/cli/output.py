@@ -120,11 +120,16 @@ def show(comparison: Comparison, console: Console) -> None:
 
     from separatrix.experiment.comparison import HEADINGS
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Leaderboard", title_justify="left")
+    table = Table(
+        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title="Leaderboard", title_justify="left"
+    )
     for name, align in HEADINGS:
         # On a narrow terminal the solver's words fold; names and numbers stay whole.
         table.add_column(
-            name, justify="left" if align == "left" else "right", no_wrap=name != "solver"
+            name,
+            justify="left" if align == "left" else "right",
+            no_wrap=name != "solver",
+            overflow="fold",
         )
     for row in comparison.leaderboard:
         champion = row is comparison.champion
