@@ -2,6 +2,7 @@
 
 mod arrays;
 mod design;
+mod dual;
 mod errors;
 mod run;
 
@@ -14,6 +15,9 @@ mod _core {
 
     #[pymodule_export]
     use super::design::{Csr, Dense, adjoint, scores};
+
+    #[pymodule_export]
+    use super::dual::{DualBinary, DualMulticlass};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -20,9 +20,7 @@ def check_needs(solver: Solver, objective: Objective) -> None:
     """Raise SolverError in plain words unless `objective` offers all that `solver` needs."""
     for need in sorted(solver.needs - objective.can):
         loss = getattr(objective.loss, "name", type(objective.loss).__name__)
-        regularizer = getattr(
-            objective.regularizer, "name", type(objective.regularizer).__name__
-        )
+        regularizer = getattr(objective.regularizer, "name", type(objective.regularizer).__name__)
         raise SolverError(
             f"{type(solver).__name__} needs {_WHY[need]}; "
             f"loss={loss!r} with regularizer={regularizer!r} does not offer it."
