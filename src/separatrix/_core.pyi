@@ -49,6 +49,7 @@ def vote_shares(
     n_classes: int,
     n_threads: int,
 ) -> _Floats: ...
+
 @final
 class Online:
     def __new__(
@@ -106,3 +107,45 @@ class Stochastic:
     def run(self, n_rows: int) -> float: ...
     def weights(self) -> _Floats: ...
     def mean(self) -> _Floats: ...
+
+@final
+class DualBinary:
+    def __new__(
+        cls,
+        design: Csr | Dense,
+        y: npt.NDArray[np.float64],
+        upper: npt.NDArray[np.float64],
+        loss: str,
+        intercept: str,
+        seed: int,
+        n_threads: int,
+        start: npt.NDArray[np.float64] | None = None,
+    ) -> DualBinary: ...
+    @property
+    def n_threads(self) -> int: ...
+    def run_pass(self) -> tuple[float, float, float, float]: ...
+    def certificate(self) -> tuple[float, float, float]: ...
+    def weights(self) -> _Floats: ...
+    def duals(self) -> npt.NDArray[np.float64]: ...
+
+@final
+class DualMulticlass:
+    def __new__(
+        cls,
+        design: Csr | Dense,
+        y: npt.NDArray[np.int64],
+        upper: npt.NDArray[np.float64],
+        n_classes: int,
+        loss: str,
+        cost: npt.NDArray[np.float64] | None,
+        intercept: str,
+        seed: int,
+        n_threads: int,
+        start: npt.NDArray[np.float64] | None = None,
+    ) -> DualMulticlass: ...
+    @property
+    def n_threads(self) -> int: ...
+    def run_pass(self) -> tuple[float, float, float, float]: ...
+    def certificate(self) -> tuple[float, float, float]: ...
+    def weights(self) -> _Floats: ...
+    def duals(self) -> npt.NDArray[np.float64]: ...
