@@ -41,7 +41,7 @@ def summarize(race: Race, machine: Json) -> Json:
         "quoted": case.quoted,
         "contenders": [_contender(track, race) for track in race.tracks],
         "columns": columns,
-        "bounds": [_verdict(bound, columns) for bound in case.bounds],
+        "bounds": [_verdict(bound, columns, race.ours() is not None) for bound in case.bounds],
         "machine": machine,
     }
 
@@ -73,6 +73,7 @@ def _contender(track: Track, race: Race) -> Json:
         "ours": track.contender.ours,
         "rival": track.contender.rival,
         "error": track.error,
+        "broken": track.broken,
         "best_gap": min((r["gap"] for r in rungs if r["gap"] is not None), default=None),
         "accuracy": shown.get("accuracy"),
         "passes": shown.get("passes"),
@@ -168,7 +169,8 @@ def _default_column(race: Race) -> Json:
     return column
 
 
-def _verdict(bound: Bound, columns: list[Json]) -> Json:
+def _verdict(bound: Bound, columns: list[Json], measured: bool) -> Json:
+    """Judge a column; ours not reaching it is a miss, ours not running at all is no verdict."""
     label = bound.at if isinstance(bound.at, str) else f"{bound.at:g}"
     column = next(c for c in columns if c["label"] == label)
     ratio = column["ratio"]
@@ -180,9 +182,15 @@ def _verdict(bound: Bound, columns: list[Json]) -> Json:
         "ours": column["ours"],
         "ratio": ratio,
         "at_least": column["at_least"],
-        "must_met": None if ratio is None else ratio >= bound.must,
-        "goal_met": None if ratio is None else ratio >= bound.goal,
+        "must_met": _met(ratio, bound.must, measured),
+        "goal_met": _met(ratio, bound.goal, measured),
     }
+
+
+def _met(ratio: float | None, wanted: float, measured: bool) -> bool | None:
+    if not measured:
+        return None
+    return ratio is not None and ratio >= wanted
 
 
 def _finite(value: float) -> float | None:

@@ -11,25 +11,33 @@ from benchmarks.spec import Contender, Run
 
 @dataclass
 class Track:
-    """All runs of one contender so far, by rung of its ladder."""
+    """All runs of one contender so far, by rung of its ladder.
+
+    A run that ends in an error is not kept: it ends the contender's race (`broken`), and what it
+    reached before stands.
+    """
 
     contender: Contender
     runs: dict[int, list[Run]] = field(default_factory=dict)
+    broken: str | None = None
 
     def add(self, rung: int, run: Run) -> None:
         """Append a run of rung number `rung`."""
+        if run.error:
+            self.broken = f"{self.contender.ladder[rung].label}: {run.error}"
+            return
         self.runs.setdefault(rung, []).append(run)
 
     @property
     def error(self) -> str | None:
-        """The first error of any run."""
-        errors = (run.error for runs in self.runs.values() for run in runs if run.error)
-        return next(errors, None)
+        """The error, if there is no run without one."""
+        return None if self.runs else self.broken
 
     @property
     def failed(self) -> bool:
         """Whether the last rung tried was stopped at the cap or ended in an error."""
-        return any(run.stopped or run.error for runs in self.runs.values() for run in runs)
+        stopped = any(run.stopped for runs in self.runs.values() for run in runs)
+        return stopped or self.broken is not None
 
     def seconds(self, rung: int) -> float:
         """Return the median time of a rung."""
@@ -37,7 +45,7 @@ class Track:
 
     def objectives(self, rung: int) -> tuple[float, ...] | None:
         """Return the median objective values of a rung, or None if it never finished."""
-        values = [run.objectives for run in self.runs[rung] if not (run.stopped or run.error)]
+        values = [run.objectives for run in self.runs[rung] if not run.stopped]
         if not values or not values[0]:
             return None
         return tuple(statistics.median(column) for column in zip(*values, strict=True))
@@ -101,7 +109,7 @@ def wanted(
     a rung that was stopped at the cap is not repeated.
     """
     last = len(track.contender.ladder) - 1
-    if track.error:
+    if track.broken:
         return []
     reached = track.runs and track.reaching(min(targets), optima) is not None
     top = max((i for i in track.runs if _climbed(track, i)), default=-1)

@@ -91,6 +91,9 @@ def section(record: Json) -> str:
     if not record["trusted"]:
         lines += ["No very tight run stands behind the optimum: gaps are too small.", ""]
     lines += [_row(header), _row(["---"] * len(header)), *map(_row, rows), ""]
+    for contender in record["contenders"]:
+        if contender["broken"] and not contender["error"]:
+            lines.append(f"- {contender['name']} failed at {_first_line(contender['broken'])}")
     for verdict in record["bounds"]:
         met = f"must {verdict['must']:g}x {_met(verdict['must_met'])}"
         goal = f"goal {verdict['goal']:g}x {_met(verdict['goal_met'])}"

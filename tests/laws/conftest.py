@@ -13,7 +13,8 @@ def breast_cancer():
 
 
 def iris():
-    return load_iris(return_X_y=True)
+    X, y = load_iris(return_X_y=True)
+    return scale(X), y
 
 
 def wine():

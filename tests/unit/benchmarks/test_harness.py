@@ -157,16 +157,25 @@ def test_no_ratio_where_ours_does_not_reach():
     record, _ = run(case)
     assert column(record, "1e-06")["ratio"] is None
     assert column(record, "default")["ratio"] is None
-    assert record["bounds"][0]["must_met"] is None
+    assert record["bounds"][0]["must_met"] is False
 
 
 def test_errors_are_shown_and_do_not_stop_the_case():
     us = contender("us", [Run(0.0, error="ModuleNotFoundError: separatrix")], mine=True)
     record, _ = run(case_of(us, contender("peer", PEER, default=0), bounds=(Bound(1e-6, 2, 4),)))
-    assert "not run: ModuleNotFoundError" in report.section(record)
+    assert "not run: rung0: ModuleNotFoundError" in report.section(record)
     assert column(record, "1e-06")["cells"]["peer"]["seconds"] == 4.0
     assert record["bounds"][0]["must_met"] is None
     report.terminal_table(record)
+
+
+def test_what_was_reached_before_an_error_stands():
+    peer = contender("peer", [(1.0, 100.05), Run(0.0, error="ValueError: no"), (2.0, 100.0)])
+    record, log = run(case_of(contender("us", OURS, mine=True), peer))
+    assert ("peer", "rung2") not in log
+    assert column(record, "0.001")["ratio"] == pytest.approx(1.0 / 0.2)
+    assert column(record, "1e-06")["at_least"]
+    assert "peer failed at rung1: ValueError: no" in report.section(record)
 
 
 def test_reference_run_goes_first_unless_the_optimum_is_known():
