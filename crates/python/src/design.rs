@@ -108,12 +108,12 @@ impl Csr {
         }
     }
 
-    /// Whether the columns of every row are sorted and none stands twice.
+    /// Whether some row names a column twice; rows need not be sorted.
     #[getter]
-    fn is_canonical(&self) -> bool {
+    fn repeats_columns(&self) -> bool {
         match &self.inner {
-            SparseAny::F32(x) => x.rows.is_canonical(),
-            SparseAny::F64(x) => x.rows.is_canonical(),
+            SparseAny::F32(x) => x.rows.repeats_columns(),
+            SparseAny::F64(x) => x.rows.repeats_columns(),
         }
     }
 

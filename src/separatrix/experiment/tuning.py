@@ -119,9 +119,10 @@ def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
     if solution is None:
         solver = "counting" if learner.baseline else "-"
         return {"gap": math.nan, "solver": solver, "converged": learner.baseline}
+    # Online learners minimize nothing, so that they have no gap.
     gap = solution.gap / max(1.0, abs(solution.objective))
     return {
-        "gap": float(gap),
+        "gap": float(gap) if learner.kind == "path" else math.nan,
         "solver": solution.solver,
         "converged": solution.stopped is StopReason.CONVERGED,
     }

@@ -19,16 +19,16 @@ Design: TypeAlias = Csr | Dense
 def make_design(X: npt.NDArray[Any] | sp.csr_array | sp.csr_matrix, n_threads: int) -> Design:
     """Hand a float32 or float64 matrix to the kernels, which check every index.
 
-    Rows with unsorted or repeated columns are brought into order in a copy; X is left as it is.
+    Columns that stand twice in a row are added up in a copy; X is left as it is.
     """
     if not sp.issparse(X):
         return Dense(np.ascontiguousarray(X))
     design = Csr(X.indptr, X.indices, X.data, X.shape[1], n_threads)
-    if design.is_canonical:
+    if not design.repeats_columns:
         return design
-    ordered = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
-    ordered.sum_duplicates()
-    return Csr(ordered.indptr, ordered.indices, ordered.data, ordered.shape[1], n_threads)
+    summed = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
+    summed.sum_duplicates()
+    return Csr(summed.indptr, summed.indices, summed.data, summed.shape[1], n_threads)
 
 
 class FlatScores:
