@@ -7,8 +7,16 @@
 pub mod batch;
 pub mod csr;
 pub mod dense;
+pub mod dual_binary;
+pub mod dual_hinge;
+pub mod dual_intercept;
+pub mod dual_multiclass;
+pub mod dual_softmax;
 pub mod error;
+pub mod fast_exp;
+pub mod hot;
 pub mod interrupt;
+pub mod margin_dual;
 pub mod online;
 pub mod random;
 pub mod real;

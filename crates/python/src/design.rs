@@ -214,6 +214,15 @@ impl Dense {
         Ok(Self { inner })
     }
 
+    /// The array itself, for products that BLAS does better.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        match &self.inner {
+            DenseAny::F32(array) => array.bind(py).clone().into_any(),
+            DenseAny::F64(array) => array.bind(py).clone().into_any(),
+        }
+    }
+
     /// (rows, columns)
     #[getter]
     fn shape(&self, py: Python<'_>) -> (usize, usize) {

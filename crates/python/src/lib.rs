@@ -2,6 +2,7 @@
 
 mod arrays;
 mod design;
+mod dual;
 mod errors;
 mod online;
 mod run;
@@ -20,6 +21,9 @@ mod _core {
     use super::online::{Online, vote_shares};
     #[pymodule_export]
     use super::stochastic::{StepRule, Stochastic, newest_share, row_adjoint, row_scores, scheduled_rate};
+
+    #[pymodule_export]
+    use super::dual::{DualBinary, DualMulticlass};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

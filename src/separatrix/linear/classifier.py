@@ -64,7 +64,7 @@ class LinearClassifier(MinimizingClassifier):
         Penalize the intercepts like the other weights.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         Stop when gap <= tol * max(1, P).
     max_iter : int, default=1000
         Largest number of passes over the data.
@@ -114,7 +114,7 @@ class LinearClassifier(MinimizingClassifier):
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
         class_weight: Any = None,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
         on_interrupt: str = "raise",

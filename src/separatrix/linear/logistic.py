@@ -46,7 +46,7 @@ class LogisticRegression(MinimizingClassifier):
         "auto" picks by problem and shape and says what it picked in ``solution_.solver``; or
         "dual", "newton", "lbfgs", "gradient_descent", "proximal", "sgd", "adagrad", "adadelta",
         "rmsprop", "adam", or an object of `separatrix.solvers`.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         Stop when gap <= tol * max(1, P).
     max_iter : int, default=1000
         Largest number of passes over the data.
@@ -96,7 +96,7 @@ class LogisticRegression(MinimizingClassifier):
         penalize_intercept: bool = False,
         class_weight: Any = None,
         solver: Any = "auto",
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
         on_interrupt: str = "raise",

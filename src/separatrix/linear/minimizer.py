@@ -104,6 +104,13 @@ class MinimizingClassifier(BaseLinearClassifier):
             )
         return _zero_sum(solution, objective)
 
+    def _store(self, solution: Solution, data: TrainingData) -> None:
+        super()._store(solution, data)
+        if len(data.classes) == 2 and solution.w.shape[1] == 2:
+            # Only the difference of the two scores decides.
+            w = solution.w.astype(data.dtype)
+            self._set_weights(w[:, 1:] - w[:, :1])
+
     def _solver(self, start: Solution | None, objective: Objective) -> Solver:
         solver = make_solver(self.solver, seed=seed_from(self.random_state))
         if start is None or start.dual is None or not hasattr(solver, "start"):

@@ -45,7 +45,7 @@ class LinearSVM(MinimizingClassifier):
         Weights of the classes.
     solver : str or Solver, default="auto"
         "dual" is what "auto" picks for the hinge; the squared hinge can also use "newton", "lbfgs".
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         Stop when the duality gap is at most tol * max(1, P).
     max_iter : int, default=1000
         Largest number of passes over the data.
@@ -84,7 +84,7 @@ class LinearSVM(MinimizingClassifier):
     >>> model = LinearSVM(random_state=0).fit(X, y)
     >>> round(model.score(X, y), 2)
     0.98
-    >>> bool(model.solution_.gap <= 1e-5 * model.solution_.objective)
+    >>> bool(model.solution_.gap <= 1e-4 * model.solution_.objective)
     True
     """
 
@@ -98,7 +98,7 @@ class LinearSVM(MinimizingClassifier):
         penalize_intercept: bool = False,
         class_weight: Any = None,
         solver: Any = "auto",
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
         on_interrupt: str = "raise",
