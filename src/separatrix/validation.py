@@ -136,8 +136,13 @@ def check_weights(
     y: npt.NDArray[Any],
     classes: npt.NDArray[Any],
     codes: npt.NDArray[np.int64],
+    *,
+    two_classes: bool = True,
 ) -> npt.NDArray[np.float64] | None:
-    """Row weights from sample and class weights; None when all are one."""
+    """Row weights from sample and class weights; None when all are one.
+
+    With `two_classes`, the rows of positive weight must hold at least two.
+    """
     weights: npt.NDArray[np.float64] | None = None
     if sample_weight is not None:
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -147,7 +152,7 @@ def check_weights(
         if not (weights > 0).any():
             raise DataError("all sample weights are zero; at least one must be positive")
         left = np.unique(codes[weights > 0])
-        if len(left) < 2:
+        if two_classes and len(left) < 2:
             raise DataError(
                 "The rows of positive weight hold one class only "
                 f"({classes[left].tolist()}); a classifier needs at least two classes."

@@ -39,6 +39,21 @@ pub enum Kind {
     },
 }
 
+impl Kind {
+    /// Decay of the mean square at step `t` (from 1): the memory grows with t.
+    ///
+    /// With a fixed memory the normalizer leans on the newest gradient, and the fixed point is not the
+    /// minimum whatever the rate (Reddi, Kale & Kumar 2018); a growing one cures it (Mukkamala & Hein 2017).
+    fn second_decay(self, t: f64) -> f64 {
+        match self {
+            Self::Plain | Self::AdaGrad => 1.0,
+            Self::AdaDelta { decay } | Self::RmsProp { decay } | Self::Adam { decay, .. } => {
+                decay.max(1.0 - 2.0 / t)
+            }
+        }
+    }
+}
+
 /// Penalties that a step takes into account, per example.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
@@ -59,7 +74,12 @@ pub struct StepRule<T> {
     first: Vec<T>,
     /// Sum or mean of the squared gradients.
     second: Vec<T>,
-    steps: i32,
+    steps: f64,
+    /// Products of the decays so far: what the means still hold of their start at zero.
+    first_left: f64,
+    second_left: f64,
+    /// Decay of the mean square at this step.
+    second_decay: f64,
 }
 
 impl<T: Real> StepRule<T> {
@@ -82,7 +102,10 @@ impl<T: Real> StepRule<T> {
             epsilon,
             first: vec![T::ZERO; if first { size } else { 0 }],
             second: vec![T::ZERO; if kind == Kind::Plain { 0 } else { size }],
-            steps: 0,
+            steps: 0.0,
+            first_left: 1.0,
+            second_left: 1.0,
+            second_decay: 0.0,
         })
     }
 
@@ -116,7 +139,12 @@ impl<T: Real> Task for Step<'_, T> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let Self { rule, w, grad, rate, shares } = self;
-        rule.steps = rule.steps.saturating_add(1);
+        rule.steps += 1.0;
+        rule.second_decay = rule.kind.second_decay(rule.steps);
+        rule.second_left *= rule.second_decay;
+        if let Kind::Adam { mean_decay, .. } = rule.kind {
+            rule.first_left *= mean_decay;
+        }
         let cut = shares.penalized.min(w.len());
         let (inner, outer) = w.split_at_mut(cut);
         let free = Shares { l1: 0.0, l2: 0.0, penalized: 0 };
@@ -131,6 +159,7 @@ impl<T: Real> StepRule<T> {
     fn part<const FMA: bool>(&mut self, w: &mut [T], grad: &[T], at: usize, rate: f64, shares: Shares) {
         let (l1, l2) = (T::from_f64(shares.l1), T::from_f64(shares.l2));
         let (eta, epsilon) = (T::from_f64(rate), T::from_f64(self.epsilon));
+        let (keep, take) = (T::from_f64(self.second_decay), T::from_f64(1.0 - self.second_decay));
         let end = at + w.len();
         match self.kind {
             Kind::Plain => {
@@ -147,8 +176,7 @@ impl<T: Real> StepRule<T> {
                     *w = threshold(*w - step * g, step * l1);
                 }
             }
-            Kind::RmsProp { decay } => {
-                let (keep, take) = (T::from_f64(decay), T::from_f64(1.0 - decay));
+            Kind::RmsProp { .. } => {
                 for ((w, &g), v) in w.iter_mut().zip(grad).zip(&mut self.second[at..end]) {
                     let g = g + l2 * *w;
                     *v = keep * *v + take * g * g;
@@ -156,8 +184,7 @@ impl<T: Real> StepRule<T> {
                     *w = threshold(*w - step * g, step * l1);
                 }
             }
-            Kind::AdaDelta { decay } => {
-                let (keep, take) = (T::from_f64(decay), T::from_f64(1.0 - decay));
+            Kind::AdaDelta { .. } => {
                 let memory = self.first[at..end].iter_mut().zip(&mut self.second[at..end]);
                 for ((w, &g), (u, v)) in w.iter_mut().zip(grad).zip(memory) {
                     let g = g + l2 * *w;
@@ -170,11 +197,10 @@ impl<T: Real> StepRule<T> {
                     *w = moved;
                 }
             }
-            Kind::Adam { mean_decay, decay } => {
+            Kind::Adam { mean_decay, .. } => {
                 let (keep_m, take_m) = (T::from_f64(mean_decay), T::from_f64(1.0 - mean_decay));
-                let (keep, take) = (T::from_f64(decay), T::from_f64(1.0 - decay));
-                let mend_m = T::from_f64(1.0 / (1.0 - mean_decay.powi(self.steps)));
-                let mend = T::from_f64(1.0 / (1.0 - decay.powi(self.steps)));
+                let mend_m = T::from_f64(1.0 / (1.0 - self.first_left));
+                let mend = T::from_f64(1.0 / (1.0 - self.second_left));
                 let memory = self.first[at..end].iter_mut().zip(&mut self.second[at..end]);
                 for ((w, &g), (m, v)) in w.iter_mut().zip(grad).zip(memory) {
                     let g = g + l2 * *w;

@@ -108,12 +108,19 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         n_threads = number_of_threads(self.n_jobs)
         X = validate_X(self, X, reset=reset)
+        two_classes = classes is None
         if classes is None:
             classes, codes = encode_labels(y, X.shape[0])
         else:
             classes, codes = self._encode_known(y, X.shape[0], np.asarray(classes))
         weights = check_weights(
-            sample_weight, self.class_weight, X, classes[codes], classes, codes
+            sample_weight,
+            self.class_weight,
+            X,
+            classes[codes],
+            classes,
+            codes,
+            two_classes=two_classes,
         )
         design = checked_design(self, X, n_threads)
         return TrainingData(design, X.dtype, classes, codes, weights, n_threads)

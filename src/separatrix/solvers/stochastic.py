@@ -12,13 +12,17 @@ from separatrix.errors import ParameterError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.stochastic_runs import Recipe, find_rate, start_run
+from separatrix.solvers.stochastic_runs import Recipe, StochasticRun, find_rate, start_run
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "RmsProp", "StochasticGradient"]
 
 _SCHEDULES = ("constant", "inverse", "inverse_sqrt", "bottou")
 #: Passes over which the objective must still fall by more than the tolerance.
 _PATIENCE = 5
+#: Ratio between a rate and its rivals.
+_FACTOR = 4.0
+#: Longest stage, in passes.
+_LONGEST = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +81,10 @@ class _Stochastic:
         start = np.zeros(objective.weight_shape) if w0 is None else np.asarray(w0, dtype=np.float64)
         search = _Search(objective, monitor, recipe, start)
         try:
-            rate = self.rate or find_rate(objective, recipe, start)
-            stopped = search.run(rate)
+            if self.rate is None:
+                stopped = search.tuned(find_rate(objective, recipe, start))
+            else:
+                stopped = search.fixed(self.rate)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         gap, certificate = search.certificate(stopped)
@@ -95,7 +101,7 @@ class _Stochastic:
 
 
 class _Search:
-    """Passes of one run, its safeguard and its best weights."""
+    """Passes of one run, its rates and its best weights."""
 
     def __init__(
         self, objective: Objective, monitor: Monitor, recipe: Recipe, start: Array
@@ -108,13 +114,60 @@ class _Search:
         self.passes = 0.0
         self.rate = math.nan
 
-    def run(self, rate: float) -> StopReason:
-        """Pass after pass until the monitor or the objective says stop."""
-        self.rate = rate
-        run = start_run(self._objective, self._recipe, self.best, rate)
-        values: list[float] = []
-        ceiling = self.best_value
+    def fixed(self, rate: float) -> StopReason:
+        """The method of the textbook: one rate and its schedule, until the objective settles."""
+        run = self._start(rate)
+        previous = math.inf
         while True:
+            reason, gain = self._advance(run, _PATIENCE)
+            if reason is not None:
+                return reason
+            if self._settled(gain) and self._settled(previous):
+                return StopReason.CONVERGED
+            previous = gain
+
+    def tuned(self, rate: float) -> StopReason:
+        """Stages of passes; where progress slows, a quarter and four times the rate compete.
+
+        Slow progress has two causes, noise that a smaller rate would cure and a rate that is too
+        small; which one it is shows when both are tried from the best weights so far.
+        """
+        run = self._start(rate)
+        length, previous, settled = 1, 0.0, 0
+        while True:
+            reason, gain = self._advance(run, length)
+            if reason is not None:
+                return reason
+            if gain >= previous / 2 and not self._settled(gain):
+                previous = gain
+                continue
+            best_gain, winner = gain, (run, self.rate)
+            for factor in (1 / _FACTOR, _FACTOR):
+                rival_rate = self.rate * factor
+                rival = start_run(self._objective, self._recipe, self.best, rival_rate)
+                reason, rival_gain = self._advance(rival, length)
+                if reason is not None:
+                    return reason
+                if rival_gain > best_gain:
+                    best_gain, winner = rival_gain, (rival, rival_rate)
+            run, self.rate = winner
+            previous = best_gain
+            settled = settled + 1 if self._settled(best_gain) else 0
+            if settled == 2:
+                return StopReason.CONVERGED
+            length = min(2 * length, _LONGEST)
+
+    def _start(self, rate: float) -> StochasticRun:
+        self.rate = rate
+        return start_run(self._objective, self._recipe, self.best, rate)
+
+    def _settled(self, gain: float) -> bool:
+        return self._monitor.converged(self.best_value, gain)
+
+    def _advance(self, run: StochasticRun, n_passes: int) -> tuple[StopReason | None, float]:
+        """Some passes; why to stop, and by how much the best value fell."""
+        before = self.best_value
+        for _ in range(n_passes):
             run.run(self._objective.score_map.n_rows)
             self.passes += 1
             w = run.mean()
@@ -122,19 +175,12 @@ class _Search:
                 value = self._objective.value(w)
             if value < self.best_value:
                 self.best, self.best_value = np.array(w), value
-            values.append(self.best_value)
             reason = self._monitor.record(self.passes, value, math.inf, lambda: self.best)
             if reason is not None:
-                return reason
-            if not value <= ceiling:
-                self.rate /= 4
-                run = start_run(self._objective, self._recipe, self.best, self.rate)
-                values.clear()
-                ceiling = self.best_value
-            elif len(values) > _PATIENCE:
-                change = values[-_PATIENCE - 1] - values[-1]
-                if self._monitor.converged(values[-1], change):
-                    return StopReason.CONVERGED
+                return reason, before - self.best_value
+            if not math.isfinite(value):
+                break
+        return None, before - self.best_value
 
     def certificate(self, stopped: StopReason) -> tuple[float, str]:
         """Bound of P(w) - min P at the best weights, where strong convexity gives one."""

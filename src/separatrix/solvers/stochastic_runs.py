@@ -7,7 +7,7 @@ carry their share of the regularizer, with the same step rules, schedules and av
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -214,32 +214,36 @@ def find_rate(objective: Objective, recipe: Recipe, w0: Array) -> float:
     After Bottou (2012, section 4.3), with the progressive loss of the second half of the trial plus
     the regularizer's share as the measure; it is finite for a usable rate whatever the loss.
     """
-    half = max(1, min(objective.score_map.n_rows, TRIAL_ROWS) // 2)
-    scale = 1.0 / (objective.C * objective.score_map.n_rows)
+    n_rows = objective.score_map.n_rows
+    scale = 1.0 / (objective.C * n_rows)
+    # Enough rows for a hundred steps, in several passes where there are few.
+    needed = max(min(n_rows, TRIAL_ROWS), 100 * recipe.batch_size)
 
     def trial(rate: float) -> float:
         run = start_run(objective, recipe, w0, rate)
+        used, later, loss = 0, 0, 0.0
         with np.errstate(all="ignore"):
-            run.run(half)
-            loss = run.run(half) / half
+            while used < needed:
+                rows = min(max(needed // 2, 1), n_rows - used % n_rows)
+                part = run.run(rows)
+                if used >= needed // 2:
+                    loss, later = loss + part, later + rows
+                used += rows
             penalty = scale * objective.regularizer.value(objective.penalized(run.mean()))
-        value = loss + penalty
+        value = loss / max(later, 1) + penalty
         return value if np.isfinite(value) else float("inf")
 
     rate, value = 1.0, trial(1.0)
+    while np.isinf(value) and rate > 1e-30:
+        rate /= TRIAL_FACTOR
+        value = trial(rate)
     for factor in (TRIAL_FACTOR, 1 / TRIAL_FACTOR):
         moved = False
         for _ in range(24):
             candidate = trial(rate * factor)
-            # Below a rate that overflowed, keep going down until one does not.
-            if candidate >= value and not (np.isinf(value) and factor < 1):
+            if candidate > (1 - 1e-3) * value:
                 break
             rate, value, moved = rate * factor, candidate, True
         if moved:
             break
     return rate
-
-
-def describe(recipe: Recipe, rate: float) -> dict[str, Any]:
-    """What a run was made of, for the record."""
-    return {"rule": recipe.rule[0], "rate": rate, "schedule": recipe.schedule}
