@@ -41,7 +41,8 @@ class Objective:
     Attributes
     ----------
     can : frozenset of str
-        What the objective offers: "value_grad", "hvp", "prox", "dual".
+        What the objective offers: "value_grad", "smooth", "smooth_loss", "hvp", "prox",
+        "dual".
     """
 
     def __init__(
@@ -66,15 +67,29 @@ class Objective:
 
     def _capabilities(self) -> frozenset[str]:
         can = {"prox"}
+        if self.loss.smooth:
+            can.add("smooth_loss")
         if self.regularizer.smooth:
             can.add("value_grad")
-            if self.loss.smooth and hasattr(self.loss, "curvature_product"):
-                can.add("hvp")
+            if self.loss.smooth:
+                can.add("smooth")
+                if hasattr(self.loss, "curvature_product"):
+                    can.add("hvp")
         name = getattr(self.loss, "name", None)
         regularizer = getattr(self.regularizer, "name", None)
         if name in DUAL_LOSSES and regularizer == "l2" and hasattr(self.score_map, "design"):
             can.add("dual")
         return frozenset(can)
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """Shape (d, K) of the weights."""
+        return self.score_map.weight_shape
+
+    @property
+    def has_fused_pass(self) -> bool:
+        """Whether `value_and_grad` reads the data once instead of twice."""
+        return False
 
     @property
     def row_weights(self) -> npt.NDArray[np.float64]:
@@ -108,13 +123,26 @@ class Objective:
 
     def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
         """The loss part C sum_i c_i loss_i alone, and its (sub)gradient."""
-        losses, ds = self.loss.value_and_grad(self.score_map(w), self.targets)
-        value = self.C * float(self._weigh(losses).sum(dtype=np.float64))
-        return value, self.C * self.score_map.adjoint(self._weigh(ds))
+        value, ds = self.loss_at(self.score_map(w))
+        return value, self.score_map.adjoint(ds)
 
-    def hessian(self, w: Array) -> Callable[[Array], Array]:
-        """The map v -> H v at w, for losses with a second derivative."""
-        scores = self.score_map(w)
+    def loss_at(self, scores: Array) -> tuple[float, Array]:
+        """The loss part C sum_i c_i loss_i at given scores, and its gradient in the scores.
+
+        Values may overflow to infinity (exponential loss); solvers step back from there.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses, ds = self.loss.value_and_grad(scores, self.targets)
+            value = self.C * float(self._weigh(losses).sum(dtype=np.float64))
+            return value, self.C * self._weigh(ds)
+
+    def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
+        """The map v -> H v at w, for losses with a second derivative.
+
+        `scores` are the scores at w where they are known already.
+        """
+        if scores is None:
+            scores = self.score_map(w)
         product = self.loss.curvature_product  # type: ignore[attr-defined]
         curvature = float(getattr(self.regularizer, "curvature", 0.0))
 

@@ -101,7 +101,7 @@ class Solver(Protocol):
 
     @property
     def needs(self) -> frozenset[str]:
-        """Capabilities the objective must declare: "value_grad", "hvp", "prox", "dual"."""
+        """What the objective must declare: "value_grad", "smooth", "hvp", "prox", "dual" ..."""
         ...
 
     def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:

@@ -108,6 +108,11 @@ impl<T: Real> Csr<T> {
         (&self.columns[range.clone()], &self.values[range])
     }
 
+    /// Whether the columns of every row rise strictly: sorted, none twice.
+    pub fn is_canonical(&self) -> bool {
+        (0..self.n_rows()).all(|i| self.row(i).0.windows(2).all(|pair| pair[0] < pair[1]))
+    }
+
     /// Where row `i` starts in the stored values, for cutting the rows into equal work.
     pub fn start(&self, i: usize) -> usize {
         self.starts[i]
@@ -247,6 +252,17 @@ impl<T: Real> Rows<T> for Csr<T> {
             }
         }
     }
+
+    #[inline(always)]
+    fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize) {
+        assert!(w.len() >= self.n_cols * k && column < k);
+        let (cols, vals) = self.row(i);
+        for (&c, &v) in cols.iter().zip(vals) {
+            // SAFETY: c < n_cols and column < k, so the index is below n_cols * k <= w.len().
+            let w = unsafe { w.get_unchecked_mut(c as usize * k + column) };
+            *w = a.fma::<FMA>(v, *w);
+        }
+    }
 }
 
 /// Scores `done .. done + N * LANES` of one row, kept in registers.
@@ -323,6 +339,14 @@ mod tests {
         let x = example();
         let back = x.transpose().and_then(|t| t.transpose()).expect("small");
         assert_eq!((back.starts, back.columns, back.values), (x.starts, x.columns, x.values));
+    }
+
+    #[test]
+    fn unsorted_and_repeated_columns_are_seen() {
+        assert!(example().is_canonical());
+        let unsorted = Csr::new(&[0i32, 2], &[1, 0], &[1.0, 2.0], 3, 1).expect("valid");
+        let repeated = Csr::new(&[0i32, 2], &[1, 1], &[1.0, 2.0], 3, 1).expect("valid");
+        assert!(!unsorted.is_canonical() && !repeated.is_canonical());
     }
 
     #[test]

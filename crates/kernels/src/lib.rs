@@ -17,10 +17,15 @@ pub mod fast_exp;
 pub mod hot;
 pub mod interrupt;
 pub mod margin_dual;
+pub mod online;
 pub mod random;
 pub mod real;
+pub mod row_loss;
 pub mod rows;
 pub mod simd;
+pub mod step_rule;
+pub mod stochastic;
 pub mod threads;
+pub mod vote;
 
 pub use error::KernelError;

@@ -27,6 +27,8 @@ pub trait Rows<T: Real>: Sync {
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]);
     /// W += x_i a' for feature-major `w` with `a.len()` scores.
     fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]);
+    /// W[:, column] += a x_i for feature-major `w` with `k` scores.
+    fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize);
 }
 
 /// Number of scores handled together in registers.

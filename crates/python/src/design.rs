@@ -108,6 +108,15 @@ impl Csr {
         }
     }
 
+    /// Whether the columns of every row are sorted and none stands twice.
+    #[getter]
+    fn is_canonical(&self) -> bool {
+        match &self.inner {
+            SparseAny::F32(x) => x.rows.is_canonical(),
+            SparseAny::F64(x) => x.rows.is_canonical(),
+        }
+    }
+
     /// Raise DataError at the first NaN or infinity, naming its row and column.
     fn check_finite(&self, py: Python<'_>) -> PyResult<()> {
         match &self.inner {
@@ -203,6 +212,15 @@ impl Dense {
             return Err(data_error("values must be C-contiguous".into()));
         }
         Ok(Self { inner })
+    }
+
+    /// The array itself, for products that BLAS does better.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        match &self.inner {
+            DenseAny::F32(array) => array.bind(py).clone().into_any(),
+            DenseAny::F64(array) => array.bind(py).clone().into_any(),
+        }
     }
 
     /// (rows, columns)

@@ -10,6 +10,8 @@ __all__ = ["check_needs"]
 
 _WHY = {
     "value_grad": "a differentiable regularizer",
+    "smooth": "a smooth loss and a differentiable regularizer",
+    "smooth_loss": "a smooth loss",
     "hvp": "a loss with a second derivative and a differentiable regularizer",
     "prox": "a regularizer with a proximal step",
     "dual": "an L2 penalty and a loss with a dual kernel (hinge, squared hinge or logistic)",

@@ -1,0 +1,118 @@
+"""Picks a solver for an objective by its parts and its shape, and says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from separatrix.objective import Objective
+from separatrix.protocols import Array
+from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.lbfgs import Lbfgs
+from separatrix.solvers.newton import NewtonCG
+from separatrix.solvers.preconditioner import dense_values
+from separatrix.solvers.proximal import ProximalGradient
+
+if TYPE_CHECKING:
+    from separatrix.protocols import Solver
+
+__all__ = ["Auto", "choose", "describe"]
+
+#: Multiply-adds up to which forming and factoring the Hessian is cheap.
+_CHEAP_HESSIAN = 2e8
+#: Features up to which Gram matrices are worth their factorization.
+_GRAM_FEATURES = 4000
+#: Features above which dense data count as high-dimensional: fewer rows than features.
+_TALL = 1.0
+
+
+def choose(objective: Objective) -> Solver:
+    """The solver that fits `objective` best; a pure function of its parts and shape."""
+    return _choose(objective)[0]
+
+
+def describe(objective: Objective) -> str:
+    """What `choose` picks, and why, in one line."""
+    solver, why = _choose(objective)
+    return f"{type(solver).__name__}: {why}"
+
+
+def _choose(objective: Objective) -> tuple[Solver, str]:
+    can = objective.can
+    if "smooth_loss" in can and not objective.regularizer.smooth:
+        return ProximalGradient(), "the penalty has a kink, which a proximal step handles"
+    if "smooth" not in can:
+        return _without_gradient(objective)
+    X = dense_values(objective)
+    n_rows = objective.score_map.n_rows
+    rows, n_scores = objective.score_map.weight_shape
+    if "hvp" in can and X is not None:
+        work = n_rows * (rows * n_scores) ** 2 / 2 + (rows * n_scores) ** 3 / 3
+        if NewtonCG().is_exact(objective) and work <= _CHEAP_HESSIAN:
+            return NewtonCG(), "few weights and dense data: the Hessian is cheap to factor"
+        if rows <= _GRAM_FEATURES and n_rows >= _TALL * rows:
+            return Lbfgs(precondition=True), "dense data: Gram matrices precondition the steps"
+    if "dual" in can:
+        return _dual(), "many features and a loss with a dual kernel"
+    if "hvp" in can:
+        return NewtonCG(), "a smooth loss without a dual kernel"
+    return Lbfgs(), "a smooth loss that offers gradients only"
+
+
+def _without_gradient(objective: Objective) -> tuple[Solver, str]:
+    if "dual" in objective.can:
+        return _dual(), "the loss has a kink and a dual kernel"
+    from separatrix.solvers.stochastic import StochasticGradient
+
+    solver: Solver = StochasticGradient()
+    return solver, "the loss has a kink and no dual kernel"
+
+
+def _dual() -> Solver:
+    from separatrix.solvers.dual import DualCoordinateDescent
+
+    solver: Solver = DualCoordinateDescent()
+    return solver
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Runs what `choose` picks; `Solution.solver` says what that was.
+
+    A dual method that stalls (large C on badly scaled data) hands its weights to Newton's method
+    where the loss is smooth.
+
+    Attributes
+    ----------
+    seed : int
+        For solvers that shuffle.
+    start : ndarray or None
+        Dual variables to start from, for dual solvers.
+    """
+
+    seed: int = 0
+    start: Array | None = None
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
+        """Minimize with the solver that fits the objective."""
+        solver, _ = _choose(objective)
+        can_hand_over = "hvp" in objective.can
+        settings = {
+            "seed": self.seed,
+            "start": self.start,
+            "give_up_when_stalled": can_hand_over,
+        }
+        known = {field.name for field in fields(solver)}  # type: ignore[arg-type]
+        solver = replace(solver, **{k: v for k, v in settings.items() if k in known})  # type: ignore[type-var]
+        first = solver.minimize(objective, w0, monitor)
+        stalled = first.stopped is StopReason.BUDGET and first.n_passes < monitor.max_passes
+        if not (stalled and "give_up_when_stalled" in known and can_hand_over):
+            return first
+        monitor.offset = first.n_passes
+        second = NewtonCG().minimize(objective, first.w, monitor)
+        return second._replace(
+            n_passes=first.n_passes + second.n_passes,
+            solver=f"{first.solver}, then {second.solver}",
+        )
