@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::error::{KernelError, check_length};
 use crate::real::Real;
 use crate::rows::{LANES, Rows, axpy_lanes};
+use crate::simd::prefetch;
 use crate::threads::with_threads;
 
 /// A sparse matrix whose indices are owned here.
@@ -191,6 +192,13 @@ impl<T: Real> Rows<T> for Csr<T> {
 
     fn n_stored(&self) -> usize {
         self.values.len()
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize) {
+        let (cols, vals) = self.row(i);
+        prefetch(cols);
+        prefetch(vals);
     }
 
     fn squared_norm(&self, i: usize) -> f64 {

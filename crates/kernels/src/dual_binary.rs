@@ -149,8 +149,9 @@ impl<T: Real, X: Rows<T>, L: MarginDual> Task for Sweep<'_, T, X, L> {
     #[inline(always)]
     fn run<const FMA: bool>(mut self) -> (f64, Bias) {
         let mut violation = 0.0f64;
-        for &i in self.rows {
+        for (&i, &next) in self.rows.iter().zip(following(self.rows)) {
             let i = i as usize;
+            self.problem.x.prefetch(next as usize);
             let visit = self.problem.visit::<T, FMA>(i, self.duals[i], &mut self.local);
             if L::BOUNDED {
                 self.hot.note(i, visit.dual - self.duals[i]);
@@ -177,8 +178,9 @@ impl<T: Real, X: Rows<T>, L: MarginDual> Task for Share<'_, T, X, L> {
 
     #[inline(always)]
     fn run<const FMA: bool>(mut self) -> f64 {
-        for &i in self.rows {
+        for (&i, &next) in self.rows.iter().zip(following(self.rows)) {
             let i = i as usize;
+            self.problem.x.prefetch(next as usize);
             self.visits.push(self.problem.visit::<T, FMA>(i, self.duals[i], &mut self.local));
         }
         self.local.bias.sum
@@ -523,6 +525,12 @@ impl<T: Real> DualBinary<T> {
     pub fn n_threads(&self) -> usize {
         self.n_threads
     }
+}
+
+/// For each row of `rows` the one visited after it; the last stands for itself.
+#[inline(always)]
+pub(crate) fn following(rows: &[u32]) -> impl Iterator<Item = &u32> {
+    rows.iter().skip(1).chain(rows.last())
 }
 
 /// |w|^2 in `f64`, in lanes.

@@ -12,7 +12,7 @@
 
 use rayon::prelude::*;
 
-use crate::dual_binary::{Certificate, Pass, active_rows, check_upper, squared_norm};
+use crate::dual_binary::{Certificate, Pass, active_rows, check_upper, following, squared_norm};
 use crate::dual_hinge;
 use crate::dual_intercept::{Intercept, scale_of};
 use crate::dual_softmax::SoftmaxRow;
@@ -182,8 +182,9 @@ impl<T: FastExp, X: Rows<T>> Task for Sweep<'_, T, X> {
         // Steps below the rounding of a probability are noise: the row counts as still.
         let noise = if size_of::<T>() < size_of::<f64>() { 2e-7 } else { 1e-15 };
         let mut violation = 0.0f64;
-        for &i in self.rows {
+        for (&i, &after) in self.rows.iter().zip(following(self.rows)) {
             let i = i as usize;
+            self.x.prefetch(after as usize);
             let (upper, label) = (problem.upper[i], problem.labels[i] as usize);
             let point = &mut self.points[i * problem.width..(i + 1) * problem.width];
             self.x.dot_many::<FMA>(i, self.weights, scores);

@@ -14,6 +14,9 @@ pub trait Rows<T: Real>: Sync {
     fn n_cols(&self) -> usize;
     /// Number of stored values in all rows.
     fn n_stored(&self) -> usize;
+    /// Ask for row `i` to be in the cache soon; a hint for visits in random order.
+    #[inline(always)]
+    fn prefetch(&self, _i: usize) {}
     /// |x_i|^2, summed in `f64`.
     fn squared_norm(&self, i: usize) -> f64;
     /// <x_i, w>; `w` has at least `n_cols` entries.
