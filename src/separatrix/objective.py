@@ -79,6 +79,10 @@ class Objective:
         regularizer = getattr(self.regularizer, "name", None)
         if name in DUAL_LOSSES and regularizer == "l2" and hasattr(self.score_map, "design"):
             can.add("dual")
+            if name in ("hinge", "multiclass_hinge"):
+                can.add("hinge")
+        if hasattr(getattr(self.score_map, "design", None), "values"):
+            can.add("dense")
         return frozenset(can)
 
     @property

@@ -44,7 +44,8 @@ class LinearSVM(MinimizingClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     solver : str or Solver, default="auto"
-        "dual" is what "auto" picks for the hinge; the squared hinge can also use "newton", "lbfgs".
+        For the hinge "auto" picks "interior_point" on small dense data and "dual" otherwise; the
+        squared hinge can also use "newton" and "lbfgs".
     tol : float, default=1e-4
         Stop when the duality gap is at most tol * max(1, P).
     max_iter : int, default=1000
@@ -70,7 +71,7 @@ class LinearSVM(MinimizingClassifier):
         Labels, sorted.
     support_ : ndarray of shape (n_support,)
         Rows with a non-zero dual variable: a fit on them alone gives the same weights. Only
-        after a dual solver.
+        after solvers with dual variables.
     n_iter_ : int
         Passes over the data.
     solution_ : Solution

@@ -18,8 +18,8 @@ from separatrix.solvers.preconditioner import dense_values
 
 __all__ = ["InteriorPoint"]
 
-#: Duals below this share of their row's weight are zero at the end.
-_NEGLIGIBLE = 1e-6
+#: Rows may be left out of the system while their curvature adds up to this, against 1 of the penalty.
+_LEFT_OUT = 0.05
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,14 @@ class InteriorPoint:
         """Minimize until `monitor` says stop; starts in the middle, `w0` is ignored."""
         check_needs(self, objective)
         state = _State(objective)
-        best = _Best(state.w, np.inf, np.inf, state.alpha)
+        best = _Best(state.w, np.inf, np.inf, state.alpha, state.mu)
         n_passes, stopped = 0.0, None
         try:
             while stopped is None:
                 value, gap = state.certificate()
                 n_passes += 1
                 if gap < best.gap:
-                    best = _Best(state.w.copy(), value, gap, state.alpha)
+                    best = _Best(state.w, value, gap, state.alpha, state.mu)
                 stopped = monitor.record(n_passes, value, gap, lambda: state.w)
                 if stopped is None and not state.step():
                     stopped = StopReason.BUDGET  # floating point allows no further progress
@@ -78,7 +78,7 @@ class InteriorPoint:
             objective=best.value,
             certificate="duality gap",
             solver="interior point",
-            dual=state.duals(best.alpha),
+            dual=state.duals(best.alpha, best.mu),
         )
 
 
@@ -90,6 +90,7 @@ class _Best:
     value: float
     gap: float
     alpha: Array
+    mu: Array
 
 
 class _State:
@@ -105,6 +106,7 @@ class _State:
         rows, columns = objective.weight_shape
         self.X = np.ones((len(self.kept), rows))
         self.X[:, : values.shape[1]] = values[self.kept]
+        self.norms = np.einsum("ij,ij->i", self.X, self.X)
         self.two = columns == 1
         self.gold, self.cost = self._targets_and_costs(columns)
         self.penalty = np.ones((rows, 1))
@@ -165,19 +167,27 @@ class _State:
             return False
         residual = self.penalty * self.w - self._adjoint(self._signed(self.alpha))
         n = self.alpha.size
+        # Near the end one D of a row exceeds the others by many orders of magnitude: scores are
+        # taken relative to its label, and its own alpha from the sum of the others.
+        rows, chief = np.arange(len(D)), D.argmax(axis=1)
+
+        def balanced(moves: Array) -> Array:
+            moves[rows, chief] = 0
+            moves[rows, chief] = -moves.sum(axis=1)
+            return moves
         now = float(np.vdot(self.alpha, self.mu)) / n
 
         def direction(products: Array) -> tuple[Array, Array, Array]:
             """Newton direction (w, alpha, mu) towards alpha mu = products."""
             a = products / self.mu - self.alpha
-            fixed = a - D * (a.sum(axis=1, keepdims=True) / total)
+            mean = a.sum(axis=1, keepdims=True) / total
+            fixed = balanced(a - D * mean)
             dw = solve(-residual - self._adjoint(fixed))
             ds = self._scores(dw)
-            weighted = D * ds
-            shift = weighted.sum(axis=1, keepdims=True) / total
-            dalpha = fixed + weighted - D * shift
-            dmu = a.sum(axis=1, keepdims=True) / total + shift - ds
-            return dw, dalpha, dmu
+            ds -= ds[rows, chief][:, None]
+            shift = (D * ds).sum(axis=1, keepdims=True) / total
+            dalpha = balanced(fixed + D * (ds - shift))
+            return dw, dalpha, mean + shift - ds
 
         _, dalpha, dmu = direction(np.zeros_like(self.alpha))
         t = self._longest(dalpha, dmu)
@@ -226,25 +236,39 @@ class _State:
         return solve
 
     def _normal_matrix(self, D: Array, total: Array) -> Array:
-        """sum_i x_i x_i' (x) M_i, of shape (d K, d K) in the order of w.ravel()."""
+        """sum_i x_i x_i' (x) M_i, of shape (d K, d K) in the order of w.ravel().
+
+        Rows far from the margin are left out while their share is negligible: the step stays
+        feasible for any dw, and the next residual takes up the error.
+        """
         rows, columns = self.w.shape
+        others = _sums_of_others(D)
+        curvature = (D * others / total).sum(axis=1) * self.norms
+        order = np.argsort(curvature)
+        first = int(np.searchsorted(np.cumsum(curvature[order]), _LEFT_OUT))
+        taken = np.sort(order[first:])
+        X, D, total, others = self.X[taken], D[taken], total[taken], others[taken]
         if self.two:
-            part = self.X * np.sqrt(D[:, :1] * D[:, 1:] / total)
+            part = X * np.sqrt(D[:, :1] * D[:, 1:] / total)
             with blas_threads(self.objective, part.size * rows / 2):
                 return part.T @ part
-        outer = (self.X[:, :, None] * (D / np.sqrt(total))[:, None, :]).reshape(len(D), -1)
+        outer = (X[:, :, None] * (D / np.sqrt(total))[:, None, :]).reshape(len(D), -1)
         with blas_threads(self.objective, outer.size * outer.shape[1] / 2):
             matrix = -(outer.T @ outer)
         blocks = matrix.reshape(rows, columns, rows, columns)
         for k in range(columns):
-            part = self.X * np.sqrt(D[:, k])[:, None]
+            part = X * np.sqrt(D[:, k] * others[:, k] / total[:, 0])[:, None]
             with blas_threads(self.objective, part.size * rows / 2):
-                blocks[:, k, :, k] += part.T @ part
+                blocks[:, k, :, k] = part.T @ part
         return matrix
 
-    def duals(self, alpha: Array) -> Array:
-        """Duals of all rows, the negligible ones zero: (n,) for two classes, (n, K) for more."""
-        alpha = np.where(alpha > _NEGLIGIBLE * self.upper[:, None], alpha, 0.0)
+    def duals(self, alpha: Array, mu: Array) -> Array:
+        """Duals of all rows: (n,) for two classes, (n, K) for more.
+
+        At the optimum one of alpha and mu is zero; alpha counts as zero where its effect on the
+        score of its own row, alpha |x|^2, is below mu.
+        """
+        alpha = np.where(alpha * self.norms[:, None] > mu, alpha, 0.0)
         n = self.objective.score_map.n_rows
         if self.two:
             full = np.zeros(n)
@@ -253,3 +277,13 @@ class _State:
         result = np.zeros((n, alpha.shape[1]))
         result[self.kept] = alpha
         return result
+
+
+def _sums_of_others(D: Array) -> Array:
+    """For every entry the sum of the other entries of its row, without cancellation."""
+    rows, chief = np.arange(len(D)), D.argmax(axis=1)
+    rest = D.copy()
+    rest[rows, chief] = 0
+    result = D.sum(axis=1, keepdims=True) - D  # small entries beside the largest: exact enough
+    result[rows, chief] = rest.sum(axis=1)
+    return result
