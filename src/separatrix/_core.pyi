@@ -31,3 +31,18 @@ class Dense:
 
 def scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Floats: ...
 def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats: ...
+def losses_at(
+    loss: str,
+    scores: _Floats,
+    targets: npt.NDArray[Any],
+    row_weights: _Floats | None,
+    n_threads: int,
+) -> tuple[float, _Floats]: ...
+def fused_value_and_grad(
+    design: Csr | Dense,
+    loss: str,
+    targets: npt.NDArray[Any],
+    row_weights: _Floats | None,
+    w: _Floats,
+    n_threads: int,
+) -> tuple[float, npt.NDArray[np.float64]]: ...

@@ -8,11 +8,15 @@ pub mod batch;
 pub mod csr;
 pub mod dense;
 pub mod error;
+pub mod exponential;
+pub mod fused;
 pub mod interrupt;
+pub mod losses;
 pub mod random;
 pub mod real;
 pub mod rows;
 pub mod simd;
 pub mod threads;
+mod tile;
 
 pub use error::KernelError;

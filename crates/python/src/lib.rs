@@ -3,6 +3,7 @@
 mod arrays;
 mod design;
 mod errors;
+mod fused;
 mod run;
 
 use pyo3::prelude::*;
@@ -14,6 +15,9 @@ mod _core {
 
     #[pymodule_export]
     use super::design::{Csr, Dense, adjoint, scores};
+
+    #[pymodule_export]
+    use super::fused::{fused_value_and_grad, losses_at};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -146,8 +146,7 @@ def _hessian(points: Points, point: Point) -> Array:
     if objective.loss.n_scores == 1:
         weights = row_weights * curvatures(objective, point.scores, objective.targets)[:, 0]
         return gram(objective, X, weights, intercept=intercept, dtype=np.float64)
-    p = objective.loss.value_and_grad(point.scores, objective.targets)[1].astype(np.float64)
-    p[np.arange(len(p)), objective.targets] += 1
+    p = objective.probabilities(point.scores).astype(np.float64)
     augmented = np.empty((len(X), rows))
     augmented[:, : X.shape[1]] = X
     if intercept:

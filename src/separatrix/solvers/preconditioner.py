@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from separatrix.objective import Objective
 from separatrix.protocols import Array
@@ -32,7 +32,7 @@ _NEGLIGIBLE = 4e-3
 #: Ridge on rows without a penalty, as a share of the mean diagonal.
 _RIDGE = 1e-7
 #: Rows copied at a time.
-_BLOCK = 1024
+_BLOCK = 2048
 
 
 def dense_values(objective: Objective) -> Array | None:
@@ -46,8 +46,7 @@ def curvatures(objective: Objective, scores: Array, targets: npt.NDArray[Any]) -
     loss = objective.loss
     product = loss.curvature_product  # type: ignore[attr-defined]
     if getattr(loss, "name", None) == "multiclass_logistic":
-        p = loss.value_and_grad(scores, targets)[1]
-        p[np.arange(len(p)), targets] += 1
+        p = objective.probabilities(scores)
         return p * (1 - p)
     result = np.empty_like(scores)
     for k in range(scores.shape[1]):
@@ -62,10 +61,11 @@ def gram(
 ) -> Array:
     """X' diag(weights) X of shape (d, d), bordered by X' weights and their sum with an intercept.
 
-    Computed in the precision of `dtype`, a few rows at a time so that they stay in cache.
+    Only the lower triangle is filled. Computed in the precision of `dtype`, a few rows at a time so that they stay in cache.
     """
     d = X.shape[1] + intercept
-    total = np.zeros((d, d), dtype=dtype)
+    total = np.zeros((d, d), dtype=dtype, order="F")
+    rank_update = blas.ssyrk if total.dtype == np.float32 else blas.dsyrk
     root = np.sqrt(weights).astype(dtype)
     buffer = np.empty((min(_BLOCK, len(X)), d), dtype=dtype)
     for first in range(0, len(X), _BLOCK):
@@ -75,8 +75,8 @@ def gram(
         np.multiply(rows, scale[:, None], out=part[:, : X.shape[1]], casting="same_kind")
         if intercept:
             part[:, -1] = scale
-        with blas_threads(objective, part.size * d / 2):
-            total += part.T @ part
+        with blas_threads(objective, len(X) * d * d / 2):
+            total = rank_update(1.0, part.T, beta=1.0, c=total, lower=1, overwrite_c=1)
     return total
 
 
