@@ -46,3 +46,10 @@ def fused_value_and_grad(
     w: _Floats,
     n_threads: int,
 ) -> tuple[float, npt.NDArray[np.float64]]: ...
+def gram(
+    design: Dense,
+    rows: npt.NDArray[np.int64] | None,
+    weights: _Floats,
+    intercept: bool,
+    n_threads: int,
+) -> _Floats: ...

@@ -10,6 +10,7 @@ pub mod dense;
 pub mod error;
 pub mod exponential;
 pub mod fused;
+pub mod gram;
 pub mod interrupt;
 pub mod losses;
 pub mod random;

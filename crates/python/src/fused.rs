@@ -8,7 +8,7 @@ use separatrix_kernels::exponential::VectorExp;
 use separatrix_kernels::losses::{Labeled, SmoothLoss, Targets};
 use separatrix_kernels::rows::Rows;
 use separatrix_kernels::simd::Packed;
-use separatrix_kernels::{batch, fused, losses};
+use separatrix_kernels::{batch, fused, gram as kernel, losses};
 
 use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
 use crate::design::{Csr, Dense, DenseAny, SparseAny, SparsePair, weights_of};
@@ -185,5 +185,44 @@ pub fn fused_value_and_grad<'py>(
             }
         },
         Err(_) => Err(data_error("expected a _core.Csr or a _core.Dense".into())),
+    }
+}
+
+/// sum_i c_i x_i x_i' over the numbered rows of dense data (None: all), with a column of ones appended
+/// to the data where `intercept` says so.
+#[pyfunction]
+#[pyo3(signature = (design, rows, weights, intercept, n_threads))]
+pub fn gram<'py>(
+    py: Python<'py>,
+    design: &Dense,
+    rows: Option<PyReadonlyArray1<'py, i64>>,
+    weights: &Bound<'py, PyAny>,
+    intercept: bool,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    fn typed<'py, T: Packed + Element>(
+        py: Python<'py>,
+        array: &Py<PyArray2<T>>,
+        rows: Option<&[i64]>,
+        weights: &Bound<'py, PyAny>,
+        intercept: bool,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let guard = readonly(py, array)?;
+        let (n, d) = shape(py, array);
+        let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
+        let weights: PyReadonlyArray1<'_, T> = weights
+            .extract()
+            .map_err(|_| data_error("the weights must be a vector of the data's dtype".into()))?;
+        let weights = vector("weights", &weights)?;
+        let size = d + usize::from(intercept);
+        let work = weights.len().saturating_mul(size * size / 2);
+        let out = run(py, work, |stop| kernel::gram(view, rows, weights, intercept, n_threads, stop))?;
+        Ok(new_matrix(py, out, size)?.into_any())
+    }
+    let rows = rows.as_ref().map(|rows| vector("rows", rows)).transpose()?;
+    match &design.inner {
+        DenseAny::F32(array) => typed(py, array, rows, weights, intercept, n_threads),
+        DenseAny::F64(array) => typed(py, array, rows, weights, intercept, n_threads),
     }
 }

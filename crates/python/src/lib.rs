@@ -17,7 +17,7 @@ mod _core {
     use super::design::{Csr, Dense, adjoint, scores};
 
     #[pymodule_export]
-    use super::fused::{fused_value_and_grad, losses_at};
+    use super::fused::{fused_value_and_grad, gram, losses_at};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
