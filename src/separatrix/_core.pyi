@@ -149,3 +149,26 @@ class DualMulticlass:
     def certificate(self) -> tuple[float, float, float]: ...
     def weights(self) -> _Floats: ...
     def duals(self) -> npt.NDArray[np.float64]: ...
+
+def losses_at(
+    loss: str,
+    scores: _Floats,
+    targets: npt.NDArray[Any],
+    row_weights: _Floats | None,
+    n_threads: int,
+) -> tuple[float, _Floats]: ...
+def fused_value_and_grad(
+    design: Csr | Dense,
+    loss: str,
+    targets: npt.NDArray[Any],
+    row_weights: _Floats | None,
+    w: _Floats,
+    n_threads: int,
+) -> tuple[float, npt.NDArray[np.float64]]: ...
+def gram(
+    design: Dense,
+    rows: npt.NDArray[np.int64] | None,
+    weights: _Floats,
+    intercept: bool,
+    n_threads: int,
+) -> _Floats: ...

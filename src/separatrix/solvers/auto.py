@@ -56,7 +56,9 @@ def _choose(objective: Objective) -> tuple[Solver, str]:
         if NewtonCG().is_exact(objective) and work <= _CHEAP_HESSIAN:
             return NewtonCG(), "few weights and dense data: the Hessian is cheap to factor"
         if rows <= _GRAM_FEATURES and n_rows >= _TALL * rows:
-            return Lbfgs(precondition=True), "dense data: Gram matrices precondition the steps"
+            return Lbfgs(
+                memory=20, precondition=True
+            ), "dense data: Gram matrices precondition the steps"
     if "dual" in can:
         return _dual(), "many features and a loss with a dual kernel"
     if "hvp" in can:

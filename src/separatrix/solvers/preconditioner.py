@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
+from separatrix._core import gram as core_gram
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.solvers.blas import blas_threads
@@ -31,8 +32,6 @@ __all__ = [
 _NEGLIGIBLE = 4e-3
 #: Ridge on rows without a penalty, as a share of the mean diagonal.
 _RIDGE = 1e-7
-#: Rows copied at a time.
-_BLOCK = 1024
 
 
 def dense_values(objective: Objective) -> Array | None:
@@ -46,8 +45,7 @@ def curvatures(objective: Objective, scores: Array, targets: npt.NDArray[Any]) -
     loss = objective.loss
     product = loss.curvature_product  # type: ignore[attr-defined]
     if getattr(loss, "name", None) == "multiclass_logistic":
-        p = loss.value_and_grad(scores, targets)[1]
-        p[np.arange(len(p)), targets] += 1
+        p = objective.probabilities(scores)
         return p * (1 - p)
     result = np.empty_like(scores)
     for k in range(scores.shape[1]):
@@ -57,34 +55,34 @@ def curvatures(objective: Objective, scores: Array, targets: npt.NDArray[Any]) -
     return result
 
 
-def gram(
-    objective: Objective, X: Array, weights: Array, *, intercept: bool, dtype: npt.DTypeLike
-) -> Array:
+def gram(objective: Objective, weights: Array, rows: npt.NDArray[np.int64] | None = None) -> Array:
     """X' diag(weights) X of shape (d, d), bordered by X' weights and their sum with an intercept.
 
-    Computed in the precision of `dtype`, a few rows at a time so that they stay in cache.
+    Parameters
+    ----------
+    objective : Objective
+        An objective with dense data.
+    weights : ndarray of shape (n,) or (len(rows),)
+        Weights of the rows, not negative.
+    rows : ndarray of int or None
+        The rows to use, in place of all of them.
     """
-    d = X.shape[1] + intercept
-    total = np.zeros((d, d), dtype=dtype)
-    root = np.sqrt(weights).astype(dtype)
-    buffer = np.empty((min(_BLOCK, len(X)), d), dtype=dtype)
-    for first in range(0, len(X), _BLOCK):
-        rows = X[first : first + _BLOCK]
-        part = buffer[: len(rows)]
-        scale = root[first : first + _BLOCK]
-        np.multiply(rows, scale[:, None], out=part[:, : X.shape[1]], casting="same_kind")
-        if intercept:
-            part[:, -1] = scale
-        with blas_threads(objective, part.size * d / 2):
-            total += part.T @ part
-    return total
+    score_map: Any = objective.score_map
+    largest = float(np.finfo(score_map.dtype).max) ** 0.5
+    weights = np.clip(weights, 0, largest).astype(score_map.dtype)
+    intercept = _intercept(objective)
+    return core_gram(score_map.design, rows, weights, intercept, score_map.n_threads)
 
 
-def _factor(matrix: Array, objective: Objective, intercept: bool) -> Callable[[Array], Array]:
+def _intercept(objective: Objective) -> bool:
+    return bool(objective.score_map.weight_shape[0] > objective.score_map.design.shape[1])  # type: ignore[attr-defined]
+
+
+def _factor(matrix: Array, objective: Objective) -> Callable[[Array], Array]:
     """Add the penalty to `matrix`, factor it in place and return its inverse as a map."""
     diagonal = np.einsum("ii->i", matrix)
     penalty = np.full(len(matrix), float(getattr(objective.regularizer, "curvature", 0.0)))
-    if objective.exempt and intercept:
+    if objective.exempt:
         penalty[-1] = 0.0
     scale = float(diagonal.mean()) or 1.0
     diagonal += np.maximum(penalty, _RIDGE * scale)
@@ -92,18 +90,18 @@ def _factor(matrix: Array, objective: Objective, intercept: bool) -> Callable[[A
     potrf, potri = (lapack.spotrf, lapack.spotri) if single else (lapack.dpotrf, lapack.dpotri)
     ridge = _RIDGE * scale
     while True:
-        with blas_threads(objective, len(matrix) ** 3 / 6):
+        with blas_threads(1):
             factor, failed = potrf(matrix, lower=1, clean=1, overwrite_a=0)
         if not failed:
             break
         ridge *= 10
         diagonal += ridge
-    with blas_threads(objective, len(matrix) ** 3 / 3):
+    with blas_threads(1):
         inverse, _ = potri(factor, lower=1, overwrite_c=1)
     inverse += np.tril(inverse, -1).T
 
     def apply(v: Array) -> Array:
-        with blas_threads(objective, inverse.size * v.size / len(v)):
+        with blas_threads(1):
             return np.asarray(inverse @ v.astype(inverse.dtype, copy=False), dtype=np.float64)
 
     return apply
@@ -129,21 +127,13 @@ def _zero_sum(objective: Objective, inner: Callable[[Array], Array]) -> Callable
     return apply
 
 
-def _intercept(objective: Objective, X: Array) -> bool:
-    return bool(objective.score_map.weight_shape[0] > X.shape[1])
-
-
-def shared_preconditioner(
-    objective: Objective, X: Array, scores: Array
-) -> Callable[[Array], Array]:
+def shared_preconditioner(objective: Objective, scores: Array) -> Callable[[Array], Array]:
     """The inverse of X' D X + penalty, D the mean curvature over the scores.
 
     Parameters
     ----------
     objective : Objective
-        An objective with second derivatives.
-    X : ndarray of shape (n, d)
-        Its data.
+        An objective with second derivatives and dense data.
     scores : ndarray of shape (n, K)
         Scores at which the second derivatives are taken.
     """
@@ -151,21 +141,18 @@ def shared_preconditioner(
     # A softmax restricted to sum zero has K/(K - 1) times the curvature of its diagonal.
     share = max(1, scores.shape[1] - 1) if objective.loss.n_scores is None else 1
     weights = objective.row_weights * diagonal.sum(axis=1) / share
-    matrix = gram(objective, X, weights, intercept=_intercept(objective, X), dtype=X.dtype)
-    return _zero_sum(objective, _factor(matrix, objective, _intercept(objective, X)))
+    return _zero_sum(objective, _factor(gram(objective, weights), objective))
 
 
 def block_preconditioner(
-    objective: Objective, X: Array, scores: Array, rows: npt.NDArray[np.intp] | None = None
+    objective: Objective, scores: Array, rows: npt.NDArray[np.int64] | None = None
 ) -> Callable[[Array], Array]:
     """The inverses of X' D_k X + penalty, one per score.
 
     Parameters
     ----------
     objective : Objective
-        An objective with second derivatives.
-    X : ndarray of shape (n, d)
-        Its data.
+        An objective with second derivatives and dense data.
     scores : ndarray of shape (n, K)
         Scores at which the second derivatives are taken.
     rows : ndarray of int or None
@@ -176,17 +163,15 @@ def block_preconditioner(
     targets = objective.targets
     scale = 1.0
     if rows is not None:
-        scale = len(X) / len(rows)
+        scale = len(scores) / len(rows)
         scores, targets, row_weights = scores[rows], targets[rows], row_weights[rows]
     diagonal = curvatures(objective, scores, targets) * (scale * row_weights)[:, None]
-    intercept = _intercept(objective, X)
     inverses = []
     for k in range(n_scores):
         weights = diagonal[:, k]
         keep = np.flatnonzero(weights > _NEGLIGIBLE * weights.max(initial=0.0))
-        used = X[keep if rows is None else rows[keep]]
-        matrix = gram(objective, used, weights[keep], intercept=intercept, dtype=X.dtype)
-        inverses.append(_factor(matrix, objective, intercept))
+        matrix = gram(objective, weights[keep], keep if rows is None else rows[keep])
+        inverses.append(_factor(matrix, objective))
 
     def apply(grad: Array) -> Array:
         return np.stack([inverse(grad[:, k]) for k, inverse in enumerate(inverses)], axis=1)
