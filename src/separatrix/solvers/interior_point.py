@@ -59,14 +59,15 @@ class InteriorPoint:
         best = _Best(state.w, np.inf, np.inf, state.alpha, state.mu)
         n_passes, stopped = 0.0, None
         try:
-            while stopped is None:
-                value, gap = state.certificate()
-                n_passes += 1
-                if gap < best.gap:
-                    best = _Best(state.w, value, gap, state.alpha, state.mu)
-                stopped = monitor.record(n_passes, value, gap, lambda: state.w)
-                if stopped is None and not state.step():
-                    stopped = StopReason.BUDGET  # floating point allows no further progress
+            with blas_threads(1):
+                while stopped is None:
+                    value, gap = state.certificate()
+                    n_passes += 1
+                    if gap < best.gap:
+                        best = _Best(state.w, value, gap, state.alpha, state.mu)
+                    stopped = monitor.record(n_passes, value, gap, lambda: state.w)
+                    if stopped is None and not state.step():
+                        stopped = StopReason.BUDGET  # no further progress in floating point
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         return Solution(
@@ -224,8 +225,7 @@ class _State:
             matrix[-columns:, -columns:] += scale / columns
         diagonal += np.repeat(self.penalty[:, 0], columns)
         diagonal += 1e-15 * scale
-        with blas_threads(self.objective, len(matrix) ** 3 / 6):
-            factor, failed = lapack.dpotrf(matrix, lower=1)
+        factor, failed = lapack.dpotrf(matrix, lower=1)
         if failed:
             return None
 
@@ -250,16 +250,13 @@ class _State:
         X, D, total, others = self.X[taken], D[taken], total[taken], others[taken]
         if self.two:
             part = X * np.sqrt(D[:, :1] * D[:, 1:] / total)
-            with blas_threads(self.objective, part.size * rows / 2):
-                return part.T @ part
+            return part.T @ part
         outer = (X[:, :, None] * (D / np.sqrt(total))[:, None, :]).reshape(len(D), -1)
-        with blas_threads(self.objective, outer.size * outer.shape[1] / 2):
-            matrix = -(outer.T @ outer)
+        matrix = -(outer.T @ outer)
         blocks = matrix.reshape(rows, columns, rows, columns)
         for k in range(columns):
             part = X * np.sqrt(D[:, k] * others[:, k] / total[:, 0])[:, None]
-            with blas_threads(self.objective, part.size * rows / 2):
-                blocks[:, k, :, k] = part.T @ part
+            blocks[:, k, :, k] = part.T @ part
         return matrix
 
     def duals(self, alpha: Array, mu: Array) -> Array:
