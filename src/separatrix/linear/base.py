@@ -28,6 +28,9 @@ from separatrix.validation import (
 
 __all__ = ["BaseLinearClassifier", "TrainingData", "checked_design"]
 
+#: Sparse data of at most so many columns and cells are trained on as dense data.
+_NARROW, _SMALL = 256, 1 << 23
+
 
 @dataclass(frozen=True)
 class TrainingData:
@@ -123,6 +126,9 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             two_classes=two_classes,
         )
         design = checked_design(self, X, n_threads)
+        if sp.issparse(X) and X.shape[1] <= _NARROW and X.shape[0] * X.shape[1] <= _SMALL:
+            # Exact methods for dense data are both faster and more accurate on narrow data.
+            design = make_design(X.toarray(), n_threads)
         return TrainingData(design, X.dtype, classes, codes, weights, n_threads)
 
     @staticmethod

@@ -14,12 +14,12 @@ from separatrix import (
 )
 
 ESTIMATORS = [
-    LogisticRegression(),
+    LogisticRegression(tol=1e-13),
     LogisticRegression("l1"),
     LogisticRegression("elasticnet"),
-    LinearSVM(),
-    LinearClassifier(),
-    LinearClassifier("hinge"),
+    LinearSVM(tol=1e-13),
+    LinearClassifier(tol=1e-13),
+    LinearClassifier("hinge", tol=1e-13),
     Perceptron(),
     Perceptron("none"),
     Perceptron("vote"),
