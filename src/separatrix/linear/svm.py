@@ -132,8 +132,8 @@ class LinearSVM(MinimizingClassifier):
             raise ParameterError("a cost matrix needs loss='hinge'")
         if n_classes > 2:
             raise ParameterError(
-                f"loss='squared_hinge' is for two classes, y has {n_classes}; wrap the estimator in "
-                "one-vs-all (sklearn.multiclass.OneVsRestClassifier) or use loss='hinge'"
+                f"loss='squared_hinge' is for two classes, y has {n_classes}; wrap the estimator "
+                "in one-vs-all (sklearn.multiclass.OneVsRestClassifier) or use loss='hinge'"
             )
         return SquaredHinge()
 
@@ -155,9 +155,7 @@ class LinearSVM(MinimizingClassifier):
             self.support_ = support_rows(solution.dual, data.codes)
 
 
-def support_rows(
-    dual: npt.NDArray[Any], codes: npt.NDArray[np.int64]
-) -> npt.NDArray[np.intp]:
+def support_rows(dual: npt.NDArray[Any], codes: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
     """Rows that hold a part of w: a positive dual, or dual mass on a wrong class."""
     if dual.ndim == 1:
         return np.flatnonzero(dual > 0)

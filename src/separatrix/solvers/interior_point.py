@@ -18,7 +18,7 @@ from separatrix.solvers.preconditioner import dense_values
 
 __all__ = ["InteriorPoint"]
 
-#: Rows may be left out of the system while their curvature adds up to this, against 1 of the penalty.
+#: Rows are left out of the system while their curvatures add up to this; the penalty has 1.
 _LEFT_OUT = 0.05
 
 
@@ -176,6 +176,7 @@ class _State:
             moves[rows, chief] = 0
             moves[rows, chief] = -moves.sum(axis=1)
             return moves
+
         now = float(np.vdot(self.alpha, self.mu)) / n
 
         def direction(products: Array) -> tuple[Array, Array, Array]:
@@ -281,6 +282,8 @@ def _sums_of_others(D: Array) -> Array:
     rows, chief = np.arange(len(D)), D.argmax(axis=1)
     rest = D.copy()
     rest[rows, chief] = 0
-    result = D.sum(axis=1, keepdims=True) - D  # small entries beside the largest: exact enough
+    result: Array = (
+        D.sum(axis=1, keepdims=True) - D
+    )  # small entries beside the largest: exact enough
     result[rows, chief] = rest.sum(axis=1)
     return result
