@@ -5,9 +5,10 @@
 //! with the best rival k (the first one at a tie)
 //!     w_y += tau x,  w_k -= tau x,
 //! tau = rate for the perceptron (Rosenblatt 1958; Collins 2002 for many labels) and
-//! tau = min(((w_k - w_y)·x + 1) / (2 x·x), cap) for MIRA (Crammer & Singer 2003), times the weight
-//! of the row. Two labels need one vector w = w_1 - w_0: then w += rate y x, and for MIRA
-//! w += min((1 - y w·x) / x·x, 2 cap) y x, with y = +1 or -1.
+//! tau = min(((w_k - w_y)·x + 1) / (2 x·x), cap) for MIRA (Crammer & Singer 2003). Two labels need one
+//! vector w = w_1 - w_0: then w += rate y x, and for MIRA w += min((1 - y w·x) / x·x, 2 cap) y x, with
+//! y = +1 or -1. The weight of a row multiplies the rate or the cap: MIRA's step minimizes
+//! 1/2 |w - w'|^2 + cap loss, so a weight counts as in any objective and never overshoots.
 //!
 //! Invariant, kept also when interrupted: with c rows seen, `weights - sums / c` is the average of the
 //! weights after each row (the trick of Daumé 2006, section 2.6), at O(stored values) per mistake; and
@@ -354,16 +355,15 @@ impl<T: Real> Online<T> {
     ) {
         let i = row as usize;
         let k = n_scores(self.n_classes);
-        let size = weight
-            * match self.rule {
-                Rule::Perceptron { rate } => rate,
-                Rule::Mira { cap } => {
-                    // On w = w_1 - w_0 the step, and so its cap, is twice that on each vector.
-                    let twice = if k == 1 { 2.0 } else { 1.0 };
-                    let norm = x.squared_norm(i) + f64::from(u8::from(self.intercept));
-                    if norm == 0.0 { 0.0 } else { twice * ((1.0 - margin) / (2.0 * norm)).min(cap) }
-                }
-            };
+        let size = match self.rule {
+            Rule::Perceptron { rate } => rate * weight,
+            Rule::Mira { cap } => {
+                // On w = w_1 - w_0 the step, and so its cap, is twice that on each vector.
+                let twice = if k == 1 { 2.0 } else { 1.0 };
+                let norm = x.squared_norm(i) + f64::from(u8::from(self.intercept));
+                if norm == 0.0 { 0.0 } else { twice * ((1.0 - margin) / (2.0 * norm)).min(cap * weight) }
+            }
+        };
         let moves: &[(usize, f64)] =
             if k == 1 { &[(0, if y == 1 { size } else { -size })] } else { &[(y, size), (lowered, -size)] };
         for &(column, a) in moves {
@@ -407,5 +407,4 @@ impl<T: Real, X: Rows<T>> Task for Margins<'_, T, X> {
 }
 
 #[cfg(test)]
-#[path = "online_tests.rs"]
 mod tests;

@@ -268,7 +268,11 @@ mod tests {
             let mut rule = StepRule::<f64>::new(kind, 1e-6, 1).expect("valid");
             let mut w = [0.0];
             for t in 0..60_000 {
-                let rate = if kind == Kind::Plain { 0.1 } else { 0.5 / (1.0 + 0.001 * f64::from(t)) };
+                let rate = match kind {
+                    Kind::Plain => 0.1,
+                    Kind::AdaDelta { .. } => 1.0,
+                    _ => 0.5 / (1.0 + 0.001 * f64::from(t)),
+                };
                 let g = [w[0] - 3.0];
                 rule.step(&mut w, &g, rate, shares).expect("lengths");
             }

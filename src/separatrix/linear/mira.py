@@ -33,7 +33,7 @@ class MIRA(OnlineClassifier):
     shuffle : bool, default=True
         Visit the rows in a new order in every pass.
     class_weight : dict, "balanced" or None, default=None
-        Factors of the updates, by class.
+        Factors of C, by class; a sample weight is the factor of its row.
     max_iter : int, default=20
         Largest number of passes.
     warm_start : bool, default=False
@@ -63,8 +63,8 @@ class MIRA(OnlineClassifier):
     radius_ : float or None
         On separated data: largest norm of a row with its bias feature, times sqrt(2) for K > 2.
     mistake_bound_ : float or None
-        On separated data, from zero weights: max(radius_^2, 1/C) / margin_^2 (1/(2C) for two classes), which
-        the sum of `mistakes_` does not exceed; None with row weights above 1.
+        On separated data, from zero weights: max(radius_^2, 1/C) / margin_^2 (1/(2C) for two classes, C the
+        smallest of the rows), which the sum of `mistakes_` does not exceed.
     n_iter_ : int
         Passes over the data.
     solution_ : Solution

@@ -127,7 +127,7 @@ class OnlineClassifier(BaseLinearClassifier):
         y : array-like of shape (n,)
             Labels of any type.
         sample_weight : array-like of shape (n,), optional
-            Factor of the row's updates; a row of weight 0 is passed over.
+            Factor of the row's rate or cap; a row of weight 0 is passed over.
         coef_init : array-like of shape (1, d) or (K, d), optional
             Starting weights.
         intercept_init : array-like of shape (1,) or (K,), optional
@@ -166,7 +166,7 @@ class OnlineClassifier(BaseLinearClassifier):
         classes : array-like of shape (K,), optional
             All labels that will ever come, in the first call; those of `y` when left out.
         sample_weight : array-like of shape (n,), optional
-            Factor of the row's updates.
+            Factor of the row's rate or cap.
 
         Returns
         -------

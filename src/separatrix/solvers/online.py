@@ -150,7 +150,7 @@ class OnlineLearner:
         codes : ndarray of shape (n,)
             Class numbers.
         row_weights : ndarray of shape (n,) or None
-            Factors of the updates; rows of weight zero are passed over.
+            Factors of the perceptron's rate or MIRA's cap; rows of weight zero are passed over.
         n_classes : int
             Number of classes; two share one weight vector w = w_1 - w_0.
         start : ndarray of shape (d, K) or (d + 1, K), K = 1 for two classes
@@ -231,13 +231,13 @@ class OnlineLearner:
         squared_radius: float,
         n_classes: int,
         row_weights: npt.NDArray[np.float64] | None,
-    ) -> float | None:
+    ) -> float:
         """The number that, divided by delta^2, bounds the mistakes of a run from zero.
 
-        Novikoff (1962) gives R^2 for the perceptron at any rate; updates scaled by weights between
-        a and b make it R^2 b / a. The same proof gives max(R^2, 1/C) for MIRA, with 2 C for C on
-        w = w_1 - w_0: an update by tau raises |w|^2 by at most tau and <w, u> by tau delta, and
-        tau >= min(1 / R^2, C). Weights a <= c_i <= 1 divide it by a; larger ones void the proof.
+        Novikoff (1962) gives R^2 for the perceptron at any rate; rates that differ by a factor of
+        b / a, as row weights between a and b make them, give R^2 b / a. The same proof gives
+        max(R^2, 1 / cap) for MIRA, cap the smallest C c_i, on w = w_1 - w_0 twice that: an update
+        by tau raises |w|^2 by at most tau and <w, u> by tau delta, and tau >= min(1 / R^2, cap).
         """
         low = high = 1.0
         if row_weights is not None:
@@ -245,7 +245,5 @@ class OnlineLearner:
             low, high = float(used.min()), float(used.max())
         if self.rule == "perceptron":
             return squared_radius * high / low
-        if high > 1:
-            return None
-        cap = 2 * self.step if n_classes == 2 else self.step
-        return max(squared_radius, 1 / cap) / low
+        cap = low * (2 * self.step if n_classes == 2 else self.step)
+        return max(squared_radius, 1 / cap)

@@ -8,21 +8,22 @@ from typing import ClassVar
 
 import numpy as np
 
+from separatrix._core import scheduled_rate
 from separatrix.errors import ParameterError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.stochastic_runs import Recipe, StochasticRun, find_rate, start_run
+from separatrix.solvers.stochastic_runs import Recipe, find_rate, l2_share, start_run
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "RmsProp", "StochasticGradient"]
 
 _SCHEDULES = ("constant", "inverse", "inverse_sqrt", "bottou")
-#: Passes over which the objective must still fall by more than the tolerance.
+#: Passes without a fall of the objective after which the rate is cut: so many, or this share of all.
 _PATIENCE = 5
-#: Ratio between a rate and its rivals.
+_PATIENCE_SHARE = 0.25
+#: By which a rate that proved too large is divided, and how often in vain before the run ends.
 _FACTOR = 4.0
-#: Longest stage, in passes.
-_LONGEST = 64
+_CUTS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ class _Stochastic:
         With t steps done, m a pass and l the L2 share 1 / (C n): rate / (1 + rate l t),
         rate / (1 + t/m), rate / sqrt(1 + t/m), or rate.
     averaging : bool
-        Return the average of the weights, later ones weighing more (as t^3).
+        Return the average of the weights, later ones weighing more (as t^4).
     batch_size : int
         Rows per step.
     shuffle : bool
@@ -47,7 +48,7 @@ class _Stochastic:
     """
 
     rate: float | None = None
-    schedule: str = "inverse_sqrt"
+    schedule: str = "constant"
     averaging: bool = True
     batch_size: int = 16
     shuffle: bool = True
@@ -72,19 +73,17 @@ class _Stochastic:
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Run passes from `w0` until the budget ends or the objective settles.
 
-        It has settled when its best value fell by at most ``tol * max(1, P)`` over five passes.
-        The objective is evaluated after every pass (not counted as a pass), and the best weights
-        are returned. A pass that ends above its start is undone and repeated at a quarter of the
-        rate.
+        Where the objective has not fallen by ``tol * max(1, P)`` for a while, the run goes on from
+        its best weights at a quarter of the rate; after three such cuts in vain it has settled. The
+        objective is evaluated after every pass (not counted as a pass), and the best weights are
+        returned.
         """
         recipe = self._recipe()
         start = np.zeros(objective.weight_shape) if w0 is None else np.asarray(w0, dtype=np.float64)
         search = _Search(objective, monitor, recipe, start)
         try:
-            if self.rate is None:
-                stopped = search.tuned(find_rate(objective, recipe, start))
-            else:
-                stopped = search.fixed(self.rate)
+            rate = find_rate(objective, recipe, start) if self.rate is None else self.rate
+            stopped = search.run(rate)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         gap, certificate = search.certificate(stopped)
@@ -97,6 +96,32 @@ class _Stochastic:
             objective=search.best_value,
             certificate=certificate,
             solver=f"{self.title}, rate {search.rate:.3g} ({self.schedule})",
+        )
+
+
+class _Run:
+    """A run that knows its present rate."""
+
+    def __init__(self, objective: Objective, recipe: Recipe, w0: Array, rate: float) -> None:
+        self._run = start_run(objective, recipe, w0, rate)
+        self._n_rows = objective.score_map.n_rows
+        self._steps_per_pass = max(1, -(-self._n_rows // recipe.batch_size))
+        self._steps = 0
+        self._first = rate
+        self._schedule = recipe.schedule
+        self._l2 = l2_share(objective)
+
+    def one_pass(self) -> Array:
+        """Use every row once; the weights, or their average where one is kept."""
+        self._run.run(self._n_rows)
+        self._steps += self._steps_per_pass
+        return self._run.mean()
+
+    @property
+    def rate(self) -> float:
+        """The rate of the next step."""
+        return scheduled_rate(
+            self._schedule, self._first, self._steps, self._steps_per_pass, self._l2
         )
 
 
@@ -114,73 +139,42 @@ class _Search:
         self.passes = 0.0
         self.rate = math.nan
 
-    def fixed(self, rate: float) -> StopReason:
-        """The method of the textbook: one rate and its schedule, until the objective settles."""
-        run = self._start(rate)
-        previous = math.inf
-        while True:
-            reason, gain = self._advance(run, _PATIENCE)
-            if reason is not None:
-                return reason
-            if self._settled(gain) and self._settled(previous):
-                return StopReason.CONVERGED
-            previous = gain
+    def run(self, rate: float) -> StopReason:
+        """Pass after pass, until the budget ends or the objective settles.
 
-    def tuned(self, rate: float) -> StopReason:
-        """Stages of passes; where progress slows, a quarter and four times the rate compete.
-
-        Slow progress has two causes, noise that a smaller rate would cure and a rate that is too
-        small; which one it is shows when both are tried from the best weights so far.
+        A run whose objective has not fallen for a while, or is far above its start, goes on from the
+        best weights at a quarter of its rate; when that has not helped three times, it has settled.
         """
         run = self._start(rate)
-        length, previous, settled = 1, 0.0, 0
+        ceiling = 2 * abs(self.best_value)
+        mark, marked, cuts = self.best_value, self.passes, 0
         while True:
-            reason, gain = self._advance(run, length)
+            reason, value = self._one_pass(run)
             if reason is not None:
                 return reason
-            if gain >= previous / 2 and not self._settled(gain):
-                previous = gain
-                continue
-            best_gain, winner = gain, (run, self.rate)
-            for factor in (1 / _FACTOR, _FACTOR):
-                rival_rate = self.rate * factor
-                rival = start_run(self._objective, self._recipe, self.best, rival_rate)
-                reason, rival_gain = self._advance(rival, length)
-                if reason is not None:
-                    return reason
-                if rival_gain > best_gain:
-                    best_gain, winner = rival_gain, (rival, rival_rate)
-            run, self.rate = winner
-            previous = best_gain
-            settled = settled + 1 if self._settled(best_gain) else 0
-            if settled == 2:
-                return StopReason.CONVERGED
-            length = min(2 * length, _LONGEST)
+            if not self._monitor.converged(self.best_value, mark - self.best_value):
+                mark, marked, cuts = self.best_value, self.passes, 0
+            lost = not value <= ceiling
+            if lost or self.passes - marked >= max(_PATIENCE, _PATIENCE_SHARE * marked):
+                cuts += 0 if lost else 1
+                if cuts == _CUTS:
+                    return StopReason.CONVERGED
+                marked = self.passes
+                run = self._start(run.rate / _FACTOR)
 
-    def _start(self, rate: float) -> StochasticRun:
+    def _start(self, rate: float) -> _Run:
         self.rate = rate
-        return start_run(self._objective, self._recipe, self.best, rate)
+        return _Run(self._objective, self._recipe, self.best, rate)
 
-    def _settled(self, gain: float) -> bool:
-        return self._monitor.converged(self.best_value, gain)
-
-    def _advance(self, run: StochasticRun, n_passes: int) -> tuple[StopReason | None, float]:
-        """Some passes; why to stop, and by how much the best value fell."""
-        before = self.best_value
-        for _ in range(n_passes):
-            run.run(self._objective.score_map.n_rows)
-            self.passes += 1
-            w = run.mean()
-            with np.errstate(over="ignore", invalid="ignore"):
-                value = self._objective.value(w)
-            if value < self.best_value:
-                self.best, self.best_value = np.array(w), value
-            reason = self._monitor.record(self.passes, value, math.inf, lambda: self.best)
-            if reason is not None:
-                return reason, before - self.best_value
-            if not math.isfinite(value):
-                break
-        return None, before - self.best_value
+    def _one_pass(self, run: _Run) -> tuple[StopReason | None, float]:
+        """One pass; why to stop, and the objective after it."""
+        w = run.one_pass()
+        self.passes += 1
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = self._objective.value(w)
+        if value < self.best_value:
+            self.best, self.best_value = np.array(w), value
+        return self._monitor.record(self.passes, value, math.inf, lambda: self.best), value
 
     def certificate(self, stopped: StopReason) -> tuple[float, str]:
         """Bound of P(w) - min P at the best weights, where strong convexity gives one."""
@@ -229,7 +223,6 @@ class AdaGrad(_Stochastic):
         Added to the root, keeps it positive.
     """
 
-    schedule: str = "constant"
     epsilon: float = 1e-8
 
     title: ClassVar[str] = "AdaGrad"

@@ -17,7 +17,7 @@ from separatrix.errors import SolverError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 
-__all__ = ["Recipe", "StochasticRun", "find_rate", "start_run"]
+__all__ = ["Recipe", "StochasticRun", "find_rate", "l2_share", "start_run"]
 
 #: Losses that the kernel knows, by name.
 KERNEL_LOSSES = frozenset(
@@ -90,6 +90,15 @@ def penalty_strengths(objective: Objective) -> tuple[float, float] | None:
     if name == "none":
         return 0.0, 0.0
     return None
+
+
+def l2_share(objective: Objective) -> float:
+    """Strength of the L2 part of the regularizer divided by C n."""
+    strengths = penalty_strengths(objective)
+    if strengths is not None:
+        return strengths[1]
+    curvature = float(getattr(objective.regularizer, "curvature", 0.0))
+    return curvature / (objective.C * objective.score_map.n_rows)
 
 
 def start_run(objective: Objective, recipe: Recipe, w0: Array, rate: float) -> StochasticRun:
@@ -195,9 +204,9 @@ class ComposedRun:
         inner = objective.penalized(self._w)
         scale = 1.0 / (objective.C * objective.score_map.n_rows)
         pass_steps = max(1, -(-len(self._order) // recipe.batch_size))
-        curvature = scale * float(getattr(objective.regularizer, "curvature", 0.0))
-        l2 = curvature if self._strengths is None else self._strengths[1]
-        rate = scheduled_rate(recipe.schedule, self._rate, self._steps, pass_steps, l2)
+        rate = scheduled_rate(
+            recipe.schedule, self._rate, self._steps, pass_steps, l2_share(objective)
+        )
         if self._strengths is not None:
             self._rule.step(self._w, grad, rate, *self._strengths, inner.size)
             return

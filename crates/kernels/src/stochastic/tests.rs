@@ -25,14 +25,17 @@ fn data(loss: &RowLoss) -> Batchwise<'_> {
     Batchwise { loss, targets: &Y, row_weights: &C }
 }
 
-/// The same method, written plainly.
+/// The same method, written plainly; columns are centered when the intercept is free.
 fn plain(batch_size: usize, penalized: usize, passes: usize, loss: &RowLoss) -> ([f64; 3], [f64; 3]) {
     let (mut w, mut mean, mut t) = ([0.0; 3], [0.0; 3], 0.0);
+    let center =
+        |j: usize| if penalized == 2 { (0..6).map(|i| X[2 * i + j]).sum::<f64>() / 6.0 } else { 0.0 };
+    let (m0, m1) = (center(0), center(1));
     for _ in 0..passes {
         for batch in [0usize, 1, 2, 3, 4, 5].chunks(batch_size) {
             let mut grad = [0.0; 3];
             for &i in batch {
-                let row = [X[2 * i], X[2 * i + 1], 1.0];
+                let row = [X[2 * i] - m0, X[2 * i + 1] - m1, 1.0];
                 let score: f64 = row.iter().zip(w).map(|(a, b)| a * b).sum();
                 let mut slope = [0.0];
                 loss.value_and_grad(&[score], Y[i], &mut slope);
@@ -50,6 +53,9 @@ fn plain(batch_size: usize, penalized: usize, passes: usize, loss: &RowLoss) -> 
                 mean[j] += average_share(t) * (w[j] - mean[j]);
             }
         }
+    }
+    for v in [&mut w, &mut mean] {
+        v[2] -= m0 * v[0] + m1 * v[1];
     }
     (w, mean)
 }
