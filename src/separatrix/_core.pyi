@@ -120,6 +120,7 @@ class DualBinary:
         seed: int,
         n_threads: int,
         start: npt.NDArray[np.float64] | None = None,
+        intercepts: npt.NDArray[np.float64] | None = None,
     ) -> DualBinary: ...
     @property
     def n_threads(self) -> int: ...
@@ -142,6 +143,7 @@ class DualMulticlass:
         seed: int,
         n_threads: int,
         start: npt.NDArray[np.float64] | None = None,
+        intercepts: npt.NDArray[np.float64] | None = None,
     ) -> DualMulticlass: ...
     @property
     def n_threads(self) -> int: ...
