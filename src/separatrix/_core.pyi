@@ -18,6 +18,8 @@ class Csr:
     ) -> Csr: ...
     @property
     def shape(self) -> tuple[int, int]: ...
+    @property
+    def repeats_columns(self) -> bool: ...
     def check_finite(self) -> None: ...
 
 @final
@@ -31,6 +33,123 @@ class Dense:
 
 def scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Floats: ...
 def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats: ...
+def row_scores(design: Csr | Dense, rows: _Ints, w: _Floats) -> _Floats: ...
+def row_adjoint(design: Csr | Dense, rows: _Ints, residuals: _Floats) -> _Floats: ...
+def scheduled_rate(name: str, rate: float, t: float, m: float, l2: float) -> float: ...
+def newest_share(t: float) -> float: ...
+def vote_shares(
+    start: _Floats,
+    gram: _Floats,
+    row: _Ints,
+    raised: _Ints,
+    lowered: _Ints,
+    size: _Floats,
+    survived: _Ints,
+    start_survived: int,
+    n_classes: int,
+    n_threads: int,
+) -> _Floats: ...
+
+@final
+class Online:
+    def __new__(
+        cls,
+        design: Csr | Dense,
+        targets: _Ints,
+        row_weights: _Floats | None,
+        n_classes: int,
+        rule: str,
+        step: float,
+        keep: str,
+        weights: _Floats,
+        sums: _Floats | None,
+        seen: int,
+        seed: int | None,
+    ) -> Online: ...
+    @property
+    def seen(self) -> int: ...
+    def run_epoch(self) -> int: ...
+    def margin(self) -> tuple[float, float]: ...
+    def weights(self) -> _Floats: ...
+    def average(self) -> _Floats: ...
+    def sums(self) -> _Floats: ...
+    def log(self) -> tuple[_Ints, _Ints, _Ints, _Floats, _Ints, int]: ...
+
+@final
+class StepRule:
+    def __new__(
+        cls, name: str, mean_decay: float, decay: float, epsilon: float, size: int
+    ) -> StepRule: ...
+    def step(
+        self, w: _Floats, grad: _Floats, rate: float, l1: float, l2: float, penalized: int
+    ) -> None: ...
+
+@final
+class Stochastic:
+    def __new__(
+        cls,
+        design: Csr | Dense,
+        targets: _Ints,
+        row_weights: _Floats | None,
+        loss: str,
+        cost: _Floats | None,
+        weights: _Floats,
+        rule: tuple[str, float, float, float],
+        schedule_name: str,
+        rate: float,
+        batch_size: int,
+        average: bool,
+        l1: float,
+        l2: float,
+        penalized: int,
+        seed: int | None,
+    ) -> Stochastic: ...
+    def run(self, n_rows: int) -> float: ...
+    def weights(self) -> _Floats: ...
+    def mean(self) -> _Floats: ...
+
+@final
+class DualBinary:
+    def __new__(
+        cls,
+        design: Csr | Dense,
+        y: npt.NDArray[np.float64],
+        upper: npt.NDArray[np.float64],
+        loss: str,
+        intercept: str,
+        seed: int,
+        n_threads: int,
+        start: npt.NDArray[np.float64] | None = None,
+    ) -> DualBinary: ...
+    @property
+    def n_threads(self) -> int: ...
+    def run_pass(self) -> tuple[float, float, float, float]: ...
+    def certificate(self) -> tuple[float, float, float]: ...
+    def weights(self) -> _Floats: ...
+    def duals(self) -> npt.NDArray[np.float64]: ...
+
+@final
+class DualMulticlass:
+    def __new__(
+        cls,
+        design: Csr | Dense,
+        y: npt.NDArray[np.int64],
+        upper: npt.NDArray[np.float64],
+        n_classes: int,
+        loss: str,
+        cost: npt.NDArray[np.float64] | None,
+        intercept: str,
+        seed: int,
+        n_threads: int,
+        start: npt.NDArray[np.float64] | None = None,
+    ) -> DualMulticlass: ...
+    @property
+    def n_threads(self) -> int: ...
+    def run_pass(self) -> tuple[float, float, float, float]: ...
+    def certificate(self) -> tuple[float, float, float]: ...
+    def weights(self) -> _Floats: ...
+    def duals(self) -> npt.NDArray[np.float64]: ...
+
 def losses_at(
     loss: str,
     scores: _Floats,

@@ -98,7 +98,16 @@ class Objective:
         regularizer = getattr(self.regularizer, "name", None)
         if name in DUAL_LOSSES and regularizer == "l2" and hasattr(self.score_map, "design"):
             can.add("dual")
+            if name in ("hinge", "multiclass_hinge"):
+                can.add("hinge")
+        if hasattr(getattr(self.score_map, "design", None), "values"):
+            can.add("dense")
         return frozenset(can)
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """Shape (d, K) of the weights."""
+        return self.score_map.weight_shape
 
     @property
     def has_fused_pass(self) -> bool:

@@ -122,6 +122,7 @@ class Monitor:
     ) -> None:
         self.tol = tol
         self.max_passes = max_passes
+        self.offset = 0.0  # passes made by a solver that handed over
         self.trace = Trace()
         self._report = report
         self._score = score
@@ -135,6 +136,7 @@ class Monitor:
         weights: Callable[[], npt.NDArray[np.floating]],
     ) -> StopReason | None:
         """Note the state after `n_passes`; return why to stop, or None to go on."""
+        n_passes += self.offset
         held_out = self._score(weights()) if self._score is not None else float("nan")
         row = TraceRow(n_passes, objective, gap, time.perf_counter() - self._start, held_out)
         self.trace.append(row)

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::error::{KernelError, check_length};
 use crate::real::Real;
 use crate::rows::{LANES, Rows, axpy_lanes};
+use crate::simd::prefetch;
 use crate::threads::with_threads;
 
 /// A sparse matrix whose indices are owned here.
@@ -107,6 +108,26 @@ impl<T: Real> Csr<T> {
         (&self.columns[range.clone()], &self.values[range])
     }
 
+    /// Whether some row names a column twice; rows need not be sorted.
+    pub fn repeats_columns(&self) -> bool {
+        let mut last_seen = Vec::new();
+        for i in 0..self.n_rows() {
+            let columns = self.row(i).0;
+            if columns.windows(2).all(|pair| pair[0] < pair[1]) {
+                continue;
+            }
+            if last_seen.is_empty() {
+                last_seen = vec![usize::MAX; self.n_cols];
+            }
+            for &c in columns {
+                if std::mem::replace(&mut last_seen[c as usize], i) == i {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// Where row `i` starts in the stored values, for cutting the rows into equal work.
     pub fn start(&self, i: usize) -> usize {
         self.starts[i]
@@ -173,6 +194,13 @@ impl<T: Real> Rows<T> for Csr<T> {
         self.values.len()
     }
 
+    #[inline(always)]
+    fn prefetch(&self, i: usize) {
+        let (cols, vals) = self.row(i);
+        prefetch(cols);
+        prefetch(vals);
+    }
+
     fn squared_norm(&self, i: usize) -> f64 {
         self.row(i).1.iter().map(|v| v.to_f64() * v.to_f64()).sum()
     }
@@ -237,6 +265,17 @@ impl<T: Real> Rows<T> for Csr<T> {
             for (w, &a) in w.iter_mut().zip(a) {
                 *w = v.fma::<FMA>(a, *w);
             }
+        }
+    }
+
+    #[inline(always)]
+    fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize) {
+        assert!(w.len() >= self.n_cols * k && column < k);
+        let (cols, vals) = self.row(i);
+        for (&c, &v) in cols.iter().zip(vals) {
+            // SAFETY: c < n_cols and column < k, so the index is below n_cols * k <= w.len().
+            let w = unsafe { w.get_unchecked_mut(c as usize * k + column) };
+            *w = a.fma::<FMA>(v, *w);
         }
     }
 }
@@ -315,6 +354,15 @@ mod tests {
         let x = example();
         let back = x.transpose().and_then(|t| t.transpose()).expect("small");
         assert_eq!((back.starts, back.columns, back.values), (x.starts, x.columns, x.values));
+    }
+
+    #[test]
+    fn repeated_columns_are_seen_in_any_order() {
+        assert!(!example().repeats_columns());
+        for (columns, repeats) in [([1, 0, 2], false), ([1, 1, 2], true), ([2, 0, 2], true)] {
+            let x = Csr::new(&[0i32, 3], &columns, &[1.0, 2.0, 3.0], 3, 1).expect("valid");
+            assert_eq!(x.repeats_columns(), repeats);
+        }
     }
 
     #[test]

@@ -121,6 +121,13 @@ impl<T: Real> Rows<T> for Dense<'_, T> {
             }
         }
     }
+
+    #[inline(always)]
+    fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize) {
+        for (&x, w) in self.row(i).iter().zip(w.chunks_exact_mut(k)) {
+            w[column] = a.fma::<FMA>(x, w[column]);
+        }
+    }
 }
 
 /// Scores `done .. done + N * LANES` of one row, kept in registers.

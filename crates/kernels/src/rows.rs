@@ -14,6 +14,9 @@ pub trait Rows<T: Real>: Sync {
     fn n_cols(&self) -> usize;
     /// Number of stored values in all rows.
     fn n_stored(&self) -> usize;
+    /// Ask for row `i` to be in the cache soon; a hint for visits in random order.
+    #[inline(always)]
+    fn prefetch(&self, _i: usize) {}
     /// |x_i|^2, summed in `f64`.
     fn squared_norm(&self, i: usize) -> f64;
     /// <x_i, w>; `w` has at least `n_cols` entries.
@@ -24,6 +27,8 @@ pub trait Rows<T: Real>: Sync {
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]);
     /// W += x_i a' for feature-major `w` with `a.len()` scores.
     fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]);
+    /// W[:, column] += a x_i for feature-major `w` with `k` scores.
+    fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize);
 }
 
 /// Number of scores handled together in registers.

@@ -110,6 +110,15 @@ impl Csr {
         }
     }
 
+    /// Whether some row names a column twice; rows need not be sorted.
+    #[getter]
+    fn repeats_columns(&self) -> bool {
+        match &self.inner {
+            SparseAny::F32(x) => x.rows.repeats_columns(),
+            SparseAny::F64(x) => x.rows.repeats_columns(),
+        }
+    }
+
     /// Raise DataError at the first NaN or infinity, naming its row and column.
     fn check_finite(&self, py: Python<'_>) -> PyResult<()> {
         match &self.inner {

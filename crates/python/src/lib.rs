@@ -2,9 +2,12 @@
 
 mod arrays;
 mod design;
+mod dual;
 mod errors;
 mod fused;
+mod online;
 mod run;
+mod stochastic;
 
 use pyo3::prelude::*;
 
@@ -15,6 +18,13 @@ mod _core {
 
     #[pymodule_export]
     use super::design::{Csr, Dense, adjoint, scores};
+    #[pymodule_export]
+    use super::online::{Online, vote_shares};
+    #[pymodule_export]
+    use super::stochastic::{StepRule, Stochastic, newest_share, row_adjoint, row_scores, scheduled_rate};
+
+    #[pymodule_export]
+    use super::dual::{DualBinary, DualMulticlass};
 
     #[pymodule_export]
     use super::fused::{fused_value_and_grad, gram, losses_at};

@@ -8,19 +8,27 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import Csr, Dense, adjoint, scores
+from separatrix._core import Csr, Dense, adjoint, row_adjoint, row_scores, scores
 from separatrix.protocols import Array
 
-__all__ = ["Design", "FlatScores", "make_design"]
+__all__ = ["Design", "FlatScores", "RowScores", "make_design"]
 
 Design: TypeAlias = Csr | Dense
 
 
 def make_design(X: npt.NDArray[Any] | sp.csr_array | sp.csr_matrix, n_threads: int) -> Design:
-    """Hand a validated float32 or float64 matrix to the kernels."""
-    if sp.issparse(X):
-        return Csr(X.indptr, X.indices, X.data, X.shape[1], n_threads)
-    return Dense(np.ascontiguousarray(X))
+    """Hand a float32 or float64 matrix to the kernels, which check every index.
+
+    Columns that stand twice in a row are added up in a copy; X is left as it is.
+    """
+    if not sp.issparse(X):
+        return Dense(np.ascontiguousarray(X))
+    design = Csr(X.indptr, X.indices, X.data, X.shape[1], n_threads)
+    if not design.repeats_columns:
+        return design
+    summed = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
+    summed.sum_duplicates()
+    return Csr(summed.indptr, summed.indices, summed.data, summed.shape[1], n_threads)
 
 
 class FlatScores:
@@ -74,5 +82,48 @@ class FlatScores:
         residuals = np.ascontiguousarray(ds, dtype=self.dtype)
         grad = adjoint(self.design, residuals, self.n_threads).astype(np.float64, copy=False)
         if self.intercept:
+            grad = np.vstack([grad, ds.sum(axis=0, dtype=np.float64)[None]])
+        return grad
+
+    def subset(self, rows: npt.NDArray[np.int64]) -> RowScores:
+        """The same map for some of the rows: what a mini-batch sees."""
+        return RowScores(self, rows)
+
+
+class RowScores:
+    """`FlatScores` of some rows, at a cost that does not depend on the others.
+
+    Parameters
+    ----------
+    whole : FlatScores
+        The map of all rows.
+    rows : ndarray of shape (m,)
+        Numbers of the rows, in any order.
+    """
+
+    def __init__(self, whole: FlatScores, rows: npt.NDArray[np.int64]) -> None:
+        self.whole = whole
+        self.rows = rows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of examples."""
+        return len(self.rows)
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """(d, K), or (d + 1, K) with intercepts."""
+        return self.whole.weight_shape
+
+    def __call__(self, w: Array) -> Array:
+        """Scores of shape (m, K)."""
+        weights = np.ascontiguousarray(w, dtype=self.whole.dtype)
+        return row_scores(self.whole.design, self.rows, weights)
+
+    def adjoint(self, ds: Array) -> Array:
+        """X' ds over these rows, float64, of the shape of the weights."""
+        residuals = np.ascontiguousarray(ds, dtype=self.whole.dtype)
+        grad = row_adjoint(self.whole.design, self.rows, residuals).astype(np.float64, copy=False)
+        if self.whole.intercept:
             grad = np.vstack([grad, ds.sum(axis=0, dtype=np.float64)[None]])
         return grad

@@ -1,9 +1,30 @@
 """Solvers on one contract: minimize an objective, return a `Solution`."""
 
+from separatrix.solvers.auto import Auto
 from separatrix.solvers.base import check_needs
+from separatrix.solvers.dual import DualCoordinateDescent
 from separatrix.solvers.gradient_descent import GradientDescent
+from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
+from separatrix.solvers.named import SOLVERS, make_solver
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.proximal import ProximalGradient
+from separatrix.solvers.stochastic import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
 
-__all__ = ["GradientDescent", "Lbfgs", "NewtonCG", "ProximalGradient", "check_needs"]
+__all__ = [
+    "SOLVERS",
+    "AdaDelta",
+    "AdaGrad",
+    "Adam",
+    "Auto",
+    "DualCoordinateDescent",
+    "GradientDescent",
+    "InteriorPoint",
+    "Lbfgs",
+    "NewtonCG",
+    "ProximalGradient",
+    "RmsProp",
+    "StochasticGradient",
+    "check_needs",
+    "make_solver",
+]

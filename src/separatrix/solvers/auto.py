@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
 
 from separatrix.objective import Objective
+from separatrix.protocols import Array
+from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.preconditioner import dense_values
@@ -13,10 +19,12 @@ from separatrix.solvers.proximal import ProximalGradient
 if TYPE_CHECKING:
     from separatrix.protocols import Solver
 
-__all__ = ["choose", "describe"]
+__all__ = ["Auto", "choose", "describe"]
 
 #: Multiply-adds up to which forming and factoring the Hessian is cheap.
 _CHEAP_HESSIAN = 2e8
+#: n (d K)^2 up to which the systems of an interior-point method are cheap.
+_CHEAP_INTERIOR = 2e9
 #: Features up to which Gram matrices are worth their factorization.
 _GRAM_FEATURES = 4000
 #: Features above which dense data count as high-dimensional: fewer rows than features.
@@ -60,6 +68,10 @@ def _choose(objective: Objective) -> tuple[Solver, str]:
 
 def _without_gradient(objective: Objective) -> tuple[Solver, str]:
     if "dual" in objective.can:
+        weights = float(np.prod(objective.weight_shape))
+        work = objective.score_map.n_rows * weights**2
+        if {"hinge", "dense"} <= objective.can and work <= _CHEAP_INTERIOR:
+            return InteriorPoint(), "the loss has a kink, few weights and dense data"
         return _dual(), "the loss has a kink and a dual kernel"
     from separatrix.solvers.stochastic import StochasticGradient
 
@@ -72,3 +84,46 @@ def _dual() -> Solver:
 
     solver: Solver = DualCoordinateDescent()
     return solver
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Runs what `choose` picks; `Solution.solver` says what that was.
+
+    A dual method that stalls (large C on badly scaled data) hands its weights to Newton's method
+    where the loss is smooth.
+
+    Attributes
+    ----------
+    seed : int
+        For solvers that shuffle.
+    start : ndarray or None
+        Dual variables to start from, for dual solvers.
+    """
+
+    seed: int = 0
+    start: Array | None = None
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
+        """Minimize with the solver that fits the objective."""
+        solver, _ = _choose(objective)
+        can_hand_over = "hvp" in objective.can
+        settings = {
+            "seed": self.seed,
+            "start": self.start,
+            "give_up_when_stalled": can_hand_over,
+        }
+        known = {field.name for field in fields(solver)}  # type: ignore[arg-type]
+        solver = replace(solver, **{k: v for k, v in settings.items() if k in known})  # type: ignore[type-var]
+        first = solver.minimize(objective, w0, monitor)
+        stalled = first.stopped is StopReason.BUDGET and first.n_passes < monitor.max_passes
+        if not (stalled and "give_up_when_stalled" in known and can_hand_over):
+            return first
+        monitor.offset = first.n_passes
+        second = NewtonCG().minimize(objective, first.w, monitor)
+        return second._replace(
+            n_passes=first.n_passes + second.n_passes,
+            solver=f"{first.solver}, then {second.solver}",
+        )

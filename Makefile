@@ -1,0 +1,129 @@
+# Every target sets up what it needs in .venv, on a machine with Python >= 3.11, pip and cargo.
+# A second run finds the stamps and is instant; the extension is rebuilt when its sources change.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+VENV := $(CURDIR)/.venv
+PY := $(VENV)/bin/python
+CORE := src/separatrix/_core.abi3.so
+RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+# The interpreter to build .venv from: PYTHON where given, else the first of these that is >= 3.11.
+PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 python)
+
+# Debian packages that the tests need beyond Python and cargo: installed as root, named otherwise.
+# (python3.x-venv and gcc are added below on machines whose Python or Rust comes without them.)
+DEBIAN_PACKAGES :=
+
+# One interpreter for maturin and cargo alike, so that neither rebuilds what the other built.
+export VIRTUAL_ENV := $(VENV)
+export PYO3_PYTHON := $(PY)
+export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport CONDA_PREFIX PYTHONHOME
+
+# $(call step,name,command): say what runs, run it, and stop with its name if it fails.
+define step
+@printf '\n== %s\n' '$(1)'
+@$(2) || { printf '\n*** make $@ stopped at: %s\n*** The command was: %s\n' '$(1)' '$(2)' >&2; exit 1; }
+endef
+
+# $(call packages,names): install missing Debian packages, or name them and stop.
+define packages
+missing=; \
+for name in $(1); do \
+	dpkg-query -W -f='$${Status}' $$name 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$name"; \
+done; \
+if [ -n "$$missing" ]; then \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		printf '\n== apt-get install%s\n' "$$missing"; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
+	else \
+		printf '\n*** Missing system packages:%s\n*** Install them (sudo apt-get install%s), then try again.\n' "$$missing" "$$missing" >&2; \
+		exit 1; \
+	fi; \
+fi
+endef
+
+.PHONY: help build demo test lint bench soak clean rust-tools FORCE
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: $(VENV)/.built  ## Release build into .venv, with all extras but those of the benchmarks
+
+demo: $(VENV)/.built  ## Compare all learners on the digits: train, held-out, test
+	$(VENV)/bin/separatrix compare digits
+
+test: lint  ## Everything CI runs: lint, cargo test, stub check, pytest with doctests and coverage
+	@$(call packages,$(DEBIAN_PACKAGES))
+	$(call step,cargo test,cargo test --locked --workspace)
+	$(call step,stubs against the built module (stubtest),$(PY) -m mypy.stubtest --allowlist tools/stubtest.allow separatrix._core)
+	$(call step,pytest with doctests and coverage,$(PY) -m pytest --cov --cov-report=term)
+	@printf '\n== all checks passed\n'
+
+lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
+	$(call step,cargo fmt,cargo fmt --all --check)
+	$(call step,clippy,cargo clippy --locked --workspace --all-targets -- -D warnings)
+	$(call step,ruff check,$(VENV)/bin/ruff check .)
+	$(call step,ruff format,$(VENV)/bin/ruff format --check .)
+	$(call step,mypy (strict),$(VENV)/bin/mypy)
+	$(call step,layers (import-linter),$(VENV)/bin/lint-imports --no-logo)
+	$(call step,README table against benchmarks/RESULTS.md,$(PY) tools/update_readme.py --check)
+
+bench: $(VENV)/.bench  ## Ratios to the peers: all cases, or one with CASE=f1; fills README's table
+	$(PY) -m benchmarks $(CASE)
+	$(PY) tools/update_readme.py
+
+soak: $(VENV)/.built  ## The tests marked slow and data, in full
+	$(call step,pytest of slow and data,$(PY) -m pytest --runslow -m "slow or data")
+
+clean:  ## Remove .venv, build output and caches
+	rm -rf $(VENV) target build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -f src/separatrix/_core.*.so src/separatrix/_core.*.pyd
+	find src tests tools benchmarks build_backend -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# -- what the targets stand on ----------------------------------------------------------------
+
+rust-tools:
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || { \
+		printf '\n*** cargo fmt or cargo clippy is missing: rustup component add rustfmt clippy\n' >&2; exit 1; }
+
+$(PY):
+	@python=; for name in $(PYTHONS); do \
+		if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$name; break; fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+		printf '\n*** Python 3.11 or newer was not found (tried: %s).\n*** Install it, or name it: make PYTHON=/path/to/python\n' '$(PYTHONS)' >&2; \
+		exit 1; \
+	fi; \
+	needed=; \
+	$$python -c 'import ensurepip, venv' 2>/dev/null || \
+		needed="$$($$python -c 'import sys; print("python3.%d-venv" % sys.version_info[1])')"; \
+	command -v cc >/dev/null || needed="$$needed gcc libc6-dev"; \
+	$(call packages,$$needed) && \
+	$$python build_backend/separatrix_build.py && \
+	printf '\n== virtual environment in .venv, from %s\n' "$$($$python -VV)" && \
+	$$python -m venv --clear $(VENV)
+
+$(VENV)/.maturin: | $(PY)
+	$(PY) -m pip install --quiet 'maturin>=1.8,<2'
+	@touch $@
+
+# The extension is part of the stamp: built by someone else, or gone, it is built again.
+$(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
+	@$(PY) build_backend/separatrix_build.py
+	@printf '\n== release build of the extension, extras plots and dev\n'
+	$(VENV)/bin/maturin develop --release --extras plots,dev
+	@touch $@
+
+# The package is installed already, so that only the peers are fetched.
+$(VENV)/.bench: $(VENV)/.built
+	@printf '\n== peers of the benchmarks (extra bench)\n'
+	$(PY) -m pip install --quiet 'separatrix[bench]'
+	@touch $@
+
+FORCE:

@@ -1,0 +1,1 @@
+"""Benchmarks: peers, same data, same objective; ``python -m benchmarks`` prints the ratios."""

@@ -1,0 +1,198 @@
+"""Data sets of the benchmarks, vectorized once and kept under ``.bench_cache/``.
+
+The raw files are looked for in ``$SEPARATRIX_DATA`` (by default ``../shared/data`` beside the
+repository). Every matrix is float32; labels are integers ``0 … K-1`` in sorted order of the names.
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / ".bench_cache"
+
+Matrix = Any  # np.ndarray or scipy.sparse.csr_matrix; both support slicing and ``@``
+IntArray = npt.NDArray[np.int64]
+
+
+class MissingDataError(FileNotFoundError):
+    """A data set that the case needs is not on this machine."""
+
+
+class Data(NamedTuple):
+    """A fixed split: ``X_train`` (n, d), ``y_train`` (n,), ``X_test`` (m, d), ``y_test`` (m,)."""
+
+    X_train: Matrix
+    y_train: IntArray
+    X_test: Matrix
+    y_test: IntArray
+
+
+def data_root() -> Path:
+    """Return the folder that holds the raw data sets."""
+    return Path(os.environ.get("SEPARATRIX_DATA", ROOT.parent / "shared" / "data"))
+
+
+def load(name: str) -> Data:
+    """Load data set `name`, from the cache if it was vectorized before.
+
+    Parameters
+    ----------
+    name : {"imdb", "20newsgroups", "fashion_mnist", "iris", "digits"}
+
+    Returns
+    -------
+    Data
+        Arrays in memory (nothing is mapped from disk).
+
+    Raises
+    ------
+    MissingDataError
+        If neither the cache nor the raw files are there.
+    """
+    label, make = _RECIPES[name]
+    if name in ("iris", "digits"):
+        return make()
+    path = CACHE / f"{name}-{label}.npz"
+    if not path.exists():
+        _save(path, make())
+    return _restore(path)
+
+
+def is_sparse(X: Matrix) -> bool:
+    """Return whether `X` is a scipy sparse matrix (without narrowing its type)."""
+    return bool(sparse.issparse(X))
+
+
+def recipe(name: str) -> str:
+    """Return the name of the vectorization of a data set."""
+    return _RECIPES[name][0]
+
+
+def few_rows(data: Data, per_class: int = 8) -> Data:
+    """Return a tiny subset with every class in it, for warming up a contender."""
+    rows = np.concatenate(
+        [np.flatnonzero(data.y_train == k)[:per_class] for k in np.unique(data.y_train)]
+    )
+    return Data(data.X_train[rows], data.y_train[rows], data.X_test[:8], data.y_test[:8])
+
+
+def _raw(*parts: str) -> Path:
+    path = data_root().joinpath(*parts)
+    if not path.exists():
+        raise MissingDataError(f"{path} is missing; set SEPARATRIX_DATA to the folder of data sets")
+    return path
+
+
+def _texts(name: str, split: str) -> tuple[list[str], list[str]]:
+    with gzip.open(_raw(name, f"{split}.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return [row["text"] for row in rows], [row["label"] for row in rows]
+
+
+def _tfidf(name: str, **options: Any) -> Data:
+    text = importlib.import_module("sklearn.feature_extraction.text")
+    train, train_labels = _texts(name, "train")
+    test, test_labels = _texts(name, "test")
+    vectorizer = text.TfidfVectorizer(dtype=np.float32, **options)
+    X_train = sparse.csr_matrix(vectorizer.fit_transform(train))
+    X_test = sparse.csr_matrix(vectorizer.transform(test))
+    classes = np.unique(train_labels)
+    return Data(
+        X_train,
+        np.searchsorted(classes, train_labels).astype(np.int64),
+        X_test,
+        np.searchsorted(classes, test_labels).astype(np.int64),
+    )
+
+
+def _imdb() -> Data:
+    return _tfidf("imdb", ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+
+
+def _newsgroups() -> Data:
+    return _tfidf("20newsgroups", min_df=2, sublinear_tf=True)
+
+
+def _idx(path: Path, offset: int) -> npt.NDArray[np.uint8]:
+    with gzip.open(path) as stream:
+        return np.frombuffer(stream.read(), dtype=np.uint8, offset=offset)
+
+
+def _fashion_mnist() -> Data:
+    def split(stem: str) -> tuple[npt.NDArray[np.float32], IntArray]:
+        pixels = _idx(_raw("fashion_mnist", f"{stem}-images-idx3-ubyte.gz"), offset=16)
+        labels = _idx(_raw("fashion_mnist", f"{stem}-labels-idx1-ubyte.gz"), offset=8)
+        X = pixels.reshape(-1, 28 * 28).astype(np.float32) / np.float32(255)
+        return X, labels.astype(np.int64)
+
+    return Data(*split("train"), *split("t10k"))
+
+
+def _bundled(name: str, scale: float) -> Data:
+    datasets = importlib.import_module("sklearn.datasets")
+    selection = importlib.import_module("sklearn.model_selection")
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    X = (X / scale).astype(np.float32)
+    X_train, X_test, y_train, y_test = selection.train_test_split(
+        X, y.astype(np.int64), test_size=0.25, random_state=0, stratify=y
+    )
+    return Data(X_train, y_train, X_test, y_test)
+
+
+def _iris() -> Data:
+    return _bundled("iris", 1.0)
+
+
+def _digits() -> Data:
+    return _bundled("digits", 16.0)
+
+
+_RECIPES: dict[str, tuple[str, Callable[[], Data]]] = {
+    "imdb": ("tfidf12-sublinear", _imdb),
+    "20newsgroups": ("tfidf1-sublinear", _newsgroups),
+    "fashion_mnist": ("pixels", _fashion_mnist),
+    "iris": ("raw", _iris),
+    "digits": ("raw", _digits),
+}
+
+
+def _save(path: Path, data: Data) -> None:
+    arrays: dict[str, Any] = {"y_train": data.y_train, "y_test": data.y_test}
+    for part, X in (("train", data.X_train), ("test", data.X_test)):
+        if is_sparse(X):
+            arrays |= {
+                f"{part}_data": X.data,
+                f"{part}_indices": X.indices,
+                f"{part}_indptr": X.indptr,
+                f"{part}_shape": np.array(X.shape),
+            }
+        else:
+            arrays[f"{part}_dense"] = X
+    path.parent.mkdir(exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as stream:
+        np.savez(stream, **arrays)
+    os.replace(stream.name, path)
+
+
+def _restore(path: Path) -> Data:
+    with np.load(path) as arrays:
+
+        def matrix(part: str) -> Matrix:
+            if f"{part}_dense" in arrays:
+                return arrays[f"{part}_dense"]
+            pieces = (arrays[f"{part}_{field}"] for field in ("data", "indices", "indptr"))
+            return sparse.csr_matrix(tuple(pieces), shape=tuple(arrays[f"{part}_shape"]))
+
+        return Data(matrix("train"), arrays["y_train"], matrix("test"), arrays["y_test"])

@@ -1,0 +1,54 @@
+"""Adapters of our own estimators; `separatrix` is imported when first used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.objectives import FloatArray
+from benchmarks.peers import Arrays, passes_of, rungs
+from benchmarks.spec import Outcome
+
+# Relative duality gaps; dense at the loose end, where one pass more or less decides a cell.
+LADDER = rungs(
+    (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 3e-7, 1e-7), default=1e-5
+)
+
+
+def check_build() -> str | None:
+    """Return why the library cannot be measured, or None.
+
+    Raises
+    ------
+    SystemExit
+        If the extension is there but was built without optimization.
+    """
+    try:
+        core = importlib.import_module("separatrix._core")
+    except ImportError as error:
+        return f"separatrix is not importable ({error}): peers only"
+    profile = getattr(core, "build_profile", "unknown")
+    if profile != "release":
+        raise SystemExit(
+            f"separatrix._core is a {profile} build; its times mean nothing. Run `make build`."
+        )
+    return None
+
+
+def fit_path(arrays: Arrays, *, Cs: Sequence[float], tol: float) -> Any:
+    """Run `separatrix.regularization_path` of logistic regression over the grid `Cs`."""
+    library = importlib.import_module("separatrix")
+    estimator = library.LogisticRegression(tol=tol)
+    return library.regularization_path(estimator, arrays.X, arrays.y, Cs)
+
+
+def read_path(arrays: Arrays, path: Any) -> Outcome:
+    """Return the models of the grid."""
+    models: list[tuple[FloatArray, FloatArray]] = [
+        (np.atleast_2d(np.asarray(coef)), np.ravel(np.asarray(intercept)))
+        for coef, intercept in zip(path.coefs, path.intercepts, strict=True)
+    ]
+    return Outcome(tuple(models), passes_of(path))

@@ -1,0 +1,264 @@
+//! One row of a two-class dual problem, for each margin loss.
+//!
+//! With margin m = y <w, x> the row problem of U phi(m) is: given the dual a at which m was computed
+//! and q = |x|^2, find the a' that maximizes  value(a') - m (a' - a) - q/2 (a' - a)^2.
+//! `value` is -U phi*(-a/U); `gap` = U phi(m) - value(a) + a m is never negative and is the row's
+//! share of the duality gap (Fenchel–Young).
+//! Sources: Hsieh et al. (2008) for the hinge losses; Yu, Huang & Lin (2011) for the logistic loss.
+
+use crate::error::KernelError;
+
+/// The losses with a two-class dual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MarginLoss {
+    /// max(0, 1 - m)
+    Hinge,
+    /// max(0, 1 - m)^2
+    SquaredHinge,
+    /// log(1 + exp(-m))
+    Logistic,
+}
+
+impl MarginLoss {
+    /// From "hinge", "squared_hinge" or "logistic".
+    pub fn parse(name: &str) -> Result<Self, KernelError> {
+        match name {
+            "hinge" => Ok(Self::Hinge),
+            "squared_hinge" => Ok(Self::SquaredHinge),
+            "logistic" => Ok(Self::Logistic),
+            _ => Err(KernelError::Argument(format!("there is no dual for the loss {name:?}"))),
+        }
+    }
+}
+
+/// The row problem of one loss; `upper` is U > 0.
+pub trait MarginDual: Copy + Send + Sync {
+    /// Whether duals stay at bounds, so that hot sets pay.
+    const BOUNDED: bool;
+    /// The best new dual; `q` may be zero.
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> f64;
+    /// U phi(m)
+    fn loss(self, margin: f64, upper: f64) -> f64;
+    /// The row's term of the dual objective.
+    fn value(self, dual: f64, upper: f64) -> f64;
+    /// `loss - value + dual * margin` without cancellation, or nearly so.
+    fn gap(self, margin: f64, upper: f64, dual: f64) -> f64;
+    /// The nearest feasible dual.
+    fn clip(self, dual: f64, upper: f64) -> f64;
+}
+
+/// U max(0, 1 - m); duals in [0, U].
+#[derive(Debug, Clone, Copy)]
+pub struct HingeDual;
+
+impl MarginDual for HingeDual {
+    const BOUNDED: bool = true;
+
+    #[inline(always)]
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> f64 {
+        let slope = 1.0 - margin;
+        if q > 0.0 {
+            (dual + slope / q).clamp(0.0, upper)
+        } else if slope > 0.0 {
+            upper
+        } else if slope < 0.0 {
+            0.0
+        } else {
+            dual
+        }
+    }
+
+    #[inline(always)]
+    fn loss(self, margin: f64, upper: f64) -> f64 {
+        upper * (1.0 - margin).max(0.0)
+    }
+
+    #[inline(always)]
+    fn value(self, dual: f64, _upper: f64) -> f64 {
+        dual
+    }
+
+    #[inline(always)]
+    fn gap(self, margin: f64, upper: f64, dual: f64) -> f64 {
+        let slope = 1.0 - margin;
+        if slope > 0.0 { (upper - dual) * slope } else { -dual * slope }
+    }
+
+    #[inline(always)]
+    fn clip(self, dual: f64, upper: f64) -> f64 {
+        dual.clamp(0.0, upper)
+    }
+}
+
+/// U max(0, 1 - m)^2; duals in [0, infinity).
+#[derive(Debug, Clone, Copy)]
+pub struct SquaredHingeDual;
+
+impl MarginDual for SquaredHingeDual {
+    const BOUNDED: bool = true;
+
+    #[inline(always)]
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> f64 {
+        let ridge = 0.5 / upper;
+        (dual + (1.0 - margin - ridge * dual) / (q + ridge)).max(0.0)
+    }
+
+    #[inline(always)]
+    fn loss(self, margin: f64, upper: f64) -> f64 {
+        let slope = (1.0 - margin).max(0.0);
+        upper * slope * slope
+    }
+
+    #[inline(always)]
+    fn value(self, dual: f64, upper: f64) -> f64 {
+        dual - 0.25 * dual * dual / upper
+    }
+
+    #[inline(always)]
+    fn gap(self, margin: f64, upper: f64, dual: f64) -> f64 {
+        // U s_+^2 - a s + a^2 / (4 U) is a square for s >= 0.
+        let slope = 1.0 - margin;
+        if slope > 0.0 {
+            let root = slope - 0.5 * dual / upper;
+            upper * root * root
+        } else {
+            dual * (0.25 * dual / upper - slope)
+        }
+    }
+
+    #[inline(always)]
+    fn clip(self, dual: f64, _upper: f64) -> f64 {
+        dual.max(0.0)
+    }
+}
+
+/// U log(1 + exp(-m)); duals U p with p in [0, 1].
+#[derive(Debug, Clone, Copy)]
+pub struct LogisticDual;
+
+/// log(1 + exp(x))
+#[inline(always)]
+fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
+#[inline(always)]
+fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+/// -p log p - (1 - p) log(1 - p)
+#[inline(always)]
+fn entropy(p: f64) -> f64 {
+    if p > 0.0 && p < 1.0 { -p * p.ln() - (1.0 - p) * (1.0 - p).ln() } else { 0.0 }
+}
+
+/// Solve u + m + s (sigmoid(u) - p) = 0 for the logit u, from the guess `u`; returns sigmoid(u).
+///
+/// The left side rises, and u lies in [-m - s (1 - p), -m + s p]: Newton steps, and a bisection
+/// where a step leaves the bracket or does not halve the one before.
+#[inline(always)]
+fn logistic_root(guess: f64, m: f64, s: f64, p: f64) -> f64 {
+    let (mut low, mut high) = (-m - s * (1.0 - p), -m + s * p);
+    let mut u = if guess >= low && guess <= high { guess } else { 0.5 * (low + high) };
+    let mut last = f64::INFINITY;
+    let mut value = sigmoid(u);
+    for _ in 0..100 {
+        let residual = u + m + s * (value - p);
+        if residual > 0.0 {
+            high = u;
+        } else {
+            low = u;
+        }
+        let mut next = u - residual / (1.0 + s * value * (1.0 - value));
+        if !(next >= low && next <= high) || (next - u).abs() > 0.5 * last {
+            next = 0.5 * (low + high);
+        }
+        last = (next - u).abs();
+        u = next;
+        value = sigmoid(u);
+        // The next error is of the order of the square of this step.
+        if last < 1e-3 {
+            break;
+        }
+    }
+    value
+}
+
+impl MarginDual for LogisticDual {
+    const BOUNDED: bool = false;
+
+    #[inline(always)]
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> f64 {
+        let s = q * upper;
+        let p = dual / upper;
+        let guess = if p > 0.0 && p < 1.0 {
+            (p / (1.0 - p)).ln()
+        } else {
+            (p - 0.5).mul_add(s, -margin) / (1.0 + 0.25 * s)
+        };
+        upper * logistic_root(guess, margin, s, p)
+    }
+
+    #[inline(always)]
+    fn loss(self, margin: f64, upper: f64) -> f64 {
+        upper * softplus(-margin)
+    }
+
+    #[inline(always)]
+    fn value(self, dual: f64, upper: f64) -> f64 {
+        upper * entropy(dual / upper)
+    }
+
+    #[inline(always)]
+    fn gap(self, margin: f64, upper: f64, dual: f64) -> f64 {
+        let p = dual / upper;
+        (upper * (softplus(-margin) - entropy(p) + p * margin)).max(0.0)
+    }
+
+    #[inline(always)]
+    fn clip(self, dual: f64, upper: f64) -> f64 {
+        dual.clamp(0.0, upper)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HingeDual, LogisticDual, MarginDual, SquaredHingeDual};
+
+    /// Over a grid, no other dual does better, and the gap is what it says.
+    fn check(loss: impl MarginDual, grid: impl Fn(f64) -> Vec<f64>) {
+        for upper in [1e-6, 0.3, 1.0, 1e5] {
+            for q in [0.0, 1e-8, 0.5, 1.0, 1e4] {
+                for margin in [-1e4, -3.0, 0.0, 0.7, 1.0, 2.5, 1e3] {
+                    for dual in grid(upper) {
+                        let gain = |a: f64| {
+                            loss.value(a, upper) - margin * (a - dual) - 0.5 * q * (a - dual) * (a - dual)
+                        };
+                        let best = loss.step(margin, q, upper, dual);
+                        assert!(best.is_finite() && loss.clip(best, upper) == best);
+                        let scale = 1e-5 * (1.0 + gain(best).abs() + (margin * dual).abs());
+                        for other in grid(upper) {
+                            assert!(gain(other) <= gain(best) + scale, "{upper} {q} {margin} {dual} {other}");
+                        }
+                        let gap = loss.loss(margin, upper) - loss.value(dual, upper) + dual * margin;
+                        let size = 1.0 + loss.loss(margin, upper).abs() + (dual * margin).abs();
+                        assert!((gap - loss.gap(margin, upper, dual)).abs() < 1e-9 * size);
+                        assert!(loss.gap(margin, upper, dual) >= 0.0);
+                    }
+                }
+            }
+        }
+    }
+
+    fn box_grid(upper: f64) -> Vec<f64> {
+        [0.0, 1e-9, 0.01, 0.3, 0.5, 0.9, 0.999, 1.0].iter().map(|p| p * upper).collect()
+    }
+
+    #[test]
+    fn a_step_is_the_best_step() {
+        check(HingeDual, box_grid);
+        check(SquaredHingeDual, box_grid);
+        check(LogisticDual, box_grid);
+    }
+}

@@ -1,0 +1,411 @@
+//! Perceptron and MIRA: online learners that change the weights on mistakes only.
+//!
+//! Problem: find w with s_y > s_k for every row and every label k other than its label y, where
+//! s = x' W + b, the bias being the weight of a constant feature 1. A tie is a mistake. On a mistake
+//! with the best rival k (the first one at a tie)
+//!     w_y += tau x,  w_k -= tau x,
+//! tau = rate for the perceptron (Rosenblatt 1958; Collins 2002 for many labels) and
+//! tau = min(((w_k - w_y)·x + 1) / (2 x·x), cap) for MIRA (Crammer & Singer 2003), times the weight
+//! of the row. Two labels need one vector w = w_1 - w_0: then w += rate y x, and for MIRA
+//! w += min((1 - y w·x) / x·x, 2 cap) y x, with y = +1 or -1.
+//!
+//! Invariant, kept also when interrupted: with c rows seen, `weights - sums / c` is the average of the
+//! weights after each row (the trick of Daumé 2006, section 2.6), at O(stored values) per mistake; and
+//! the log of a vote (Freund & Schapire 1999) holds every update with the number of rows that the
+//! vector it made survived.
+//!
+//! An epoch returns its number of mistakes.
+
+use crate::error::{KernelError, check_length};
+use crate::interrupt::Interrupt;
+use crate::random::Random;
+use crate::real::Real;
+use crate::rows::Rows;
+use crate::simd::{Task, dispatch};
+
+/// Rows between two looks at the interrupt flag.
+const BLOCK: usize = 1024;
+
+/// How far a mistake moves the weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rule {
+    /// By a fixed rate.
+    Perceptron {
+        /// The rate r.
+        rate: f64,
+    },
+    /// As little as mends the mistake by margin 1.
+    Mira {
+        /// The largest step C, in the multiclass scaling.
+        cap: f64,
+    },
+}
+
+/// What is kept of the weight vectors on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The last one.
+    Last,
+    /// The last one and the running sums of the average.
+    Average,
+    /// The last one and the log of all.
+    Vote,
+}
+
+/// One update, and how many rows the vector it made survived (the row of the update included).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Update {
+    /// The row.
+    pub row: u32,
+    /// Its label, whose score was raised.
+    pub raised: u32,
+    /// The label whose score was lowered.
+    pub lowered: u32,
+    /// tau.
+    pub size: f64,
+    /// Rows survived.
+    pub survived: u64,
+}
+
+/// Labels and weights of the rows, checked by [`Online::run_epoch`].
+#[derive(Debug, Clone, Copy)]
+pub struct Examples<'a> {
+    /// Class numbers below the number of classes.
+    pub targets: &'a [u32],
+    /// Row weights; rows of weight 0 are passed over. Empty stands for ones.
+    pub row_weights: &'a [f64],
+}
+
+impl Examples<'_> {
+    fn weight(&self, i: usize) -> f64 {
+        if self.row_weights.is_empty() { 1.0 } else { self.row_weights[i] }
+    }
+}
+
+/// The state of an online learner.
+#[derive(Debug, Clone)]
+pub struct Online<T> {
+    rule: Rule,
+    keep: Keep,
+    n_classes: usize,
+    intercept: bool,
+    /// Feature-major, n_scores per feature, the intercepts last.
+    weights: Vec<T>,
+    sums: Vec<T>,
+    seen: u64,
+    log: Vec<Update>,
+    start_survived: u64,
+    random: Option<Random>,
+    order: Vec<u32>,
+}
+
+/// Number of scores that `n_classes` labels need.
+pub const fn n_scores(n_classes: usize) -> usize {
+    if n_classes == 2 { 1 } else { n_classes }
+}
+
+impl<T: Real> Online<T> {
+    /// Start from `weights`; `seed` None keeps the rows in their order, else epochs are shuffled.
+    ///
+    /// `sums` and `seen` continue an earlier run with [`Keep::Average`]; `sums` may be empty.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        rule: Rule,
+        keep: Keep,
+        n_classes: usize,
+        intercept: bool,
+        weights: Vec<T>,
+        sums: Vec<T>,
+        seen: u64,
+        seed: Option<u64>,
+    ) -> Result<Self, KernelError> {
+        if n_classes < 2 {
+            return Err(KernelError::Argument("there must be at least two classes".into()));
+        }
+        let (name, step) = match rule {
+            Rule::Perceptron { rate } => ("rate", rate),
+            Rule::Mira { cap } => ("cap", cap),
+        };
+        if step.is_nan() || step <= 0.0 {
+            return Err(KernelError::Argument(format!("{name} must be positive, not {step}")));
+        }
+        let sums = match (keep, sums.is_empty()) {
+            (Keep::Average, true) => vec![T::ZERO; weights.len()],
+            (Keep::Average, false) => sums,
+            _ => Vec::new(),
+        };
+        if keep == Keep::Average {
+            check_length("sums", sums.len(), weights.len())?;
+        }
+        Ok(Self {
+            rule,
+            keep,
+            n_classes,
+            intercept,
+            weights,
+            sums,
+            seen,
+            log: Vec::new(),
+            start_survived: 0,
+            random: seed.map(Random::new),
+            order: Vec::new(),
+        })
+    }
+
+    /// The last weights.
+    pub fn weights(&self) -> &[T] {
+        &self.weights
+    }
+
+    /// Running sums: the average is `weights - sums / seen`.
+    pub fn sums(&self) -> &[T] {
+        &self.sums
+    }
+
+    /// Rows seen so far.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Updates of a vote, in order, and the rows that the starting weights survived.
+    pub fn log(&self) -> (&[Update], u64) {
+        (&self.log, self.start_survived)
+    }
+
+    /// Average of the weights after each row; the weights themselves before the first row.
+    pub fn average(&self) -> Vec<T> {
+        if self.seen == 0 || self.sums.is_empty() {
+            return self.weights.clone();
+        }
+        let share = 1.0 / self.seen as f64;
+        let mean = |(&w, &u): (&T, &T)| T::from_f64(w.to_f64() - u.to_f64() * share);
+        self.weights.iter().zip(&self.sums).map(mean).collect()
+    }
+
+    fn check<X: Rows<T>>(&self, x: &X, examples: Examples<'_>) -> Result<(), KernelError> {
+        let k = n_scores(self.n_classes);
+        check_length("weights", self.weights.len(), (x.n_cols() + usize::from(self.intercept)) * k)?;
+        check_length("targets", examples.targets.len(), x.n_rows())?;
+        if !examples.row_weights.is_empty() {
+            check_length("sample weights", examples.row_weights.len(), x.n_rows())?;
+            if examples.row_weights.iter().any(|c| !(c.is_finite() && *c >= 0.0)) {
+                return Err(KernelError::Argument("sample weights must be finite and not negative".into()));
+            }
+        }
+        if let Some(&y) = examples.targets.iter().find(|&&y| y as usize >= self.n_classes) {
+            return Err(KernelError::Argument(format!("class number {y} is not below {}", self.n_classes)));
+        }
+        Ok(())
+    }
+
+    /// One pass over the rows; returns the number of mistakes.
+    pub fn run_epoch<X: Rows<T>>(
+        &mut self,
+        x: &X,
+        examples: Examples<'_>,
+        stop: &Interrupt,
+    ) -> Result<u64, KernelError> {
+        self.check(x, examples)?;
+        if self.order.len() != x.n_rows() {
+            let n = u32::try_from(x.n_rows())
+                .map_err(|_| KernelError::Argument("at most 2^32 - 1 rows".into()))?;
+            self.order = (0..n).collect();
+        }
+        if let Some(random) = &mut self.random {
+            random.shuffle(&mut self.order);
+        }
+        let order = std::mem::take(&mut self.order);
+        let mut mistakes = 0;
+        let mut outcome = Ok(());
+        for rows in order.chunks(BLOCK) {
+            outcome = stop.check();
+            if outcome.is_err() {
+                break;
+            }
+            mistakes += dispatch(Block { learner: self, x, examples, rows });
+        }
+        self.order = order;
+        outcome.map(|()| mistakes)
+    }
+
+    /// Smallest margin s_y - max s_k over the rows at the last weights scaled to unit norm, and the
+    /// largest |x|^2, the bias feature included; rows of weight 0 are left out.
+    pub fn margin<X: Rows<T>>(
+        &self,
+        x: &X,
+        examples: Examples<'_>,
+        stop: &Interrupt,
+    ) -> Result<(f64, f64), KernelError> {
+        self.check(x, examples)?;
+        let norm: f64 = self.weights.iter().map(|w| w.to_f64() * w.to_f64()).sum::<f64>().sqrt();
+        let (mut margin, mut radius) = (f64::INFINITY, 0.0f64);
+        for first in (0..x.n_rows()).step_by(BLOCK) {
+            stop.check()?;
+            let rows = first..(first + BLOCK).min(x.n_rows());
+            let (m, r) = dispatch(Margins { learner: self, x, examples, rows });
+            margin = margin.min(m);
+            radius = radius.max(r);
+        }
+        Ok((margin / norm, radius))
+    }
+}
+
+/// The label whose score rivals that of `y`, the first one at a tie, and the margin over it.
+///
+/// With one score, label 1 has it and label 0 its negative, so that the margin is y s.
+#[inline(always)]
+fn rival<T: Real>(scores: &[T], y: usize) -> (usize, f64) {
+    if let [s] = scores {
+        return (1 - y, if y == 1 { s.to_f64() } else { -s.to_f64() });
+    }
+    let mut best = usize::from(y == 0);
+    for (k, &s) in scores.iter().enumerate() {
+        if k != y && s > scores[best] {
+            best = k;
+        }
+    }
+    (best, scores[y].to_f64() - scores[best].to_f64())
+}
+
+#[inline(always)]
+fn score_row<T: Real, X: Rows<T>, const FMA: bool>(x: &X, i: usize, w: &[T], scores: &mut [T]) {
+    let (features, intercepts) = w.split_at(x.n_cols() * scores.len());
+    if let [s] = scores {
+        *s = x.dot::<FMA>(i, features);
+    } else {
+        x.dot_many::<FMA>(i, features, scores);
+    }
+    for (s, &b) in scores.iter_mut().zip(intercepts) {
+        *s += b;
+    }
+}
+
+#[inline(always)]
+fn add_row<T: Real, X: Rows<T>, const FMA: bool>(
+    x: &X,
+    i: usize,
+    w: &mut [T],
+    k: usize,
+    column: usize,
+    a: T,
+) {
+    let (features, intercepts) = w.split_at_mut(x.n_cols() * k);
+    if k == 1 {
+        x.add_to::<FMA>(i, a, features);
+    } else {
+        x.add_to_column::<FMA>(i, a, features, k, column);
+    }
+    if let Some(b) = intercepts.get_mut(column) {
+        *b += a;
+    }
+}
+
+struct Block<'a, T, X> {
+    learner: &'a mut Online<T>,
+    x: &'a X,
+    examples: Examples<'a>,
+    rows: &'a [u32],
+}
+
+impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> u64 {
+        let Self { learner, x, examples, rows } = self;
+        let mut scores = vec![T::ZERO; n_scores(learner.n_classes)];
+        let mut mistakes = 0;
+        for &row in rows {
+            let i = row as usize;
+            let weight = examples.weight(i);
+            if weight == 0.0 {
+                continue;
+            }
+            score_row::<T, X, FMA>(x, i, &learner.weights, &mut scores);
+            let y = examples.targets[i] as usize;
+            let (lowered, margin) = rival(&scores, y);
+            // Written so that a score that is not a number counts as a mistake too.
+            let right = margin > 0.0;
+            if !right {
+                mistakes += 1;
+                learner.mend::<X, FMA>(x, row, y, lowered, margin, weight);
+            } else if let Some(last) = learner.log.last_mut() {
+                last.survived += 1;
+            } else {
+                learner.start_survived += 1;
+            }
+            learner.seen += 1;
+        }
+        mistakes
+    }
+}
+
+impl<T: Real> Online<T> {
+    /// Move the weights after a mistake on `row`.
+    #[inline(always)]
+    fn mend<X: Rows<T>, const FMA: bool>(
+        &mut self,
+        x: &X,
+        row: u32,
+        y: usize,
+        lowered: usize,
+        margin: f64,
+        weight: f64,
+    ) {
+        let i = row as usize;
+        let k = n_scores(self.n_classes);
+        let size = weight
+            * match self.rule {
+                Rule::Perceptron { rate } => rate,
+                Rule::Mira { cap } => {
+                    // On w = w_1 - w_0 the step, and so its cap, is twice that on each vector.
+                    let twice = if k == 1 { 2.0 } else { 1.0 };
+                    let norm = x.squared_norm(i) + f64::from(u8::from(self.intercept));
+                    if norm == 0.0 { 0.0 } else { twice * ((1.0 - margin) / (2.0 * norm)).min(cap) }
+                }
+            };
+        let moves: &[(usize, f64)] =
+            if k == 1 { &[(0, if y == 1 { size } else { -size })] } else { &[(y, size), (lowered, -size)] };
+        for &(column, a) in moves {
+            add_row::<T, X, FMA>(x, i, &mut self.weights, k, column, T::from_f64(a));
+            if self.keep == Keep::Average && self.seen > 0 {
+                let a = T::from_f64(a * self.seen as f64);
+                add_row::<T, X, FMA>(x, i, &mut self.sums, k, column, a);
+            }
+        }
+        if self.keep == Keep::Vote {
+            let (raised, lowered) = (y as u32, lowered as u32);
+            self.log.push(Update { row, raised, lowered, size, survived: 1 });
+        }
+    }
+}
+
+struct Margins<'a, T, X> {
+    learner: &'a Online<T>,
+    x: &'a X,
+    examples: Examples<'a>,
+    rows: std::ops::Range<usize>,
+}
+
+impl<T: Real, X: Rows<T>> Task for Margins<'_, T, X> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> (f64, f64) {
+        let mut scores = vec![T::ZERO; n_scores(self.learner.n_classes)];
+        let (mut margin, mut radius) = (f64::INFINITY, 0.0f64);
+        for i in self.rows {
+            if self.examples.weight(i) == 0.0 {
+                continue;
+            }
+            score_row::<T, X, FMA>(self.x, i, &self.learner.weights, &mut scores);
+            margin = margin.min(rival(&scores, self.examples.targets[i] as usize).1);
+            radius = radius.max(self.x.squared_norm(i) + f64::from(u8::from(self.learner.intercept)));
+        }
+        (margin, radius)
+    }
+}
+
+#[cfg(test)]
+#[path = "online_tests.rs"]
+mod tests;

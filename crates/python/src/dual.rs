@@ -1,0 +1,260 @@
+//! Handles on the dual solvers: state that lives through one fit.
+
+use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+use separatrix_kernels::dual_binary::{Certificate, DualBinary as Binary, Pass};
+use separatrix_kernels::dual_intercept::Intercept;
+use separatrix_kernels::dual_multiclass::{ClassLoss, DualMulticlass as Multiclass};
+use separatrix_kernels::margin_dual::MarginLoss;
+use separatrix_kernels::rows::Rows;
+
+use crate::arrays::{matrix, new_matrix, vector};
+use crate::design::with_rows;
+use crate::errors::{data_error, to_python};
+use crate::run::run;
+
+/// A state in either precision.
+enum Either<A, B> {
+    F32(A),
+    F64(B),
+}
+
+/// The state in the precision `Self`, which is that of the design it was made from.
+trait Precision: Element + Sized {
+    fn binary(state: &mut Either<Binary<f32>, Binary<f64>>) -> PyResult<&mut Binary<Self>>;
+    fn multiclass(state: &mut Either<Multiclass<f32>, Multiclass<f64>>) -> PyResult<&mut Multiclass<Self>>;
+    fn wrap_binary(state: Binary<Self>) -> Either<Binary<f32>, Binary<f64>>;
+    fn wrap_multiclass(state: Multiclass<Self>) -> Either<Multiclass<f32>, Multiclass<f64>>;
+}
+
+macro_rules! impl_precision {
+    ($t:ty, $variant:ident) => {
+        impl Precision for $t {
+            fn binary(state: &mut Either<Binary<f32>, Binary<f64>>) -> PyResult<&mut Binary<Self>> {
+                match state {
+                    Either::$variant(state) => Ok(state),
+                    _ => Err(data_error("the design has changed its precision".into())),
+                }
+            }
+
+            fn multiclass(
+                state: &mut Either<Multiclass<f32>, Multiclass<f64>>,
+            ) -> PyResult<&mut Multiclass<Self>> {
+                match state {
+                    Either::$variant(state) => Ok(state),
+                    _ => Err(data_error("the design has changed its precision".into())),
+                }
+            }
+
+            fn wrap_binary(state: Binary<Self>) -> Either<Binary<f32>, Binary<f64>> {
+                Either::$variant(state)
+            }
+
+            fn wrap_multiclass(state: Multiclass<Self>) -> Either<Multiclass<f32>, Multiclass<f64>> {
+                Either::$variant(state)
+            }
+        }
+    };
+}
+
+impl_precision!(f32, F32);
+impl_precision!(f64, F64);
+
+type Report = (f64, f64, f64, f64);
+
+fn report(pass: Pass) -> Report {
+    (pass.dual + pass.gap, pass.dual, pass.violation, pass.passes)
+}
+
+fn bounds(certificate: Certificate) -> (f64, f64, f64) {
+    (certificate.primal, certificate.dual, certificate.primal - certificate.dual)
+}
+
+/// DualBinary(design, y, upper, loss, intercept, seed, n_threads, start=None)
+///
+/// Dual coordinate descent for two classes: duals, weights and order of visits.
+#[pyclass(module = "separatrix._core")]
+pub struct DualBinary {
+    design: Py<PyAny>,
+    state: Either<Binary<f32>, Binary<f64>>,
+}
+
+#[pymethods]
+impl DualBinary {
+    #[new]
+    #[pyo3(signature = (design, y, upper, loss, intercept, seed, n_threads, start=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        design: &Bound<'_, PyAny>,
+        y: PyReadonlyArray1<'_, f64>,
+        upper: PyReadonlyArray1<'_, f64>,
+        loss: &str,
+        intercept: &str,
+        seed: u64,
+        n_threads: usize,
+        start: Option<PyReadonlyArray1<'_, f64>>,
+    ) -> PyResult<Self> {
+        let (y, upper) = (vector("y", &y)?, vector("upper", &upper)?);
+        let start = start.as_ref().map(|start| vector("start", start)).transpose()?;
+        let loss = MarginLoss::parse(loss).map_err(to_python)?;
+        let intercept = Intercept::parse(intercept).map_err(to_python)?;
+        let state = with_rows!(py, design, |rows: T| {
+            let state = run(py, rows.n_stored(), |_| {
+                Binary::<T>::new(rows, y, upper, loss, intercept, seed, n_threads, start)
+            })?;
+            Ok::<_, PyErr>(T::wrap_binary(state))
+        })?;
+        Ok(Self { design: design.clone().unbind(), state })
+    }
+
+    /// One pass; returns (primal estimate, dual value, largest violation, passes over the data).
+    fn run_pass(&mut self, py: Python<'_>) -> PyResult<Report> {
+        let Self { design, state } = self;
+        with_rows!(py, design.bind(py), |rows: T| {
+            let state = T::binary(state)?;
+            run(py, 20 * rows.n_stored(), |stop| state.pass(rows, stop)).map(report)
+        })
+    }
+
+    /// (primal, dual, gap), exact at the current weights.
+    fn certificate(&mut self, py: Python<'_>) -> PyResult<(f64, f64, f64)> {
+        let Self { design, state } = self;
+        with_rows!(py, design.bind(py), |rows: T| {
+            let state = T::binary(state)?;
+            run(py, rows.n_stored(), |stop| state.certificate(rows, stop)).map(bounds)
+        })
+    }
+
+    /// Weights of shape (d, 1), or (d + 1, 1) with the intercept last.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match &self.state {
+            Either::F32(state) => new_matrix(py, state.weights(), 1)?.into_any(),
+            Either::F64(state) => new_matrix(py, state.weights(), 1)?.into_any(),
+        })
+    }
+
+    /// Duals a_i of shape (n,), with w = sum_i a_i y_i x_i.
+    fn duals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(
+            py,
+            match &self.state {
+                Either::F32(state) => state.duals(),
+                Either::F64(state) => state.duals(),
+            },
+        )
+    }
+
+    /// Threads that a pass uses; small work stays on one.
+    #[getter]
+    fn n_threads(&self) -> usize {
+        match &self.state {
+            Either::F32(state) => state.n_threads(),
+            Either::F64(state) => state.n_threads(),
+        }
+    }
+}
+
+/// DualMulticlass(design, y, upper, n_classes, loss, cost, intercept, seed, n_threads, start=None)
+///
+/// Dual coordinate descent for many classes: duals, weights and order of visits.
+#[pyclass(module = "separatrix._core")]
+pub struct DualMulticlass {
+    design: Py<PyAny>,
+    n_classes: usize,
+    state: Either<Multiclass<f32>, Multiclass<f64>>,
+}
+
+fn class_loss(name: &str, cost: Option<&PyReadonlyArray2<'_, f64>>, n_classes: usize) -> PyResult<ClassLoss> {
+    match (name, cost) {
+        ("multiclass_logistic", None) => Ok(ClassLoss::Softmax),
+        ("multiclass_hinge", None) => Ok(ClassLoss::Hinge(None)),
+        ("multiclass_hinge", Some(cost)) => {
+            if cost.shape() != [n_classes, n_classes] {
+                return Err(data_error(format!("cost must be a matrix of {n_classes} x {n_classes}")));
+            }
+            Ok(ClassLoss::Hinge(Some(matrix("cost", cost)?.to_vec())))
+        }
+        ("multiclass_logistic", Some(_)) => {
+            Err(data_error("the loss multiclass_logistic takes no costs".into()))
+        }
+        _ => Err(data_error(format!("there is no dual for the loss {name:?}"))),
+    }
+}
+
+#[pymethods]
+impl DualMulticlass {
+    #[new]
+    #[pyo3(signature = (design, y, upper, n_classes, loss, cost, intercept, seed, n_threads, start=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        design: &Bound<'_, PyAny>,
+        y: PyReadonlyArray1<'_, i64>,
+        upper: PyReadonlyArray1<'_, f64>,
+        n_classes: usize,
+        loss: &str,
+        cost: Option<PyReadonlyArray2<'_, f64>>,
+        intercept: &str,
+        seed: u64,
+        n_threads: usize,
+        start: Option<PyReadonlyArray2<'_, f64>>,
+    ) -> PyResult<Self> {
+        let (y, upper) = (vector("y", &y)?, vector("upper", &upper)?);
+        let start = start.as_ref().map(|start| matrix("start", start)).transpose()?;
+        let loss = class_loss(loss, cost.as_ref(), n_classes)?;
+        let intercept = Intercept::parse(intercept).map_err(to_python)?;
+        let state = with_rows!(py, design, |rows: T| {
+            let state = run(py, rows.n_stored(), |_| {
+                Multiclass::<T>::new(rows, y, upper, n_classes, &loss, intercept, seed, n_threads, start)
+            })?;
+            Ok::<_, PyErr>(T::wrap_multiclass(state))
+        })?;
+        Ok(Self { design: design.clone().unbind(), n_classes, state })
+    }
+
+    /// One pass; returns (primal estimate, dual value, largest violation, passes over the data).
+    fn run_pass(&mut self, py: Python<'_>) -> PyResult<Report> {
+        let Self { design, state, n_classes } = self;
+        with_rows!(py, design.bind(py), |rows: T| {
+            let state = T::multiclass(state)?;
+            run(py, 4 * rows.n_stored() * *n_classes, |stop| state.pass(rows, stop)).map(report)
+        })
+    }
+
+    /// (primal, dual, gap), exact at the current weights.
+    fn certificate(&mut self, py: Python<'_>) -> PyResult<(f64, f64, f64)> {
+        let Self { design, state, n_classes } = self;
+        with_rows!(py, design.bind(py), |rows: T| {
+            let state = T::multiclass(state)?;
+            run(py, rows.n_stored() * *n_classes, |stop| state.certificate(rows, stop)).map(bounds)
+        })
+    }
+
+    /// Weights of shape (d, K), or (d + 1, K) with the intercepts last.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match &self.state {
+            Either::F32(state) => new_matrix(py, state.weights(), self.n_classes)?.into_any(),
+            Either::F64(state) => new_matrix(py, state.weights(), self.n_classes)?.into_any(),
+        })
+    }
+
+    /// Duals a_ik of shape (n, K), with w_k = sum_i (U_i [y_i = k] - a_ik) x_i.
+    fn duals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let duals = match &self.state {
+            Either::F32(state) => state.duals(),
+            Either::F64(state) => state.duals(),
+        };
+        Ok(new_matrix(py, duals, self.n_classes)?.into_any())
+    }
+
+    /// Threads that a pass uses; small work stays on one.
+    #[getter]
+    fn n_threads(&self) -> usize {
+        match &self.state {
+            Either::F32(state) => state.n_threads(),
+            Either::F64(state) => state.n_threads(),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Handles of the stochastic solvers: passes over the data, step rules, products with some rows.
+
+use std::any::Any;
+
+use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+use separatrix_kernels::real::Real;
+use separatrix_kernels::row_loss::RowLoss;
+use separatrix_kernels::rows::Rows;
+use separatrix_kernels::step_rule::{Kind, Shares, StepRule as Rule};
+use separatrix_kernels::stochastic::{Batchwise, Schedule, Settings, Stochastic as Run, average_share};
+
+use crate::arrays::{matrix, new_matrix, vector};
+use crate::design::with_rows;
+use crate::errors::{data_error, to_python};
+use crate::run::run;
+
+fn kind(name: &str, mean_decay: f64, decay: f64) -> PyResult<Kind> {
+    Ok(match name {
+        "plain" => Kind::Plain,
+        "adagrad" => Kind::AdaGrad,
+        "adadelta" => Kind::AdaDelta { decay },
+        "rmsprop" => Kind::RmsProp { decay },
+        "adam" => Kind::Adam { mean_decay, decay },
+        _ => return Err(data_error(format!("there is no step rule {name:?}"))),
+    })
+}
+
+fn schedule(name: &str) -> PyResult<Schedule> {
+    Ok(match name {
+        "constant" => Schedule::Constant,
+        "inverse" => Schedule::Inverse,
+        "inverse_sqrt" => Schedule::InverseSqrt,
+        "bottou" => Schedule::Bottou,
+        _ => return Err(data_error(format!("there is no schedule {name:?}"))),
+    })
+}
+
+/// The rate of step `t` (from 0) when `m` steps are a pass.
+#[pyfunction]
+pub fn scheduled_rate(name: &str, rate: f64, t: f64, m: f64, l2: f64) -> PyResult<f64> {
+    Ok(schedule(name)?.rate(rate, t, m, l2))
+}
+
+/// Share of the newest weights in the average after step `t` (from 1).
+#[pyfunction]
+pub fn newest_share(t: f64) -> f64 {
+    average_share(t)
+}
+
+/// StepRule(name, mean_decay, decay, epsilon, size)
+///
+/// A step rule with its memory, for float64 weights.
+#[pyclass(module = "separatrix._core")]
+pub struct StepRule {
+    rule: Rule<f64>,
+}
+
+#[pymethods]
+impl StepRule {
+    #[new]
+    fn new(name: &str, mean_decay: f64, decay: f64, epsilon: f64, size: usize) -> PyResult<Self> {
+        let rule = Rule::new(kind(name, mean_decay, decay)?, epsilon, size).map_err(to_python)?;
+        Ok(Self { rule })
+    }
+
+    /// Move `w` in place along `grad`; the first `penalized` weights carry the penalty.
+    #[allow(clippy::too_many_arguments)]
+    fn step(
+        &mut self,
+        mut w: PyReadwriteArray2<'_, f64>,
+        grad: PyReadonlyArray2<'_, f64>,
+        rate: f64,
+        l1: f64,
+        l2: f64,
+        penalized: usize,
+    ) -> PyResult<()> {
+        let grad = matrix("gradient", &grad)?;
+        let w = w.as_slice_mut().map_err(|_| data_error("weights must be C-contiguous".into()))?;
+        self.rule.step(w, grad, rate, Shares { l1, l2, penalized }).map_err(to_python)
+    }
+}
+
+/// Stochastic(design, targets, row_weights, loss, cost, weights, rule, schedule, rate, batch_size,
+/// average, l1, l2, penalized, seed)
+///
+/// Stochastic gradient passes for a built-in loss; `rule` is (name, mean_decay, decay, epsilon).
+#[pyclass(module = "separatrix._core")]
+pub struct Stochastic {
+    design: Py<PyAny>,
+    targets: Vec<i32>,
+    row_weights: Vec<f64>,
+    loss: RowLoss,
+    n_scores: usize,
+    state: Box<dyn Any + Send + Sync>,
+}
+
+fn lost() -> PyErr {
+    data_error("the handle and its data differ in precision".into())
+}
+
+#[pymethods]
+impl Stochastic {
+    #[new]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        design: &Bound<'_, PyAny>,
+        targets: PyReadonlyArray1<'_, i64>,
+        row_weights: Option<PyReadonlyArray1<'_, f64>>,
+        loss: &str,
+        cost: Option<PyReadonlyArray2<'_, f64>>,
+        weights: &Bound<'_, PyAny>,
+        rule: (String, f64, f64, f64),
+        schedule_name: &str,
+        rate: f64,
+        batch_size: usize,
+        average: bool,
+        l1: f64,
+        l2: f64,
+        penalized: usize,
+        seed: Option<u64>,
+    ) -> PyResult<Self> {
+        let narrow = |&y: &i64| i32::try_from(y).map_err(|_| data_error(format!("{y} is not a target")));
+        let targets = vector("targets", &targets)?.iter().map(narrow).collect::<PyResult<Vec<i32>>>()?;
+        let cost = match &cost {
+            Some(cost) => matrix("cost", cost)?.to_vec(),
+            None => Vec::new(),
+        };
+        let kind = kind(&rule.0, rule.1, rule.2)?;
+        let schedule = schedule(schedule_name)?;
+        let mut n_scores = 0;
+        let state: Box<dyn Any + Send + Sync> = with_rows!(py, design, |rows: T| {
+            let weights: PyReadonlyArray2<'_, T> = weights
+                .extract()
+                .map_err(|_| data_error("the weights must be a matrix of the data's dtype".into()))?;
+            let (height, k) = (weights.shape()[0], weights.shape()[1]);
+            n_scores = k;
+            let settings = Settings {
+                k,
+                intercept: height == rows.n_cols() + 1,
+                shares: Shares { l1, l2, penalized },
+                schedule,
+                rate,
+                batch_size,
+                average,
+            };
+            let weights = matrix("weights", &weights)?.to_vec();
+            let rule = Rule::<T>::new(kind, rule.3, weights.len()).map_err(to_python)?;
+            let state = Run::new(settings, rule, weights, seed).map_err(to_python)?;
+            Ok::<Box<dyn Any + Send + Sync>, PyErr>(Box::new(state))
+        })?;
+        Ok(Self {
+            design: design.clone().unbind(),
+            targets,
+            row_weights: match &row_weights {
+                Some(c) => vector("row_weights", c)?.to_vec(),
+                None => Vec::new(),
+            },
+            loss: RowLoss::new(loss, n_scores, &cost).map_err(to_python)?,
+            n_scores,
+            state,
+        })
+    }
+
+    /// Use the next `n_rows` rows, at most to the end of the pass; returns sum c_i loss_i, each loss
+    /// taken before its row was used.
+    fn run(&mut self, py: Python<'_>, n_rows: usize) -> PyResult<f64> {
+        let design = self.design.clone_ref(py).into_bound(py);
+        let data = Batchwise { loss: &self.loss, targets: &self.targets, row_weights: &self.row_weights };
+        let k = self.n_scores;
+        let state = &mut self.state;
+        with_rows!(py, &design, |rows: T| {
+            let state = state.downcast_mut::<Run<T>>().ok_or_else(lost)?;
+            // An adaptive rule touches every weight once per batch: never small for long weights.
+            let work = (rows.n_stored() + n_rows * rows.n_cols() / 16) * k;
+            run(py, work, |stop| state.run(rows, data, n_rows, stop))
+        })
+    }
+
+    /// The weights after the last step.
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |s| s.weights().to_vec(), |s| s.weights().to_vec())
+    }
+
+    /// The average of the weights (the weights themselves where none is kept).
+    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |s| s.mean().to_vec(), |s| s.mean().to_vec())
+    }
+}
+
+impl Stochastic {
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        single: impl Fn(&Run<f32>) -> Vec<f32>,
+        double: impl Fn(&Run<f64>) -> Vec<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(state) = self.state.downcast_ref::<Run<f32>>() {
+            return Ok(new_matrix(py, single(state), self.n_scores)?.into_any());
+        }
+        let state = self.state.downcast_ref::<Run<f64>>().ok_or_else(lost)?;
+        Ok(new_matrix(py, double(state), self.n_scores)?.into_any())
+    }
+}
+
+/// Scores of the rows `rows` alone, of shape (len(rows), K).
+#[pyfunction]
+pub fn row_scores<'py>(
+    py: Python<'py>,
+    design: &Bound<'py, PyAny>,
+    rows: PyReadonlyArray1<'_, i64>,
+    w: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let numbers = vector("rows", &rows)?;
+    with_rows!(py, design, |x: T| {
+        let w: PyReadonlyArray2<'_, T> =
+            w.extract().map_err(|_| data_error("the weights must be a matrix of the data's dtype".into()))?;
+        let k = w.shape()[1];
+        let w = matrix("weights", &w)?;
+        let out = batch_scores(x, numbers, w, k)?;
+        Ok(new_matrix(py, out, k)?.into_any())
+    })
+}
+
+/// Adjoint of `row_scores` for residuals of shape (len(rows), K), without the intercepts' row.
+#[pyfunction]
+pub fn row_adjoint<'py>(
+    py: Python<'py>,
+    design: &Bound<'py, PyAny>,
+    rows: PyReadonlyArray1<'_, i64>,
+    residuals: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let numbers = vector("rows", &rows)?;
+    with_rows!(py, design, |x: T| {
+        let r: PyReadonlyArray2<'_, T> = residuals
+            .extract()
+            .map_err(|_| data_error("the residuals must be a matrix of the data's dtype".into()))?;
+        let k = r.shape()[1];
+        if r.shape()[0] != numbers.len() || k == 0 {
+            return Err(data_error("the residuals must have one row per row of data".into()));
+        }
+        let mut out = vec![T::ZERO; x.n_cols() * k];
+        for (&i, r) in numbers.iter().zip(matrix("residuals", &r)?.chunks_exact(k)) {
+            x.add_to_many::<false>(checked(i, x.n_rows())?, r, &mut out);
+        }
+        Ok(new_matrix(py, out, k)?.into_any())
+    })
+}
+
+fn checked(i: i64, n_rows: usize) -> PyResult<usize> {
+    match usize::try_from(i) {
+        Ok(i) if i < n_rows => Ok(i),
+        _ => Err(data_error(format!("there is no row {i}"))),
+    }
+}
+
+fn batch_scores<T: Real + Element, X: Rows<T>>(x: &X, rows: &[i64], w: &[T], k: usize) -> PyResult<Vec<T>> {
+    let n_features = x.n_cols() * k;
+    if k == 0 || (w.len() != n_features && w.len() != n_features + k) {
+        return Err(data_error("the weights do not have the shape of the data".into()));
+    }
+    let (features, intercepts) = w.split_at(n_features);
+    let mut out = vec![T::ZERO; rows.len() * k];
+    for (&i, out) in rows.iter().zip(out.chunks_exact_mut(k)) {
+        x.dot_many::<false>(checked(i, x.n_rows())?, features, out);
+        for (o, &b) in out.iter_mut().zip(intercepts) {
+            *o += b;
+        }
+    }
+    Ok(out)
+}

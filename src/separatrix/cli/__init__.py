@@ -1,0 +1,1 @@
+"""The command line; heavy imports happen inside the commands, so that help is instant."""

@@ -1,0 +1,241 @@
+"""What every flat linear classifier shares: taking data in, scoring, predicting."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix._core import scores
+from separatrix.errors import ConvergenceWarning, DataError
+from separatrix.protocols import Array
+from separatrix.results import Solution, StopReason
+from separatrix.scores import Design, make_design
+from separatrix.validation import (
+    check_choice,
+    check_weights,
+    encode_labels,
+    name_column,
+    number_of_threads,
+    validate_X,
+)
+
+__all__ = ["BaseLinearClassifier", "TrainingData", "checked_design"]
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Checked data on its way to a solver.
+
+    Attributes
+    ----------
+    design : Csr or Dense
+        Handle on X.
+    dtype : dtype
+        float32 or float64, as X came.
+    classes : ndarray of shape (K,)
+        The labels, sorted.
+    codes : ndarray of shape (n,)
+        Class numbers.
+    weights : ndarray of shape (n,) or None
+        Row weights; None stands for ones.
+    n_threads : int
+        Threads to use.
+    """
+
+    design: Design
+    dtype: np.dtype[Any]
+    classes: npt.NDArray[Any]
+    codes: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64] | None
+    n_threads: int
+
+    @property
+    def signs(self) -> npt.NDArray[np.float64]:
+        """+1 for the second class, -1 for the first."""
+        return np.where(self.codes == 1, 1.0, -1.0)
+
+
+def checked_design(estimator: Any, X: Any, n_threads: int) -> Design:
+    """A handle on X; DataError names the first cell that is not finite."""
+    design = make_design(X, n_threads)
+    try:
+        design.check_finite()
+    except DataError as error:
+        raise name_column(error, estimator, X) from None
+    return design
+
+
+class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the flat learners: s(x) = W x + b, the label of the highest score wins.
+
+    Subclasses fit and call `_store`; with two classes there is one score, positive for the second.
+    """
+
+    coef_: npt.NDArray[Any]
+    intercept_: npt.NDArray[Any]
+    classes_: npt.NDArray[Any]
+    solution_: Solution
+    n_iter_: int
+    n_features_in_: int
+    n_jobs: int | None
+    class_weight: Any
+    on_interrupt: str
+    fit_intercept: bool
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _take(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: Any = None, reset: bool = True
+    ) -> TrainingData:
+        """Check X, y and the weights, and hand X to the kernels.
+
+        With `classes` given (partial_fit), y may hold any of them and needs not hold two.
+        """
+        if y is None:
+            raise DataError(
+                f"This {type(self).__name__} estimator requires y to be passed, "
+                "but the target y is None."
+            )
+        n_threads = number_of_threads(self.n_jobs)
+        X = validate_X(self, X, reset=reset)
+        two_classes = classes is None
+        if classes is None:
+            classes, codes = encode_labels(y, X.shape[0])
+        else:
+            classes, codes = self._encode_known(y, X.shape[0], np.asarray(classes))
+        weights = check_weights(
+            sample_weight,
+            self.class_weight,
+            X,
+            classes[codes],
+            classes,
+            codes,
+            two_classes=two_classes,
+        )
+        design = checked_design(self, X, n_threads)
+        return TrainingData(design, X.dtype, classes, codes, weights, n_threads)
+
+    @staticmethod
+    def _encode_known(
+        y: Any, n_rows: int, classes: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+        y = np.asarray(y).ravel()
+        if len(y) != n_rows:
+            raise DataError(f"X has {n_rows} rows, y has {len(y)}")
+        codes = np.searchsorted(classes, y)
+        codes[codes == len(classes)] = 0
+        unknown = classes[codes] != y
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            raise DataError(
+                f"label {y[row]!r} at row {row} is not among the classes {classes.tolist()}; "
+                "name every class in the first call of partial_fit"
+            )
+        return classes, codes.astype(np.int64, copy=False)
+
+    def _store(self, solution: Solution, data: TrainingData) -> None:
+        """Keep a solution: `coef_`, `intercept_`, `classes_`, `n_iter_`, `solution_`."""
+        self.solution_ = solution
+        self.classes_ = data.classes
+        self.n_iter_ = max(1, int(np.ceil(solution.n_passes)))
+        w = solution.w.astype(data.dtype, copy=False)
+        self._set_weights(w)
+
+    def _set_weights(self, w: Array) -> None:
+        # coef_ is a transposed view, so that coef_.T is feature-major without a copy.
+        if self.fit_intercept:
+            self.coef_, self.intercept_ = w[:-1].T, w[-1].copy()
+        else:
+            self.coef_, self.intercept_ = w.T, np.zeros(w.shape[1], dtype=w.dtype)
+
+    def _finish(self, solution: Solution, tol: float) -> None:
+        """Raise KeyboardInterrupt or warn, according to how the solver stopped."""
+        check_choice("on_interrupt", self.on_interrupt, ("raise", "keep"))
+        if solution.stopped is StopReason.INTERRUPTED and self.on_interrupt == "raise":
+            raise KeyboardInterrupt
+        if solution.stopped is StopReason.BUDGET:
+            relative = solution.gap / max(1.0, abs(solution.objective))
+            warnings.warn(
+                f"{type(self).__name__} stopped after {solution.n_passes:.0f} passes with a "
+                f"relative gap of {relative:.1e} (tol={tol:.0e}, {solution.solver}). Raise "
+                "max_iter, raise tol, scale the features, or lower C.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _scores(self, X: Any) -> Array:
+        """Scores of shape (n, K), or (n, 1) for two classes."""
+        if not hasattr(self, "coef_"):
+            check_is_fitted(self)
+        if not self._usable_as_it_is(X):
+            X = validate_X(self, X, reset=False)
+        coef = self.coef_.T
+        dtype = np.result_type(X.dtype, coef.dtype)
+        design = checked_design(self, X.astype(dtype, copy=False), 1)
+        work = (X.nnz if sp.issparse(X) else X.size) * coef.shape[1]
+        n_threads = number_of_threads(self.n_jobs) if work > 1 << 20 else 1
+        weights = np.ascontiguousarray(coef, dtype=dtype)
+        result = scores(design, weights, n_threads)
+        result += self.intercept_
+        return result
+
+    def _usable_as_it_is(self, X: Any) -> bool:
+        """Whether X needs no checks but finiteness: the fast way for single rows."""
+        if isinstance(X, np.ndarray):
+            layout = X.ndim == 2 and X.flags.c_contiguous
+        else:
+            layout = isinstance(X, sp.csr_array | sp.csr_matrix)
+        return bool(
+            layout
+            and X.dtype in (np.float64, np.float32)
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and not hasattr(self, "feature_names_in_")
+        )
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: shape (n,) for two classes (positive means the second), (n, K) otherwise.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+            The scores W x + b.
+        """
+        result = self._scores(X)
+        return result[:, 0] if result.shape[1] == 1 else result
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The label of the highest score; the first label wins a tie.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows to label.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
+        result = self._scores(X)
+        if result.shape[1] == 1:
+            winners = (result[:, 0] > 0).astype(np.intp)
+        else:
+            winners = result.argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[winners]
+        return labels

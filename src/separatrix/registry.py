@@ -1,0 +1,200 @@
+"""The static table of learners: what there is, where it lives, and how to tune it.
+
+The command line, the comparison and the report read this table; no family is imported until
+`load` asks for it. The table runs from simple to elaborate, and a tie between two learners goes to
+the one that stands first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["C_GRID", "LEARNERS", "MAX_PASSES", "Learner", "get", "load", "names"]
+
+Kind = Literal["none", "passes", "path"]
+Task = Literal["binary", "multiclass"]
+
+#: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
+C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
+
+#: The most passes an online learner gets before its best pass is taken.
+MAX_PASSES = 20
+
+_BOTH: tuple[Task, ...] = ("binary", "multiclass")
+_TWO: tuple[Task, ...] = ("binary",)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """One line of the table.
+
+    Attributes
+    ----------
+    name : str
+        Name on the command line and in the leaderboard.
+    target : str
+        "module:Class" of the estimator.
+    summary : str
+        What it is, in a few words.
+    kind : {"none", "passes", "path"}
+        How it is tuned: not at all, by the number of passes, or along a path of `parameter`.
+    tasks : tuple of {"binary", "multiclass"}
+        What it can learn.
+    parameter : str
+        The tuned parameter; empty for kind "none".
+    grid : tuple of float
+        Its values, simplest first.
+    params : tuple of (str, value)
+        Further constructor arguments.
+    baseline : bool
+        Whether it runs first in every comparison.
+    auto : bool
+        Whether a comparison takes it without being asked.
+    """
+
+    name: str
+    target: str
+    summary: str
+    kind: Kind
+    tasks: tuple[Task, ...] = _BOTH
+    parameter: str = ""
+    grid: tuple[float, ...] = ()
+    params: tuple[tuple[str, Any], ...] = ()
+    baseline: bool = False
+    auto: bool = True
+
+
+def _baseline(name: str, target: str, summary: str) -> Learner:
+    return Learner(name, f"separatrix.baselines:{target}", summary, "none", baseline=True)
+
+
+def _passes(
+    name: str, target: str, summary: str, params: tuple[tuple[str, Any], ...] = ()
+) -> Learner:
+    grid = tuple(float(n) for n in range(1, MAX_PASSES + 1))
+    return Learner(name, target, summary, "passes", parameter="passes", grid=grid, params=params)
+
+
+def _path(
+    name: str,
+    target: str,
+    summary: str,
+    params: tuple[tuple[str, Any], ...] = (),
+    tasks: tuple[Task, ...] = _BOTH,
+) -> Learner:
+    return Learner(name, target, summary, "path", tasks, parameter="C", grid=C_GRID, params=params)
+
+
+LEARNERS: tuple[Learner, ...] = (
+    _baseline("majority_class", "MajorityClass", "the most frequent class"),
+    _baseline("prior_sampling", "PriorSampling", "a draw from the class prior"),
+    _passes(
+        "perceptron",
+        "separatrix.linear:Perceptron",
+        "averaged perceptron",
+        (("averaging", "average"),),
+    ),
+    _passes(
+        "voted_perceptron",
+        "separatrix.linear:Perceptron",
+        "voted perceptron",
+        (("averaging", "vote"),),
+    ),
+    _passes(
+        "mira",
+        "separatrix.linear:MIRA",
+        "averaged MIRA (margin-infused, smallest change per mistake)",
+        (("averaging", "average"),),
+    ),
+    _path(
+        "least_squares",
+        "separatrix.linear:LinearClassifier",
+        "squared loss on the labels +1 and -1",
+        (("loss", "squared"),),
+        _TWO,
+    ),
+    _path(
+        "linear_svm",
+        "separatrix.linear:LinearSVM",
+        "support vector machine, hinge loss (Crammer-Singer for many classes)",
+    ),
+    _path(
+        "squared_hinge_svm",
+        "separatrix.linear:LinearSVM",
+        "support vector machine, squared hinge loss",
+        (("loss", "squared_hinge"),),
+        _TWO,
+    ),
+    _path(
+        "logistic_regression",
+        "separatrix.linear:LogisticRegression",
+        "logistic regression (softmax for many classes), L2 penalty",
+    ),
+    # On request: for weak penalties the proximal gradient takes as long as all others together.
+    Learner(
+        "sparse_logistic",
+        "separatrix.linear:LogisticRegression",
+        "logistic regression (softmax for many classes), L1 penalty",
+        "path",
+        parameter="C",
+        grid=C_GRID[1:6],
+        params=(("penalty", "l1"),),
+        auto=False,
+    ),
+    _path(
+        "exponential_loss",
+        "separatrix.linear:LinearClassifier",
+        "exponential loss, as in AdaBoost",
+        (("loss", "exponential"),),
+        _TWO,
+    ),
+)
+
+
+def names(task: Task | None = None) -> tuple[str, ...]:
+    """Names of all learners, or of those that can learn `task`, in the order of the table.
+
+    Examples
+    --------
+    >>> names()[:2]
+    ('majority_class', 'prior_sampling')
+    >>> "squared_hinge_svm" in names("multiclass")
+    False
+    """
+    return tuple(learner.name for learner in LEARNERS if task is None or task in learner.tasks)
+
+
+def get(name: str) -> Learner:
+    """Return the line called `name`.
+
+    Raises
+    ------
+    KeyError
+        With the known names in the message.
+
+    Examples
+    --------
+    >>> get("mira").kind
+    'passes'
+    """
+    for learner in LEARNERS:
+        if learner.name == name:
+            return learner
+    raise KeyError(f"There is no learner {name!r}; known are {', '.join(names())}.")
+
+
+def load(learner: Learner) -> type[Any]:
+    """Import the class of a learner.
+
+    Examples
+    --------
+    >>> load(get("majority_class")).__name__
+    'MajorityClass'
+    """
+    # Imported here so that reading the table costs nothing.
+    import importlib
+
+    module, _, name = learner.target.partition(":")
+    found: type[Any] = getattr(importlib.import_module(module), name)
+    return found

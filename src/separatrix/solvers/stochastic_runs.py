@@ -1,0 +1,249 @@
+"""Stochastic gradient runs: in a kernel for built-in losses, composed in Python for others.
+
+Both minimize F(w) = P(w) / (C n) = R(w) / (C n) + 1/n sum_i c_i loss_i, in mini-batches that each
+carry their share of the regularizer, with the same step rules, schedules and average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix._core import StepRule, Stochastic, newest_share, scheduled_rate
+from separatrix.errors import SolverError
+from separatrix.objective import Objective
+from separatrix.protocols import Array
+
+__all__ = ["Recipe", "StochasticRun", "find_rate", "start_run"]
+
+#: Losses that the kernel knows, by name.
+KERNEL_LOSSES = frozenset(
+    {
+        "perceptron",
+        "hinge",
+        "squared_hinge",
+        "exponential",
+        "logistic",
+        "squared",
+        "multiclass_perceptron",
+        "multiclass_hinge",
+        "multiclass_logistic",
+    }
+)
+#: Rows that a trial of a rate uses.
+TRIAL_ROWS = 2000
+#: Ratio of two rates tried one after the other.
+TRIAL_FACTOR = 4.0
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to step, apart from the rate.
+
+    Attributes
+    ----------
+    rule : tuple of (str, float, float, float)
+        Name, decay of the mean, decay of the mean square, epsilon.
+    schedule : str
+        "constant", "inverse", "inverse_sqrt" or "bottou".
+    batch_size : int
+        Rows per step.
+    averaging : bool
+        Whether the result is the average of the weights.
+    seed : int or None
+        Seed of the shuffles; None keeps the rows in their order.
+    """
+
+    rule: tuple[str, float, float, float]
+    schedule: str
+    batch_size: int
+    averaging: bool
+    seed: int | None
+
+
+class StochasticRun(Protocol):
+    """A run in progress."""
+
+    def run(self, n_rows: int) -> float:
+        """Use the next rows, at most to the end of the pass; the sum of their losses before use."""
+        ...
+
+    def mean(self) -> Array:
+        """The average of the weights, or the weights where none is kept."""
+        ...
+
+
+def penalty_strengths(objective: Objective) -> tuple[float, float] | None:
+    """(l1, l2) of a built-in regularizer divided by C n, None for a user's own."""
+    name = getattr(objective.regularizer, "name", None)
+    scale = 1.0 / (objective.C * objective.score_map.n_rows)
+    if name == "l2":
+        return 0.0, scale
+    if name == "l1":
+        return scale, 0.0
+    if name == "elasticnet":
+        ratio = float(objective.regularizer.l1_ratio)  # type: ignore[attr-defined]
+        return ratio * scale, (1 - ratio) * scale
+    if name == "none":
+        return 0.0, 0.0
+    return None
+
+
+def start_run(objective: Objective, recipe: Recipe, w0: Array, rate: float) -> StochasticRun:
+    """Start from `w0` (d, K): in the kernel where it knows loss and regularizer."""
+    strengths = penalty_strengths(objective)
+    name = getattr(objective.loss, "name", None)
+    design = getattr(objective.score_map, "design", None)
+    if strengths is None or name not in KERNEL_LOSSES or design is None:
+        return ComposedRun(objective, recipe, w0, rate)
+    cost = getattr(getattr(objective.loss, "max_op", None), "cost", None)
+    return Stochastic(
+        design,
+        objective.targets.astype(np.int64),
+        objective.sample_weight,
+        name,
+        None if cost is None else np.ascontiguousarray(cost, dtype=np.float64),
+        np.ascontiguousarray(w0, dtype=objective.score_map.dtype),  # type: ignore[attr-defined]
+        recipe.rule,
+        recipe.schedule,
+        rate,
+        recipe.batch_size,
+        recipe.averaging,
+        *strengths,
+        objective.penalized(w0).size,
+        recipe.seed,
+    )
+
+
+class ComposedRun:
+    """The same run through score map, loss and regularizer, for any object that keeps the contracts.
+
+    Parameters
+    ----------
+    objective : Objective
+        Its score map must offer `subset`.
+    recipe : Recipe
+        How to step.
+    w0 : ndarray of shape (d, K)
+        Start.
+    rate : float
+        First rate.
+    """
+
+    def __init__(self, objective: Objective, recipe: Recipe, w0: Array, rate: float) -> None:
+        if not hasattr(objective.score_map, "subset"):
+            raise SolverError(
+                "a stochastic solver needs a score map with a method `subset(rows)`; "
+                f"{type(objective.score_map).__name__} has none"
+            )
+        self._strengths = penalty_strengths(objective)
+        self._smooth = objective.regularizer.smooth
+        if self._strengths is None and not self._smooth and recipe.rule[0] != "plain":
+            raise SolverError(
+                "with a regularizer of your own that has no gradient, use StochasticGradient: "
+                "adaptive rules have a step size per weight, its prox takes one for all"
+            )
+        self._objective = objective
+        self._recipe = recipe
+        self._rate = rate
+        self._w = np.array(w0, dtype=np.float64, order="C")
+        self._mean = self._w.copy()
+        self._rule = StepRule(*recipe.rule, self._w.size)
+        self._steps = 0
+        self._random = None if recipe.seed is None else np.random.default_rng(recipe.seed)
+        self._order: npt.NDArray[np.int64] = np.arange(objective.score_map.n_rows)
+        self._position = len(self._order)
+
+    def run(self, n_rows: int) -> float:
+        """Use the next rows, at most to the end of the pass; the sum of their losses before use."""
+        if self._position >= len(self._order):
+            self._position = 0
+            if self._random is not None:
+                self._random.shuffle(self._order)
+        end = min(self._position + n_rows, len(self._order))
+        total = 0.0
+        while self._position < end:
+            stop = min(self._position + self._recipe.batch_size, end)
+            total += self._step(self._order[self._position : stop])
+            self._position = stop
+        return total
+
+    def mean(self) -> Array:
+        """The average of the weights, or the weights where none is kept."""
+        return self._mean if self._recipe.averaging else self._w
+
+    def _step(self, rows: npt.NDArray[np.int64]) -> float:
+        objective = self._objective
+        score_map = objective.score_map.subset(rows)  # type: ignore[attr-defined]
+        losses, ds = objective.loss.value_and_grad(score_map(self._w), objective.targets[rows])
+        if objective.sample_weight is not None:
+            weights = objective.sample_weight[rows]
+            losses, ds = losses * weights, (ds.T * weights).T
+        grad = np.ascontiguousarray(score_map.adjoint(ds / len(rows)))
+        self._move(grad)
+        self._steps += 1
+        if self._recipe.averaging:
+            self._mean += newest_share(self._steps) * (self._w - self._mean)
+        return float(losses.sum(dtype=np.float64))
+
+    def _move(self, grad: Array) -> None:
+        """One step of the rule, with the share of the regularizer."""
+        objective, recipe = self._objective, self._recipe
+        inner = objective.penalized(self._w)
+        scale = 1.0 / (objective.C * objective.score_map.n_rows)
+        pass_steps = max(1, -(-len(self._order) // recipe.batch_size))
+        curvature = scale * float(getattr(objective.regularizer, "curvature", 0.0))
+        l2 = curvature if self._strengths is None else self._strengths[1]
+        rate = scheduled_rate(recipe.schedule, self._rate, self._steps, pass_steps, l2)
+        if self._strengths is not None:
+            self._rule.step(self._w, grad, rate, *self._strengths, inner.size)
+            return
+        if self._smooth:
+            grad[: len(inner)] += scale * objective.regularizer.grad(inner)
+        self._rule.step(self._w, grad, rate, 0.0, 0.0, 0)
+        if not self._smooth:
+            inner[:] = objective.regularizer.prox(inner, rate * scale)
+
+
+def find_rate(objective: Objective, recipe: Recipe, w0: Array) -> float:
+    """The rate, among powers of four, whose run over some rows predicts the later ones best.
+
+    After Bottou (2012, section 4.3), with the progressive loss of the second half of the trial plus
+    the regularizer's share as the measure; it is finite for a usable rate whatever the loss.
+    """
+    n_rows = objective.score_map.n_rows
+    scale = 1.0 / (objective.C * n_rows)
+    # Enough rows for a hundred steps, in several passes where there are few.
+    needed = max(min(n_rows, TRIAL_ROWS), 100 * recipe.batch_size)
+
+    def trial(rate: float) -> float:
+        run = start_run(objective, recipe, w0, rate)
+        used, later, loss = 0, 0, 0.0
+        with np.errstate(all="ignore"):
+            while used < needed:
+                rows = min(max(needed // 2, 1), n_rows - used % n_rows)
+                part = run.run(rows)
+                if used >= needed // 2:
+                    loss, later = loss + part, later + rows
+                used += rows
+            penalty = scale * objective.regularizer.value(objective.penalized(run.mean()))
+        value = loss / max(later, 1) + penalty
+        return value if np.isfinite(value) else float("inf")
+
+    rate, value = 1.0, trial(1.0)
+    while np.isinf(value) and rate > 1e-30:
+        rate /= TRIAL_FACTOR
+        value = trial(rate)
+    for factor in (TRIAL_FACTOR, 1 / TRIAL_FACTOR):
+        moved = False
+        for _ in range(24):
+            candidate = trial(rate * factor)
+            if candidate > (1 - 1e-3) * value:
+                break
+            rate, value, moved = rate * factor, candidate, True
+        if moved:
+            break
+    return rate

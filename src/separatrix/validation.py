@@ -1,0 +1,194 @@
+"""Checks of what users hand in: arrays, labels, weights, threads."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+
+from separatrix.errors import DataError, ParameterError
+
+__all__ = [
+    "check_choice",
+    "check_cost",
+    "check_frame",
+    "check_positive",
+    "check_weights",
+    "encode_labels",
+    "name_column",
+    "number_of_threads",
+    "seed_from",
+    "validate_X",
+]
+
+
+def number_of_threads(n_jobs: int | None) -> int:
+    """Threads for `n_jobs`: None asks SEPARATRIX_NUM_THREADS, OMP_NUM_THREADS, then the CPUs.
+
+    Negative numbers count from the CPUs available to the process, as in joblib: -1 is all.
+
+    Examples
+    --------
+    >>> number_of_threads(3)
+    3
+    """
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    available = available or 1
+    if n_jobs is None:
+        for variable in ("SEPARATRIX_NUM_THREADS", "OMP_NUM_THREADS"):
+            text = os.environ.get(variable, "").split(",")[0].strip()
+            if text:
+                if not text.isdigit() or int(text) == 0:
+                    raise ParameterError(f"{variable} must be a positive number, got {text!r}")
+                return int(text)
+        return available
+    if n_jobs == 0:
+        raise ParameterError("n_jobs must be None, positive, or negative (-1: all CPUs), got 0")
+    return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
+
+
+def seed_from(random_state: Any) -> int:
+    """A 64-bit seed for the kernels from a scikit-learn `random_state`."""
+    return int(check_random_state(random_state).randint(0, 2**31 - 1))
+
+
+def check_positive(**parameters: float) -> None:
+    """Raise ParameterError unless every parameter is a positive finite number."""
+    for name, value in parameters.items():
+        if not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
+            raise ParameterError(f"{name} must be a positive finite number, got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Raise ParameterError unless `value` is one of `choices`."""
+    if value not in choices:
+        raise ParameterError(f"{name} must be one of {choices}, got {value!r}")
+
+
+def check_frame(X: Any) -> None:
+    """Raise DataError when a DataFrame has a column that is not numeric, naming the column."""
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if not isinstance(frame, nw.DataFrame):
+        return
+    for name, dtype in frame.schema.items():
+        if not (dtype.is_numeric() or dtype == nw.Boolean):
+            raise DataError(
+                f"column {name!r} has dtype {dtype}; encode it as numbers first "
+                "(for example with sklearn.preprocessing.OneHotEncoder)"
+            )
+
+
+def validate_X(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a C-contiguous float array or a CSR matrix of float32 or float64.
+
+    Finiteness is left to the kernels, which name the cell.
+    """
+    check_frame(X)
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=(np.float64, np.float32),
+        order="C",
+        ensure_all_finite=False,
+    )
+
+
+def name_column(error: DataError, estimator: Any, X: Any) -> DataError:
+    """The error of `check_finite`, with the column's name where X has names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    head, _, number = str(error).rstrip(".").rpartition("column ")
+    if names is None or not head:
+        return error
+    return DataError(f"{head}column {names[int(number)]!r}. Impute or drop it before fitting.")
+
+
+def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """The sorted classes and the class number of every row; at least two classes."""
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    if len(y) != n_rows:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
+            f"y has {len(y)}"
+        )
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise DataError(
+            "The training data holds one class only "
+            f"({classes.tolist()}); a classifier needs at least two classes."
+        )
+    return classes, codes.astype(np.int64, copy=False)
+
+
+def check_weights(
+    sample_weight: Any,
+    class_weight: Any,
+    X: Any,
+    y: npt.NDArray[Any],
+    classes: npt.NDArray[Any],
+    codes: npt.NDArray[np.int64],
+    *,
+    two_classes: bool = True,
+) -> npt.NDArray[np.float64] | None:
+    """Row weights from sample and class weights; None when all are one.
+
+    With `two_classes`, the rows of positive weight must hold at least two.
+    """
+    weights: npt.NDArray[np.float64] | None = None
+    if sample_weight is not None:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if (weights < 0).any():
+            row = int(np.argmax(weights < 0))
+            raise DataError(f"sample_weight is negative at row {row} ({weights[row]:g})")
+        if not (weights > 0).any():
+            raise DataError("all sample weights are zero; at least one must be positive")
+        left = np.unique(codes[weights > 0])
+        if two_classes and len(left) < 2:
+            raise DataError(
+                "The rows of positive weight hold one class only "
+                f"({classes[left].tolist()}); a classifier needs at least two classes."
+            )
+    if class_weight is not None:
+        per_class = compute_class_weight(class_weight, classes=classes, y=y)
+        if (per_class < 0).any():
+            raise ParameterError("class_weight must not be negative")
+        weights = per_class[codes] * (1.0 if weights is None else weights)
+    return weights
+
+
+def check_cost(cost: Any, n_classes: int) -> npt.NDArray[np.float64] | None:
+    """A square matrix of costs, zero on the diagonal, no entry negative; None stays None."""
+    if cost is None:
+        return None
+    matrix = np.asarray(cost, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ParameterError(f"cost must be a square matrix, got shape {matrix.shape}")
+    if matrix.shape[0] != n_classes:
+        raise ParameterError(
+            f"cost is {matrix.shape[0]} x {matrix.shape[0]}, but there are {n_classes} classes"
+        )
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        row, column = np.argwhere(~np.isfinite(matrix) | (matrix < 0))[0]
+        raise ParameterError(
+            f"cost[{row}, {column}] = {matrix[row, column]:g}: costs must be finite and >= 0"
+        )
+    if np.diagonal(matrix).any():
+        row = int(np.argmax(np.diagonal(matrix) != 0))
+        raise ParameterError(
+            f"cost[{row}, {row}] = {matrix[row, row]:g}: a right answer must cost nothing"
+        )
+    return matrix
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a scipy sparse matrix or array."""
+    return bool(sp.issparse(X))

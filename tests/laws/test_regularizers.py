@@ -1,0 +1,34 @@
+"""Every regularizer against its definition."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+
+ALL = [L2(), L1(), ElasticNet(0.3), ElasticNet(0.0), ElasticNet(1.0), Unpenalized()]
+W = np.random.default_rng(0).normal(size=(7, 3))
+
+
+@pytest.mark.parametrize("regularizer", ALL, ids=repr)
+def test_gradient_equals_finite_differences(regularizer):
+    h = 1e-6
+    numeric = np.zeros_like(W)
+    for index in np.ndindex(W.shape):
+        step = np.zeros_like(W)
+        step[index] = h
+        numeric[index] = (regularizer.value(W + step) - regularizer.value(W - step)) / (2 * h)
+    np.testing.assert_allclose(regularizer.grad(W), numeric, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("regularizer", ALL, ids=repr)
+@pytest.mark.parametrize("step", [0.1, 1.0, 5.0])
+def test_prox_minimizes_its_definition(regularizer, step):
+    prox = regularizer.prox(W, step)
+    for index in np.ndindex(W.shape):
+
+        def objective(v, at=W[index]):
+            return regularizer.value(np.array([[v]])) + (v - at) ** 2 / (2 * step)
+
+        best = minimize_scalar(objective, bracket=(-3, 3), tol=1e-12).x
+        assert objective(prox[index]) <= objective(best) + 1e-9

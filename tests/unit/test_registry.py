@@ -1,0 +1,59 @@
+"""The table of learners: complete, static, and true to the classes it names."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+from separatrix import registry
+from separatrix.registry import C_GRID, LEARNERS
+
+HEAVY = ("numpy", "scipy", "sklearn", "separatrix._core", "separatrix.linear")
+
+
+def test_names_are_unique_and_baselines_come_first():
+    names = registry.names()
+    assert len(set(names)) == len(names)
+    flags = [learner.baseline for learner in LEARNERS]
+    assert flags == sorted(flags, reverse=True)
+    assert flags.count(True) == 2
+
+
+def test_reading_the_table_imports_no_family():
+    code = (
+        "import sys, separatrix.registry as registry; registry.names();"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert out.strip() == "[]"
+
+
+def test_grid_is_one_over_gamma_and_runs_from_simple_to_elaborate():
+    gammas = [10.0**k for k in range(3, -5, -1)]
+    assert pytest.approx([1 / gamma for gamma in gammas]) == C_GRID
+    for learner in LEARNERS:
+        assert list(learner.grid) == sorted(learner.grid)
+        assert bool(learner.grid) == bool(learner.parameter) == (learner.kind != "none")
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.name)
+def test_every_learner_loads_and_takes_its_parameters(learner):
+    cls = registry.load(learner)
+    estimator = cls(**dict(learner.params))
+    accepted = inspect.signature(cls).parameters
+    if learner.kind == "path":
+        assert learner.parameter in accepted
+    if learner.kind == "passes":
+        assert hasattr(estimator, "partial_fit")
+
+
+def test_names_by_task_and_lookup():
+    assert set(registry.names("multiclass")) < set(registry.names("binary"))
+    assert registry.get("linear_svm").parameter == "C"
+    with pytest.raises(KeyError, match="majority_class"):
+        registry.get("no_such_learner")
