@@ -120,3 +120,71 @@ pub fn value_and_grad<T: VectorExp + Packed>(
     }
     Ok((sum[k * d + k], grad))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::value_and_grad;
+    use crate::batch::{dense_adjoint, dense_scores, scores};
+    use crate::dense::Dense;
+    use crate::interrupt::Interrupt;
+    use crate::losses::{Labeled, SmoothLoss, Targets, losses_at};
+
+    fn data(n: usize, d: usize, k: usize) -> (Vec<f64>, Vec<i64>, Vec<f64>) {
+        let x = (0..n * d).map(|i| ((i * 7919) % 97) as f64 / 48.0 - 1.0).collect();
+        let y = (0..n).map(|i| ((i * 31) % k) as i64).collect();
+        let w = (0..(d + 1) * k).map(|i| ((i * 53) % 19) as f64 / 10.0 - 0.9).collect();
+        (x, y, w)
+    }
+
+    #[test]
+    fn one_pass_equals_scores_then_losses_then_the_adjoint() {
+        let stop = Interrupt::new();
+        for (n, d, k) in [(1, 1, 2), (63, 4, 3), (64, 16, 5), (65, 17, 6), (1300, 50, 11), (600, 130, 1)] {
+            let (x, y, w) = data(n, d, k);
+            let view = Dense::new(&x, n, d).expect("shape");
+            let signs: Vec<f64> = y.iter().map(|&c| if c % 2 == 0 { 1.0 } else { -1.0 }).collect();
+            let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+            let (loss, targets) = match k {
+                1 => (SmoothLoss::Logistic, Targets::Signs(&signs[..])),
+                _ => (SmoothLoss::MulticlassLogistic, Targets::Classes(&y[..])),
+            };
+            let labeled = Labeled::new(loss, targets, Some(&weights), n, k).expect("valid");
+            let (value, grad) = value_and_grad(view, labeled, &w, 1, &stop).expect("valid");
+            for n_threads in [2, 3] {
+                let many = value_and_grad(view, labeled, &w, n_threads, &stop).expect("valid");
+                assert_eq!(many, (value, grad.clone()));
+            }
+            let mut s = vec![0.0; n * k];
+            dense_scores(view, &w, k, &mut s, 2, &stop).expect("valid");
+            let mut plain = vec![0.0; n * k];
+            scores(&view, &w, k, &mut plain, 1, &stop).expect("valid");
+            assert!(s.iter().zip(&plain).all(|(a, b)| (a - b).abs() < 1e-11));
+            let mut r = vec![0.0; n * k];
+            let total = losses_at(labeled, &s, &mut r, 2, &stop).expect("valid");
+            assert!((total - value).abs() <= 1e-12 * total.abs());
+            let adjoint = dense_adjoint(view, &r, k, 2, &stop).expect("valid");
+            assert!(adjoint.iter().zip(&grad).all(|(a, b)| (a - b).abs() < 1e-10));
+            for c in 0..k {
+                let sum: f64 = (0..n).map(|i| r[i * k + c]).sum();
+                assert!((sum - grad[d * k + c]).abs() < 1e-10);
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_are_checked_and_an_interrupt_is_heard() {
+        let (x, y, w) = data(10, 3, 2);
+        let view = Dense::new(&x, 10, 3).expect("shape");
+        let labeled = Labeled::new(SmoothLoss::MulticlassLogistic, Targets::Classes(&y), None, 10, 2);
+        let labeled = labeled.expect("valid");
+        assert!(value_and_grad(view, labeled, &w[1..], 1, &Interrupt::new()).is_err());
+        let stop = Interrupt::new();
+        stop.set();
+        assert!(value_and_grad(view, labeled, &w, 1, &stop).is_err());
+        assert!(
+            Labeled::new(SmoothLoss::MulticlassLogistic, Targets::Classes(&[5i64]), None::<&[f64]>, 1, 2)
+                .is_err()
+        );
+        assert!(SmoothLoss::named("hinge").is_err());
+    }
+}

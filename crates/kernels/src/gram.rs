@@ -105,9 +105,9 @@ fn panel_product<T: Packed, V: Lanes<T>, const Q: usize>(
                 acc[q][1] = x.fma(high, acc[q][1]);
             }
         }
-        for q in 0..Q {
-            for half in 0..2 {
-                acc[q][half].store(&mut buffer);
+        for (q, halves) in acc.iter().enumerate() {
+            for (half, sums) in halves.iter().enumerate() {
+                sums.store(&mut buffer);
                 let at = (first + q) * width + half * V::COUNT;
                 for (o, &b) in out[at..at + V::COUNT].iter_mut().zip(&buffer) {
                     *o += b;
@@ -131,10 +131,9 @@ pub fn gram<T: Packed>(
 ) -> Result<Vec<T>, KernelError> {
     let n = rows.map_or(x.n_rows(), <[i64]>::len);
     check_length("weights", weights.len(), n)?;
-    if let Some(rows) = rows {
-        if let Some(at) = rows.iter().position(|&r| usize::try_from(r).map_or(true, |r| r >= x.n_rows())) {
-            return Err(KernelError::Argument(format!("row {} is outside 0..{}", rows[at], x.n_rows())));
-        }
+    let outside = |row: &&i64| usize::try_from(**row).map_or(true, |row| row >= x.n_rows());
+    if let Some(row) = rows.and_then(|rows| rows.iter().find(outside)) {
+        return Err(KernelError::Argument(format!("row {row} is outside 0..{}", x.n_rows())));
     }
     if weights.iter().any(|c| !(*c >= T::ZERO && c.is_finite())) {
         return Err(KernelError::Argument("weights must be finite and not negative".into()));

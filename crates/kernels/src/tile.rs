@@ -88,7 +88,7 @@ fn score_group<T: Packed, V: Lanes<T>, const R: usize, const C: usize>(
     w: &[T],
     z: &mut [T],
 ) {
-    let rows = if d == 0 { 0 } else { x.len() / d };
+    let rows = x.len().checked_div(d).unwrap_or(0);
     let mut i = 0;
     while i + R <= rows {
         score_tile::<T, V, R, C>(&x[i * d..(i + R) * d], d, w, &mut z[i..]);
@@ -112,13 +112,13 @@ fn score_tile<T: Packed, V: Lanes<T>, const R: usize, const C: usize>(
     let mut j = 0;
     while j < whole {
         let mut packs = [V::splat(T::ZERO); R];
-        for r in 0..R {
-            packs[r] = V::load(x, r * d + j);
+        for (r, pack) in packs.iter_mut().enumerate() {
+            *pack = V::load(x, r * d + j);
         }
         for c in 0..C {
             let weight = V::load(w, c * d + j);
-            for r in 0..R {
-                acc[r][c] = packs[r].fma(weight, acc[r][c]);
+            for (acc, pack) in acc.iter_mut().zip(&packs) {
+                acc[c] = pack.fma(weight, acc[c]);
             }
         }
         j += V::COUNT;
@@ -142,7 +142,7 @@ fn fold<T: Real, V: Lanes<T>>(pack: V) -> T {
     let mut width = V::COUNT / 2;
     while width > 0 {
         for l in 0..width {
-            part[l] = part[l] + part[l + width];
+            part[l] += part[l + width];
         }
         width /= 2;
     }
@@ -211,20 +211,20 @@ fn gradient_tile<T: Packed, V: Lanes<T>, const C: usize, const N: usize>(
     let mut acc = [[V::splat(T::ZERO); N]; C];
     for (i, x) in x.chunks_exact(d).enumerate() {
         let mut packs = [V::splat(T::ZERO); N];
-        for n in 0..N {
-            packs[n] = V::load(x, j + n * V::COUNT);
+        for (n, pack) in packs.iter_mut().enumerate() {
+            *pack = V::load(x, j + n * V::COUNT);
         }
-        for c in 0..C {
+        for (c, acc) in acc.iter_mut().enumerate() {
             let residual = V::splat(z[c * BLOCK + i]);
-            for n in 0..N {
-                acc[c][n] = residual.fma(packs[n], acc[c][n]);
+            for (acc, &pack) in acc.iter_mut().zip(&packs) {
+                *acc = residual.fma(pack, *acc);
             }
         }
     }
     let mut part = [T::ZERO; LANES];
-    for c in 0..C {
-        for n in 0..N {
-            acc[c][n].store(&mut part);
+    for (c, acc) in acc.iter().enumerate() {
+        for (n, acc) in acc.iter().enumerate() {
+            acc.store(&mut part);
             let at = c * d + j + n * V::COUNT;
             for (g, &p) in g[at..at + V::COUNT].iter_mut().zip(&part) {
                 *g += p.to_f64();

@@ -9,6 +9,7 @@ together without changing the loss, so both sides are held to sum zero over the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 #: Second derivatives below this share of the largest one do not enter a preconditioner.
-_NEGLIGIBLE = 4e-3
+_NEGLIGIBLE = 2e-2
 #: Ridge on rows without a penalty, as a share of the mean diagonal.
 _RIDGE = 1e-7
 
@@ -78,8 +79,8 @@ def _intercept(objective: Objective) -> bool:
     return bool(objective.score_map.weight_shape[0] > objective.score_map.design.shape[1])  # type: ignore[attr-defined]
 
 
-def _factor(matrix: Array, objective: Objective) -> Callable[[Array], Array]:
-    """Add the penalty to `matrix`, factor it in place and return its inverse as a map."""
+def _invert(matrix: Array, objective: Objective) -> Array:
+    """Inverse of `matrix`, which is overwritten, plus the penalty."""
     diagonal = np.einsum("ii->i", matrix)
     penalty = np.full(len(matrix), float(getattr(objective.regularizer, "curvature", 0.0)))
     if objective.exempt:
@@ -90,21 +91,16 @@ def _factor(matrix: Array, objective: Objective) -> Callable[[Array], Array]:
     potrf, potri = (lapack.spotrf, lapack.spotri) if single else (lapack.dpotrf, lapack.dpotri)
     ridge = _RIDGE * scale
     while True:
-        with blas_threads(1):
-            factor, failed = potrf(matrix, lower=1, clean=1, overwrite_a=0)
+        # The transpose is the same matrix in the order of LAPACK.
+        factor, failed = potrf(matrix.T, lower=1, clean=1, overwrite_a=0)
         if not failed:
             break
         ridge *= 10
         diagonal += ridge
-    with blas_threads(1):
-        inverse, _ = potri(factor, lower=1, overwrite_c=1)
+    inverse, _ = potri(factor, lower=1, overwrite_c=1)
+    inverse = np.asarray(inverse)
     inverse += np.tril(inverse, -1).T
-
-    def apply(v: Array) -> Array:
-        with blas_threads(1):
-            return np.asarray(inverse @ v.astype(inverse.dtype, copy=False), dtype=np.float64)
-
-    return apply
+    return inverse
 
 
 def _zero_sum(objective: Objective, inner: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -127,7 +123,9 @@ def _zero_sum(objective: Objective, inner: Callable[[Array], Array]) -> Callable
     return apply
 
 
-def shared_preconditioner(objective: Objective, scores: Array) -> Callable[[Array], Array]:
+def shared_preconditioner(
+    objective: Objective, scores: Array, rows: npt.NDArray[np.int64] | None = None
+) -> Callable[[Array], Array]:
     """The inverse of X' D X + penalty, D the mean curvature over the scores.
 
     Parameters
@@ -136,12 +134,21 @@ def shared_preconditioner(objective: Objective, scores: Array) -> Callable[[Arra
         An objective with second derivatives and dense data.
     scores : ndarray of shape (n, K)
         Scores at which the second derivatives are taken.
+    rows : ndarray of int or None
+        The rows to use, in place of all of them.
     """
-    diagonal = curvatures(objective, scores, objective.targets)
+    diagonal = _weighted_curvatures(objective, scores, rows)
     # A softmax restricted to sum zero has K/(K - 1) times the curvature of its diagonal.
     share = max(1, scores.shape[1] - 1) if objective.loss.n_scores is None else 1
-    weights = objective.row_weights * diagonal.sum(axis=1) / share
-    return _zero_sum(objective, _factor(gram(objective, weights), objective))
+    matrix = gram(objective, diagonal.sum(axis=1) / share, rows)
+    with blas_threads(1):
+        inverse = _invert(matrix, objective)
+
+    def apply(grad: Array) -> Array:
+        with blas_threads(1):
+            return np.asarray(inverse @ grad.astype(inverse.dtype), dtype=np.float64)
+
+    return _zero_sum(objective, apply)
 
 
 def block_preconditioner(
@@ -158,22 +165,32 @@ def block_preconditioner(
     rows : ndarray of int or None
         The rows to use, in place of all of them.
     """
-    n_scores = scores.shape[1]
-    row_weights = objective.row_weights
-    targets = objective.targets
-    scale = 1.0
-    if rows is not None:
-        scale = len(scores) / len(rows)
-        scores, targets, row_weights = scores[rows], targets[rows], row_weights[rows]
-    diagonal = curvatures(objective, scores, targets) * (scale * row_weights)[:, None]
-    inverses = []
-    for k in range(n_scores):
-        weights = diagonal[:, k]
-        keep = np.flatnonzero(weights > _NEGLIGIBLE * weights.max(initial=0.0))
-        matrix = gram(objective, weights[keep], keep if rows is None else rows[keep])
-        inverses.append(_factor(matrix, objective))
+    diagonal = _weighted_curvatures(objective, scores, rows)
+    # One matrix is factored while the kernel sums the next.
+    with blas_threads(1), ThreadPoolExecutor(1) as pool:
+        waiting = []
+        for weights in diagonal.T:
+            keep = np.flatnonzero(weights > _NEGLIGIBLE * weights.max(initial=0.0))
+            matrix = gram(objective, weights[keep], keep if rows is None else rows[keep])
+            waiting.append(pool.submit(_invert, matrix, objective))
+        inverses = np.stack([future.result() for future in waiting])
 
     def apply(grad: Array) -> Array:
-        return np.stack([inverse(grad[:, k]) for k, inverse in enumerate(inverses)], axis=1)
+        columns = np.ascontiguousarray(grad.T, dtype=inverses.dtype)
+        with blas_threads(1):
+            product = np.matmul(inverses, columns[:, :, None])
+        return np.asarray(product[:, :, 0].T, dtype=np.float64)
 
     return _zero_sum(objective, apply)
+
+
+def _weighted_curvatures(
+    objective: Objective, scores: Array, rows: npt.NDArray[np.int64] | None
+) -> Array:
+    """C_i times the diagonal second derivatives; a subset of the rows stands for all of them."""
+    weights = objective.row_weights
+    targets = objective.targets
+    if rows is not None:
+        weights = weights[rows] * (len(scores) / len(rows))
+        scores, targets = scores[rows], targets[rows]
+    return curvatures(objective, scores, targets) * weights[:, None]
