@@ -10,10 +10,11 @@ X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X / 16, y, random_state=0)
 classes = np.unique(y)
 
+# A generator instead of a number, so that every pass visits the rows in a new order.
 learners = {
-    "perceptron": Perceptron(averaging="none", random_state=0),
-    "averaged perceptron": Perceptron(averaging="average", random_state=0),
-    "averaged MIRA": MIRA(C=0.1, averaging="average", random_state=0),
+    "perceptron": Perceptron(averaging="none", random_state=np.random.RandomState(0)),
+    "averaged perceptron": Perceptron(averaging="average", random_state=np.random.RandomState(0)),
+    "averaged MIRA": MIRA(C=0.1, averaging="average", random_state=np.random.RandomState(0)),
 }
 for name, model in learners.items():
     scores = []

@@ -120,6 +120,7 @@ class DualBinary:
         seed: int,
         n_threads: int,
         start: npt.NDArray[np.float64] | None = None,
+        intercepts: npt.NDArray[np.float64] | None = None,
     ) -> DualBinary: ...
     @property
     def n_threads(self) -> int: ...
@@ -142,6 +143,7 @@ class DualMulticlass:
         seed: int,
         n_threads: int,
         start: npt.NDArray[np.float64] | None = None,
+        intercepts: npt.NDArray[np.float64] | None = None,
     ) -> DualMulticlass: ...
     @property
     def n_threads(self) -> int: ...
@@ -149,3 +151,26 @@ class DualMulticlass:
     def certificate(self) -> tuple[float, float, float]: ...
     def weights(self) -> _Floats: ...
     def duals(self) -> npt.NDArray[np.float64]: ...
+
+def losses_at(
+    loss: str,
+    scores: _Floats,
+    targets: npt.NDArray[Any],
+    row_weights: _Floats | None,
+    n_threads: int,
+) -> tuple[float, _Floats]: ...
+def fused_value_and_grad(
+    design: Csr | Dense,
+    loss: str,
+    targets: npt.NDArray[Any],
+    row_weights: _Floats | None,
+    w: _Floats,
+    n_threads: int,
+) -> tuple[float, npt.NDArray[np.float64]]: ...
+def gram(
+    design: Dense,
+    rows: npt.NDArray[np.int64] | None,
+    weights: _Floats,
+    intercept: bool,
+    n_threads: int,
+) -> _Floats: ...

@@ -31,5 +31,5 @@ class SolverError(SeparatrixError, TypeError):
     """The chosen solver cannot handle the chosen objective."""
 
 
-class ConvergenceWarning(_SklearnConvergenceWarning):
+class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
     """A fit ended before its certificate reached the tolerance."""

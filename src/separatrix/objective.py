@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from separatrix._core import Dense, fused_value_and_grad, losses_at
+from separatrix.losses import (
+    Exponential,
+    GeneratedLoss,
+    Logistic,
+    LogSumExp,
+    Squared,
+    SquaredHinge,
+)
 from separatrix.protocols import Array, Loss, Regularizer, ScoreMap
 
 __all__ = ["DUAL_LOSSES", "Objective"]
@@ -16,6 +26,15 @@ __all__ = ["DUAL_LOSSES", "Objective"]
 DUAL_LOSSES = frozenset(
     {"hinge", "squared_hinge", "logistic", "multiclass_hinge", "multiclass_logistic"}
 )
+
+
+def _kernel_name(loss: Loss) -> str | None:
+    """Name of the kernel that computes `loss`; a user's own loss has none, whatever its name."""
+    if type(loss) in {Exponential, Logistic, Squared, SquaredHinge}:
+        return str(loss.name)  # type: ignore[attr-defined]
+    if type(loss) is GeneratedLoss and type(loss.max_op) is LogSumExp:
+        return "multiclass_logistic"
+    return None
 
 
 class Objective:
@@ -79,6 +98,10 @@ class Objective:
         regularizer = getattr(self.regularizer, "name", None)
         if name in DUAL_LOSSES and regularizer == "l2" and hasattr(self.score_map, "design"):
             can.add("dual")
+            if name in ("hinge", "multiclass_hinge"):
+                can.add("hinge")
+        if hasattr(getattr(self.score_map, "design", None), "values"):
+            can.add("dense")
         return frozenset(can)
 
     @property
@@ -89,7 +112,25 @@ class Objective:
     @property
     def has_fused_pass(self) -> bool:
         """Whether `value_and_grad` reads the data once instead of twice."""
-        return False
+        return self._kernel is not None and isinstance(self._design, Dense)
+
+    @property
+    def _design(self) -> Any:
+        return getattr(self.score_map, "design", None)
+
+    @cached_property
+    def _kernel(self) -> tuple[str, npt.NDArray[Any], Array | None, int] | None:
+        """Name, targets, row weights and threads for the kernels, in the types they take."""
+        name = _kernel_name(self.loss)
+        dtype = getattr(self.score_map, "dtype", None)
+        if name is None or dtype is None or self._design is None:
+            return None
+        kind = np.int64 if name == "multiclass_logistic" else dtype
+        targets = np.ascontiguousarray(self.targets, dtype=kind)
+        weights = self.sample_weight
+        if weights is not None:
+            weights = np.ascontiguousarray(weights, dtype=dtype)
+        return name, targets, weights, int(getattr(self.score_map, "n_threads", 1))
 
     @property
     def row_weights(self) -> npt.NDArray[np.float64]:
@@ -123,6 +164,11 @@ class Objective:
 
     def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
         """The loss part C sum_i c_i loss_i alone, and its (sub)gradient."""
+        if self._kernel is not None and self.has_fused_pass:
+            name, targets, weights, n_threads = self._kernel
+            w = np.ascontiguousarray(w, dtype=self.score_map.dtype)  # type: ignore[attr-defined]
+            value, grad = fused_value_and_grad(self._design, name, targets, weights, w, n_threads)
+            return self.C * value, self.C * grad
         value, ds = self.loss_at(self.score_map(w))
         return value, self.score_map.adjoint(ds)
 
@@ -131,6 +177,10 @@ class Objective:
 
         Values may overflow to infinity (exponential loss); solvers step back from there.
         """
+        if self._kernel is not None:
+            name, targets, weights, n_threads = self._kernel
+            total, ds = losses_at(name, np.ascontiguousarray(scores), targets, weights, n_threads)
+            return self.C * total, ds.dtype.type(self.C) * ds
         with np.errstate(over="ignore", invalid="ignore"):
             losses, ds = self.loss.value_and_grad(scores, self.targets)
             value = self.C * float(self._weigh(losses).sum(dtype=np.float64))
@@ -143,16 +193,45 @@ class Objective:
         """
         if scores is None:
             scores = self.score_map(w)
-        product = self.loss.curvature_product  # type: ignore[attr-defined]
+        product = self._curvature_product(scores)
         curvature = float(getattr(self.regularizer, "curvature", 0.0))
 
         def apply(v: Array) -> Array:
-            ds = self._weigh(product(scores, self.targets, self.score_map(v)))
+            ds = self._weigh(product(self.score_map(v)))
             result = self.C * self.score_map.adjoint(ds)
             result[: len(self.penalized(v))] += curvature * self.penalized(v)
             return result
 
         return apply
+
+    def _curvature_product(self, scores: Array) -> Callable[[Array], Array]:
+        """Second derivatives of the losses as a map on directions, prepared once where known."""
+        product = self.loss.curvature_product  # type: ignore[attr-defined]
+        if self.loss.n_scores == 1:
+            second = product(scores, self.targets, np.ones_like(scores))
+            return lambda direction: second * direction
+        if self._kernel is None:
+            return lambda direction: product(scores, self.targets, direction)
+        p = self.probabilities(scores)
+
+        def softmax_product(direction: Array) -> Array:
+            weighted = p * direction
+            weighted -= p * weighted.sum(axis=1, keepdims=True)
+            return weighted
+
+        return softmax_product
+
+    def probabilities(self, scores: Array) -> Array:
+        """Softmax of the scores, from the derivative of the loss."""
+        _, p = losses_at(
+            "multiclass_logistic",
+            np.ascontiguousarray(scores),
+            np.zeros(len(scores), dtype=np.int64),
+            None,
+            int(getattr(self.score_map, "n_threads", 1)),
+        )
+        p[:, 0] += 1
+        return p
 
     def gap_bound(self, w: Array, grad: Array) -> float:
         """Upper bound of P(w) - min P under an L2 penalty, infinite otherwise.

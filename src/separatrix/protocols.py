@@ -97,7 +97,7 @@ class Regularizer(Protocol):
 
 @runtime_checkable
 class Solver(Protocol):
-    """Minimizes an objective; states what it needs of it; never prints, never changes its inputs."""
+    """Minimizes an objective, states what it needs of it, never prints or changes its inputs."""
 
     @property
     def needs(self) -> frozenset[str]:

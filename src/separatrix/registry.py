@@ -49,6 +49,8 @@ class Learner:
         Further constructor arguments.
     baseline : bool
         Whether it runs first in every comparison.
+    auto : bool
+        Whether a comparison takes it without being asked.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Learner:
     grid: tuple[float, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
     baseline: bool = False
+    auto: bool = True
 
 
 def _baseline(name: str, target: str, summary: str) -> Learner:
@@ -128,11 +131,16 @@ LEARNERS: tuple[Learner, ...] = (
         "separatrix.linear:LogisticRegression",
         "logistic regression (softmax for many classes), L2 penalty",
     ),
-    _path(
+    # On request: for weak penalties the proximal gradient takes as long as all others together.
+    Learner(
         "sparse_logistic",
         "separatrix.linear:LogisticRegression",
         "logistic regression (softmax for many classes), L1 penalty",
-        (("penalty", "l1"),),
+        "path",
+        parameter="C",
+        grid=C_GRID[1:6],
+        params=(("penalty", "l1"),),
+        auto=False,
     ),
     _path(
         "exponential_loss",

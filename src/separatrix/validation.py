@@ -22,6 +22,7 @@ __all__ = [
     "check_positive",
     "check_weights",
     "encode_labels",
+    "is_sparse",
     "name_column",
     "number_of_threads",
     "seed_from",
@@ -149,8 +150,6 @@ def check_weights(
         if (weights < 0).any():
             row = int(np.argmax(weights < 0))
             raise DataError(f"sample_weight is negative at row {row} ({weights[row]:g})")
-        if not (weights > 0).any():
-            raise DataError("all sample weights are zero; at least one must be positive")
         left = np.unique(codes[weights > 0])
         if two_classes and len(left) < 2:
             raise DataError(

@@ -54,7 +54,7 @@ def test_frames_are_taken(learner, frame):
 
 
 def test_lengths_must_agree(learner):
-    with pytest.raises(ValueError, match="150.*149"):
+    with pytest.raises(ValueError, match=r"150.*149"):
         learner.fit(X, Y[:-1])
     with pytest.raises(ValueError, match="sample_weight"):
         learner.fit(X, Y, sample_weight=np.ones(3))
@@ -80,7 +80,7 @@ def test_negative_weights(learner):
     weights[9] = -1
     with pytest.raises(DataError, match="negative at row 9"):
         learner.fit(X, Y, sample_weight=weights)
-    with pytest.raises(DataError, match="zero"):
+    with pytest.raises(ValueError, match="zero"):
         learner.fit(X, Y, sample_weight=np.zeros(len(X)))
 
 
@@ -164,13 +164,17 @@ def test_unsorted_and_repeated_indices_give_the_right_answer(learner):
     rng = np.random.default_rng(0)
     rows = [rng.permutation(4) for _ in X]
     twice = [np.concatenate([row, row[:2]]) for row in rows]
-    halves = [np.concatenate([[0.5, 0.5, 1, 1], [0.5, 0.5]]) * X[i][twice[i]] for i in range(len(X))]
+    halves = [
+        np.concatenate([[0.5, 0.5, 1, 1], [0.5, 0.5]]) * X[i][twice[i]] for i in range(len(X))
+    ]
     messy = csr(6 * np.arange(len(X) + 1), np.concatenate(twice), np.concatenate(halves), X.shape)
     before = messy.data.copy()
     clean = learner.fit(sp.csr_array(X), Y).coef_.copy()
     np.testing.assert_allclose(learner.fit(messy, Y).coef_, clean, rtol=1e-6, atol=1e-9)
     np.testing.assert_array_equal(messy.data, before)
-    np.testing.assert_allclose(learner.decision_function(messy), learner.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(
+        learner.decision_function(messy), learner.decision_function(X), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("index", [4, -1, 2**31 - 1])

@@ -29,7 +29,9 @@ def test_fit_in_a_child_after_a_fit_in_the_parent(method):
     assert here == there
 
 
-@pytest.mark.parametrize("learner", [LogisticRegression, LinearSVM, LinearClassifier, Perceptron, MIRA])
+@pytest.mark.parametrize(
+    "learner", [LogisticRegression, LinearSVM, LinearClassifier, Perceptron, MIRA]
+)
 def test_pickle_keeps_the_model(learner):
     model = learner(random_state=0).fit(X, Y)
     again = pickle.loads(pickle.dumps(model))
@@ -37,6 +39,8 @@ def test_pickle_keeps_the_model(learner):
 
 
 def test_grid_search_and_cross_validation_work():
-    search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=3, n_jobs=2).fit(X[:500], Y[:500])
+    search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, cv=3, n_jobs=2).fit(
+        X[:500], Y[:500]
+    )
     assert search.best_score_ > 0.85
     assert cross_val_score(LinearSVM(C=0.1, random_state=0), X[:500], Y[:500], cv=3).min() > 0.8

@@ -11,7 +11,7 @@ DETERMINISTIC = {
     "squared_hinge": ["dual", "newton", "lbfgs", "gradient_descent", "proximal", "auto"],
     "squared": ["newton", "lbfgs", "gradient_descent", "proximal", "auto"],
     "exponential": ["newton", "lbfgs", "gradient_descent", "proximal", "auto"],
-    "hinge": ["dual", "auto"],
+    "hinge": ["dual", "interior_point", "auto"],
 }
 STOCHASTIC = ["sgd", "adagrad", "adadelta", "rmsprop", "adam"]
 

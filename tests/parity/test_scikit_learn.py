@@ -7,13 +7,13 @@ is the peer's own distance from the optimum, for which it gets a tight tolerance
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from benchmarks import objectives
+from benchmarks.objectives import Objective
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.linear_model import LogisticRegression as SklearnLogistic
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
-from benchmarks import objectives
-from benchmarks.objectives import Objective
 from separatrix import LinearSVM, LogisticRegression
 
 OURS = {"tol": 1e-7, "max_iter": 5000, "random_state": 0}
@@ -82,7 +82,9 @@ def test_binary_svm(problem, loss):
     X, y = problem
     C = 0.01  # LIBLINEAR's coordinate descent needs very many passes on unscaled C = 1
     ours = LinearSVM(loss, C=C, penalize_intercept=True, **OURS).fit(X, y)
-    peer = LinearSVC(loss=loss, C=C, dual=True, tol=1e-7, max_iter=200_000, random_state=0).fit(X, y)
+    peer = LinearSVC(loss=loss, C=C, dual=True, tol=1e-7, max_iter=200_000, random_state=0).fit(
+        X, y
+    )
     value = Objective(getattr(objectives, loss), C, penalize_intercept=True)
     check(ours, peer, value, X, y)
 

@@ -8,14 +8,23 @@ use rayon::prelude::*;
 
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length};
+use crate::fused::{add_in_order, rows_per_task};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
-use crate::simd::{Task, dispatch};
+use crate::simd::{Lanes, Packed, PackedTask, Task, dispatch, dispatch_packed};
 use crate::threads::with_threads;
+use crate::tile::{self, BLOCK};
 
 /// Rows per block of a score product.
 const SCORE_BLOCK: usize = 256;
+/// Multiply-adds below which threads cost more than they save.
+const SMALL: usize = 1 << 19;
+
+/// Threads for `work` multiply-adds: one when it is small. Results do not depend on it.
+pub(crate) fn threads_for(work: usize, n_threads: usize) -> usize {
+    if work < SMALL { 1 } else { n_threads }
+}
 
 struct ScoreBlock<'a, T, X> {
     x: &'a X,
@@ -72,7 +81,74 @@ pub fn scores<T: Real, X: Rows<T>>(
         dispatch(ScoreBlock { x, w, intercepts, first: b * SCORE_BLOCK, k, out });
         Ok(())
     };
-    if n_threads <= 1 {
+    if threads_for(x.n_stored() * k, n_threads) <= 1 {
+        out.chunks_mut(SCORE_BLOCK * k).enumerate().try_for_each(block)
+    } else {
+        with_threads(n_threads, || out.par_chunks_mut(SCORE_BLOCK * k).enumerate().try_for_each(block))
+    }
+}
+
+struct DenseScores<'a, T> {
+    x: &'a [T],
+    d: usize,
+    /// Score-major weights, k x d.
+    w: &'a [T],
+    intercepts: Option<&'a [T]>,
+    k: usize,
+    out: &'a mut [T],
+}
+
+impl<T: Packed> PackedTask<T> for DenseScores<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool, V: Lanes<T>>(self) {
+        let mut z = vec![T::ZERO; self.k * BLOCK];
+        for (b, out) in self.out.chunks_mut(BLOCK * self.k).enumerate() {
+            let rows = out.len() / self.k;
+            let x = &self.x[b * BLOCK * self.d..(b * BLOCK + rows) * self.d];
+            z.fill(T::ZERO);
+            tile::scores::<T, V>(x, self.d, self.w, self.k, &mut z);
+            if let Some(intercepts) = self.intercepts {
+                for (z, &b) in z.chunks_exact_mut(BLOCK).zip(intercepts) {
+                    for z in z {
+                        *z += b;
+                    }
+                }
+            }
+            tile::to_rows(&z, self.k, out);
+        }
+    }
+}
+
+/// [`scores`] for dense data, several rows at a time.
+pub fn dense_scores<T: Packed>(
+    x: Dense<'_, T>,
+    w: &[T],
+    k: usize,
+    out: &mut [T],
+    n_threads: usize,
+    stop: &Interrupt,
+) -> Result<(), KernelError> {
+    let (n, d) = (x.n_rows(), x.n_cols());
+    if k == 0 {
+        return Err(KernelError::Argument("there must be at least one score".into()));
+    }
+    if w.len() != d * k {
+        check_length("weights", w.len(), d * k + k)?;
+    }
+    check_length("out", out.len(), n * k)?;
+    let (weights, rest) = w.split_at(d * k);
+    let intercepts = (!rest.is_empty()).then_some(rest);
+    let turned = tile::turn(weights, k);
+    let block = |(b, out): (usize, &mut [T])| {
+        stop.check()?;
+        let first = b * SCORE_BLOCK * d;
+        let x = &x.values()[first..first + out.len() / k * d];
+        dispatch_packed(DenseScores { x, d, w: &turned, intercepts, k, out });
+        Ok(())
+    };
+    if threads_for(n * d * k, n_threads) <= 1 {
         out.chunks_mut(SCORE_BLOCK * k).enumerate().try_for_each(block)
     } else {
         with_threads(n_threads, || out.par_chunks_mut(SCORE_BLOCK * k).enumerate().try_for_each(block))
@@ -80,60 +156,55 @@ pub fn scores<T: Real, X: Rows<T>>(
 }
 
 struct AdjointBlock<'a, T> {
-    x: Dense<'a, T>,
+    x: &'a [T],
+    d: usize,
     r: &'a [T],
     k: usize,
-    rows: std::ops::Range<usize>,
-    out: Vec<T>,
 }
 
-impl<T: Real> Task for AdjointBlock<'_, T> {
-    type Output = Vec<T>;
+impl<T: Packed> PackedTask<T> for AdjointBlock<'_, T> {
+    type Output = Vec<f64>;
 
     #[inline(always)]
-    fn run<const FMA: bool>(mut self) -> Vec<T> {
-        for i in self.rows {
-            let r = &self.r[i * self.k..(i + 1) * self.k];
-            if self.k == 1 {
-                self.x.add_to::<FMA>(i, r[0], &mut self.out);
-            } else {
-                self.x.add_to_many::<FMA>(i, r, &mut self.out);
-            }
+    fn run<const FMA: bool, V: Lanes<T>>(self) -> Vec<f64> {
+        let (d, k) = (self.d, self.k);
+        let mut grad = vec![0.0; d * k];
+        let mut z = vec![T::ZERO; k * BLOCK];
+        for (b, r) in self.r.chunks(BLOCK * k).enumerate() {
+            let rows = r.len() / k;
+            tile::from_rows(r, k, &mut z);
+            tile::gradient::<T, V>(&self.x[b * BLOCK * d..(b * BLOCK + rows) * d], d, &z, k, &mut grad);
         }
-        self.out
+        grad
     }
 }
 
 /// G = X' R for dense `x` and `r` (n x k), in `f64`, feature-major (n_cols x k).
-pub fn dense_adjoint<T: Real>(
+pub fn dense_adjoint<T: Packed>(
     x: Dense<'_, T>,
     r: &[T],
     k: usize,
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<Vec<f64>, KernelError> {
-    check_length("residuals", r.len(), x.n_rows() * k)?;
-    let size = x.n_cols() * k;
-    let block_rows = (1usize << 20).div_ceil(x.n_cols().max(1)).clamp(256, 1 << 14);
-    let n_blocks = x.n_rows().div_ceil(block_rows).clamp(1, 64);
-    let per = x.n_rows().div_ceil(n_blocks);
-    let partial = |b: usize| {
+    let (n, d) = (x.n_rows(), x.n_cols());
+    check_length("residuals", r.len(), n * k)?;
+    let per = rows_per_task(n, d * k);
+    let partial = |t: usize| {
         stop.check()?;
-        let rows = (b * per).min(x.n_rows())..((b + 1) * per).min(x.n_rows());
-        Ok(dispatch(AdjointBlock { x, r, k, rows, out: vec![T::ZERO; size] }))
+        let rows = t * per..((t + 1) * per).min(n);
+        let (x, r) = (&x.values()[rows.start * d..rows.end * d], &r[rows.start * k..rows.end * k]);
+        Ok(dispatch_packed(AdjointBlock { x, d, r, k }))
     };
-    let parts: Vec<Vec<T>> = if n_threads <= 1 {
-        (0..n_blocks).map(partial).collect::<Result<_, KernelError>>()?
+    let tasks = if d * k == 0 { 0 } else { n.div_ceil(per) };
+    let parts: Vec<Vec<f64>> = if threads_for(n * d * k, n_threads) <= 1 {
+        (0..tasks).map(partial).collect::<Result<_, KernelError>>()?
     } else {
         with_threads(n_threads, || {
-            (0..n_blocks).into_par_iter().map(partial).collect::<Result<_, KernelError>>()
+            (0..tasks).into_par_iter().map(partial).collect::<Result<_, KernelError>>()
         })?
     };
-    let mut sum = vec![0.0; size];
-    for part in &parts {
-        for (s, &p) in sum.iter_mut().zip(part) {
-            *s += p.to_f64();
-        }
-    }
-    Ok(sum)
+    let mut sum = add_in_order(&parts);
+    sum.resize(d * k, 0.0);
+    Ok(tile::turn_back(&sum, k))
 }

@@ -258,13 +258,16 @@ impl<T: Real> Rows<T> for Csr<T> {
     fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]) {
         let k = a.len();
         assert!(w.len() >= self.n_cols * k);
-        let (cols, vals) = self.row(i);
-        for (&c, &v) in cols.iter().zip(vals) {
-            // SAFETY: c < n_cols, so the k entries from c * k end within n_cols * k <= w.len().
-            let w = unsafe { w.get_unchecked_mut(c as usize * k..(c as usize + 1) * k) };
-            for (w, &a) in w.iter_mut().zip(a) {
-                *w = v.fma::<FMA>(a, *w);
-            }
+        let mut done = 0;
+        while done < k {
+            let rest = &a[done..];
+            done += match rest.len() / LANES {
+                0 => add_tail::<T, FMA>(self.row(i), rest, k, done, w),
+                1 => add_block::<T, FMA, 1>(self.row(i), rest, k, done, w),
+                2 => add_block::<T, FMA, 2>(self.row(i), rest, k, done, w),
+                3 => add_block::<T, FMA, 3>(self.row(i), rest, k, done, w),
+                _ => add_block::<T, FMA, 4>(self.row(i), rest, k, done, w),
+            };
         }
     }
 
@@ -325,6 +328,52 @@ fn dot_tail<T: Real, const FMA: bool>(
     n
 }
 
+/// W += x a' for scores `done .. done + N * LANES`, with `a` kept in registers.
+#[inline(always)]
+fn add_block<T: Real, const FMA: bool, const N: usize>(
+    (cols, vals): (&[u32], &[T]),
+    a: &[T],
+    k: usize,
+    done: usize,
+    w: &mut [T],
+) -> usize {
+    let mut lanes = [[T::ZERO; LANES]; N];
+    for (lane, a) in lanes.iter_mut().zip(a.chunks_exact(LANES)) {
+        lane.copy_from_slice(a);
+    }
+    for (&c, &v) in cols.iter().zip(vals) {
+        let at = c as usize * k + done;
+        // SAFETY: the caller asserted w.len() >= n_cols * k, and done + N * LANES <= k.
+        let w = unsafe { w.get_unchecked_mut(at..at + N * LANES) };
+        for (w, lane) in w.chunks_exact_mut(LANES).zip(&lanes) {
+            for (w, &a) in w.iter_mut().zip(lane) {
+                *w = v.fma::<FMA>(a, *w);
+            }
+        }
+    }
+    N * LANES
+}
+
+/// W += x a' for the last scores, fewer than a lane.
+#[inline(always)]
+fn add_tail<T: Real, const FMA: bool>(
+    (cols, vals): (&[u32], &[T]),
+    a: &[T],
+    k: usize,
+    done: usize,
+    w: &mut [T],
+) -> usize {
+    for (&c, &v) in cols.iter().zip(vals) {
+        let at = c as usize * k + done;
+        // SAFETY: the caller asserted w.len() >= n_cols * k, and done + a.len() == k.
+        let w = unsafe { w.get_unchecked_mut(at..at + a.len()) };
+        for (w, &a) in w.iter_mut().zip(a) {
+            *w = v.fma::<FMA>(a, *w);
+        }
+    }
+    a.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Csr;
@@ -346,6 +395,12 @@ mod tests {
             x.dot_many::<false>(0, &w, &mut out);
             let expected: Vec<f64> = (0..k).map(|c| w[c] + 2.0 * w[2 * k + c]).collect();
             assert_eq!(out, expected);
+            let mut added = w.clone();
+            let a: Vec<f64> = (0..k).map(|c| 1.0 + c as f64).collect();
+            x.add_to_many::<false>(0, &a, &mut added);
+            for (at, &v) in added.iter().enumerate() {
+                assert_eq!(v, w[at] + [1.0, 0.0, 2.0][at / k] * a[at % k]);
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{KernelError, check_length};
 use crate::real::Real;
-use crate::rows::{LANES, Rows};
+use crate::rows::{LANES, Rows, axpy_lanes};
 
 /// A row-major matrix over borrowed values.
 #[derive(Debug, Clone, Copy)]
@@ -100,11 +100,16 @@ impl<T: Real> Rows<T> for Dense<'_, T> {
     #[inline(always)]
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
         let k = out.len();
-        out.fill(T::ZERO);
-        for (&x, w) in self.row(i).iter().zip(w.chunks_exact(k)) {
-            for (o, &v) in out.iter_mut().zip(w) {
-                *o = x.fma::<FMA>(v, *o);
-            }
+        let row = self.row(i);
+        let mut done = 0;
+        while done < k {
+            let rest = &mut out[done..];
+            done += match rest.len() / LANES {
+                0 => dot_tail::<T, FMA>(row, w, k, done, rest),
+                1 => dot_block::<T, FMA, 1>(row, w, k, done, rest),
+                2 | 3 => dot_block::<T, FMA, 2>(row, w, k, done, rest),
+                _ => dot_block::<T, FMA, 4>(row, w, k, done, rest),
+            };
         }
     }
 
@@ -122,5 +127,72 @@ impl<T: Real> Rows<T> for Dense<'_, T> {
         for (&x, w) in self.row(i).iter().zip(w.chunks_exact_mut(k)) {
             w[column] = a.fma::<FMA>(x, w[column]);
         }
+    }
+}
+
+/// Scores `done .. done + N * LANES` of one row, kept in registers.
+#[inline(always)]
+fn dot_block<T: Real, const FMA: bool, const N: usize>(
+    row: &[T],
+    w: &[T],
+    k: usize,
+    done: usize,
+    out: &mut [T],
+) -> usize {
+    let mut acc = [[T::ZERO; LANES]; N];
+    for (&x, w) in row.iter().zip(w.chunks_exact(k)) {
+        axpy_lanes::<T, FMA, N>(&mut acc, x, &w[done..done + N * LANES]);
+    }
+    for (out, lane) in out.chunks_exact_mut(LANES).zip(&acc) {
+        out.copy_from_slice(lane);
+    }
+    N * LANES
+}
+
+/// The last scores of one row, fewer than a lane.
+#[inline(always)]
+fn dot_tail<T: Real, const FMA: bool>(row: &[T], w: &[T], k: usize, done: usize, out: &mut [T]) -> usize {
+    let n = out.len();
+    let mut acc = [T::ZERO; LANES];
+    for (&x, w) in row.iter().zip(w.chunks_exact(k)) {
+        for (a, &w) in acc.iter_mut().zip(&w[done..]) {
+            *a = x.fma::<FMA>(w, *a);
+        }
+    }
+    out.copy_from_slice(&acc[..n]);
+    n
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Dense;
+    use crate::error::KernelError;
+    use crate::rows::Rows;
+
+    #[test]
+    fn products_with_one_and_many_scores() {
+        let values: Vec<f64> = (0..35).map(f64::from).collect();
+        let x = Dense::new(&values, 1, 35).expect("shape");
+        for k in [1, 3, 7, 8, 9, 24, 33, 45] {
+            let w: Vec<f64> = (0..35 * k).map(|v| (v % 7) as f64).collect();
+            let mut out = vec![0.0; k];
+            x.dot_many::<false>(0, &w, &mut out);
+            let expected: Vec<f64> =
+                (0..k).map(|c| (0..35).map(|j| values[j] * w[j * k + c]).sum()).collect();
+            assert_eq!(out, expected);
+            let mut sum = vec![1.0; 35 * k];
+            x.add_to_many::<false>(0, &out, &mut sum);
+            assert!((0..35 * k).all(|at| sum[at] == 1.0 + values[at / k] * out[at % k]));
+        }
+        assert_eq!(x.dot::<false>(0, &values), values.iter().map(|v| v * v).sum::<f64>());
+    }
+
+    #[test]
+    fn a_value_that_is_not_finite_is_named() {
+        let mut values = vec![0.0f32; 6];
+        values[5] = f32::INFINITY;
+        let x = Dense::new(&values, 2, 3).expect("shape");
+        assert_eq!(x.check_finite(), Err(KernelError::NotFinite { row: 1, column: 2, value: "infinity" }));
+        assert!(Dense::new(&values, 2, 2).is_err());
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! With hinge losses most duals reach a bound early and stay there, while a few keep moving. Before a
 //! full sweep the rows that moved most in the last one are swept several times; rows that did not
-//! move in three visits rest until the next full sweep. Both only reorder exact coordinate steps,
+//! move in two visits rest until the next full sweep. Both only reorder exact coordinate steps,
 //! so the optimum does not change (compare shrinking, Hsieh et al. 2008, section 3.2).
 
 use crate::random::Random;
@@ -18,7 +18,7 @@ const FIRST: usize = 5;
 /// Every so many passes all rows are visited.
 const FULL_EVERY: usize = 5;
 /// Visits without a move after which a row rests.
-const REST: u8 = 3;
+const REST: u8 = 2;
 
 /// How far each row's dual moved at its last visit, and for how long it has not.
 #[derive(Debug, Clone)]

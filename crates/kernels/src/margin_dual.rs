@@ -35,8 +35,8 @@ impl MarginLoss {
 pub trait MarginDual: Copy + Send + Sync {
     /// Whether duals stay at bounds, so that hot sets pay.
     const BOUNDED: bool;
-    /// The best new dual; `q` may be zero.
-    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> f64;
+    /// The best new dual (`q` may be zero) and the gap at the old one, exact or close to it.
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> (f64, f64);
     /// U phi(m)
     fn loss(self, margin: f64, upper: f64) -> f64;
     /// The row's term of the dual objective.
@@ -55,9 +55,9 @@ impl MarginDual for HingeDual {
     const BOUNDED: bool = true;
 
     #[inline(always)]
-    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> f64 {
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> (f64, f64) {
         let slope = 1.0 - margin;
-        if q > 0.0 {
+        let next = if q > 0.0 {
             (dual + slope / q).clamp(0.0, upper)
         } else if slope > 0.0 {
             upper
@@ -65,7 +65,8 @@ impl MarginDual for HingeDual {
             0.0
         } else {
             dual
-        }
+        };
+        (next, self.gap(margin, upper, dual))
     }
 
     #[inline(always)]
@@ -98,9 +99,10 @@ impl MarginDual for SquaredHingeDual {
     const BOUNDED: bool = true;
 
     #[inline(always)]
-    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> f64 {
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> (f64, f64) {
         let ridge = 0.5 / upper;
-        (dual + (1.0 - margin - ridge * dual) / (q + ridge)).max(0.0)
+        let next = (dual + (1.0 - margin - ridge * dual) / (q + ridge)).max(0.0);
+        (next, self.gap(margin, upper, dual))
     }
 
     #[inline(always)]
@@ -189,15 +191,23 @@ impl MarginDual for LogisticDual {
     const BOUNDED: bool = false;
 
     #[inline(always)]
-    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> f64 {
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> (f64, f64) {
         let s = q * upper;
         let p = dual / upper;
-        let guess = if p > 0.0 && p < 1.0 {
-            (p / (1.0 - p)).ln()
+        if p > 0.0 && p < 1.0 {
+            let logit = (p / (1.0 - p)).ln();
+            let off = logit + margin;
+            // Near the optimum the gap is a divergence of close distributions: its second order.
+            let gap = if off.abs() < 0.5 {
+                0.5 * dual * (1.0 - p) * off * off
+            } else {
+                self.gap(margin, upper, dual)
+            };
+            (upper * logistic_root(logit, margin, s, p), gap)
         } else {
-            (p - 0.5).mul_add(s, -margin) / (1.0 + 0.25 * s)
-        };
-        upper * logistic_root(guess, margin, s, p)
+            let guess = (p - 0.5).mul_add(s, -margin) / (1.0 + 0.25 * s);
+            (upper * logistic_root(guess, margin, s, p), self.gap(margin, upper, dual))
+        }
     }
 
     #[inline(always)]
@@ -235,7 +245,7 @@ mod tests {
                         let gain = |a: f64| {
                             loss.value(a, upper) - margin * (a - dual) - 0.5 * q * (a - dual) * (a - dual)
                         };
-                        let best = loss.step(margin, q, upper, dual);
+                        let (best, about) = loss.step(margin, q, upper, dual);
                         assert!(best.is_finite() && loss.clip(best, upper) == best);
                         let scale = 1e-5 * (1.0 + gain(best).abs() + (margin * dual).abs());
                         for other in grid(upper) {
@@ -245,6 +255,7 @@ mod tests {
                         let size = 1.0 + loss.loss(margin, upper).abs() + (dual * margin).abs();
                         assert!((gap - loss.gap(margin, upper, dual)).abs() < 1e-9 * size);
                         assert!(loss.gap(margin, upper, dual) >= 0.0);
+                        assert!((about - loss.gap(margin, upper, dual)).abs() <= 0.5 * about + 1e-9 * size);
                     }
                 }
             }

@@ -7,12 +7,24 @@
 
 use std::sync::OnceLock;
 
+mod lanes;
+
+pub use lanes::{Lanes, Packed};
+
 /// Work to be compiled once per instruction set.
 pub trait Task {
     /// What it returns.
     type Output;
     /// The work; must be `#[inline(always)]`. `FMA` says whether `mul_add` is one instruction.
     fn run<const FMA: bool>(self) -> Self::Output;
+}
+
+/// Work on packs of values, to be compiled once per instruction set.
+pub trait PackedTask<T: Packed> {
+    /// What it returns.
+    type Output;
+    /// The work; must be `#[inline(always)]`. `FMA` says whether `mul_add` is one instruction.
+    fn run<const FMA: bool, V: Lanes<T>>(self) -> Self::Output;
 }
 
 /// Instruction sets with a compiled version of every task.
@@ -101,6 +113,34 @@ pub fn prefetch<T>(values: &[T]) {
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn prefetch<T>(_values: &[T]) {}
+
+/// Run `task` on the packs of the instruction set in use.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn dispatch_packed<T: Packed, K: PackedTask<T>>(task: K) -> K::Output {
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+    fn run_avx512<T: Packed, K: PackedTask<T>>(task: K) -> K::Output {
+        task.run::<true, T::Avx512>()
+    }
+    #[target_feature(enable = "avx2,fma")]
+    fn run_avx2<T: Packed, K: PackedTask<T>>(task: K) -> K::Output {
+        task.run::<true, T::Avx2>()
+    }
+    match isa() {
+        // SAFETY: `isa` returns these only after the CPU reported every feature named above.
+        Isa::Avx512 => unsafe { run_avx512::<T, K>(task) },
+        // SAFETY: as above.
+        Isa::Avx2 => unsafe { run_avx2::<T, K>(task) },
+        Isa::Scalar => task.run::<false, T::Plain>(),
+    }
+}
+
+/// Run `task` on plain packs, the only ones of this target.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub fn dispatch_packed<T: Packed, K: PackedTask<T>>(task: K) -> K::Output {
+    if cfg!(target_arch = "aarch64") { task.run::<true, T::Plain>() } else { task.run::<false, T::Plain>() }
+}
 
 /// Run `task`; this target has one version, with fused multiply-add on aarch64.
 #[cfg(not(target_arch = "x86_64"))]

@@ -10,6 +10,7 @@ use separatrix_kernels::csr::{Csr as Sparse, Index};
 use separatrix_kernels::dense::Dense as View;
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
+use separatrix_kernels::simd::Packed;
 
 use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
 use crate::errors::{data_error, to_python};
@@ -23,7 +24,8 @@ pub struct SparsePair<T> {
 }
 
 impl<T: Real> SparsePair<T> {
-    fn transposed(&self) -> PyResult<&Sparse<T>> {
+    /// The transpose, made when first asked for.
+    pub fn transposed(&self) -> PyResult<&Sparse<T>> {
         if let Some(t) = self.transpose.get() {
             return Ok(t);
         }
@@ -247,14 +249,18 @@ impl Dense {
     }
 }
 
+/// The weights of a kernel, in the precision of the data.
+pub fn weights_of<'py, T: Element>(w: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray2<'py, T>> {
+    w.extract().map_err(|_| data_error("the weights must be a matrix of the data's dtype".into()))
+}
+
 fn product<'py, T: Real + Element, X: Rows<T>>(
     py: Python<'py>,
     x: &X,
     w: &Bound<'py, PyAny>,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let w: PyReadonlyArray2<'_, T> =
-        w.extract().map_err(|_| data_error("the weights must be a matrix of the data's dtype".into()))?;
+    let w = weights_of::<T>(w)?;
     let k = w.shape()[1];
     let weights = matrix("weights", &w)?;
     let work = x.n_stored() * k;
@@ -274,7 +280,38 @@ pub fn scores<'py>(
     w: &Bound<'py, PyAny>,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
-    with_rows!(py, design, |rows: T| product::<T, _>(py, rows, w, n_threads))
+    fn dense<'py, T: Packed + Element>(
+        py: Python<'py>,
+        array: &Py<PyArray2<T>>,
+        w: &Bound<'py, PyAny>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let guard = readonly(py, array)?;
+        let (n, d) = shape(py, array);
+        let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
+        let w = weights_of::<T>(w)?;
+        let k = w.shape()[1];
+        let weights = matrix("weights", &w)?;
+        let out = run(py, view.n_stored() * k, |stop| {
+            let mut out = vec![T::ZERO; n * k];
+            batch::dense_scores(view, weights, k, &mut out, n_threads, stop)?;
+            Ok(out)
+        })?;
+        Ok(new_matrix(py, out, k)?.into_any())
+    }
+    if let Ok(csr) = design.cast::<Csr>() {
+        return match &csr.get().inner {
+            SparseAny::F32(pair) => product(py, &pair.rows, w, n_threads),
+            SparseAny::F64(pair) => product(py, &pair.rows, w, n_threads),
+        };
+    }
+    match design.cast::<Dense>() {
+        Ok(handle) => match &handle.get().inner {
+            DenseAny::F32(array) => dense(py, array, w, n_threads),
+            DenseAny::F64(array) => dense(py, array, w, n_threads),
+        },
+        Err(_) => Err(data_error("expected a _core.Csr or a _core.Dense".into())),
+    }
 }
 
 /// Adjoint X' R of shape (d, K) for residuals R of shape (n, K).
@@ -291,7 +328,7 @@ pub fn adjoint<'py>(
             SparseAny::F64(pair) => product::<f64, _>(py, pair.transposed()?, residuals, n_threads),
         };
     }
-    fn dense<'py, T: Real + Element>(
+    fn dense<'py, T: Packed + Element>(
         py: Python<'py>,
         array: &Py<PyArray2<T>>,
         residuals: &Bound<'py, PyAny>,

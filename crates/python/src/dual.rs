@@ -3,7 +3,8 @@
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use separatrix_kernels::dual_binary::{Certificate, DualBinary as Binary, Pass};
+use separatrix_kernels::dual_binary::DualBinary as Binary;
+use separatrix_kernels::dual_common::{Certificate, Pass};
 use separatrix_kernels::dual_intercept::Intercept;
 use separatrix_kernels::dual_multiclass::{ClassLoss, DualMulticlass as Multiclass};
 use separatrix_kernels::margin_dual::MarginLoss;
@@ -71,7 +72,19 @@ fn bounds(certificate: Certificate) -> (f64, f64, f64) {
     (certificate.primal, certificate.dual, certificate.primal - certificate.dual)
 }
 
-/// DualBinary(design, y, upper, loss, intercept, seed, n_threads, start=None)
+/// The intercepts that a start comes with, zeros without.
+fn checked_intercepts(given: Option<&PyReadonlyArray1<'_, f64>>, n: usize) -> PyResult<Vec<f64>> {
+    let Some(given) = given else {
+        return Ok(vec![0.0; n]);
+    };
+    let given = vector("intercepts", given)?;
+    if given.len() != n || given.iter().any(|b| !b.is_finite()) {
+        return Err(data_error(format!("intercepts must be {n} finite numbers")));
+    }
+    Ok(given.to_vec())
+}
+
+/// DualBinary(design, y, upper, loss, intercept, seed, n_threads, start=None, intercepts=None)
 ///
 /// Dual coordinate descent for two classes: duals, weights and order of visits.
 #[pyclass(module = "separatrix._core")]
@@ -83,7 +96,7 @@ pub struct DualBinary {
 #[pymethods]
 impl DualBinary {
     #[new]
-    #[pyo3(signature = (design, y, upper, loss, intercept, seed, n_threads, start=None))]
+    #[pyo3(signature = (design, y, upper, loss, intercept, seed, n_threads, start=None, intercepts=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -95,9 +108,12 @@ impl DualBinary {
         seed: u64,
         n_threads: usize,
         start: Option<PyReadonlyArray1<'_, f64>>,
+        intercepts: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let (y, upper) = (vector("y", &y)?, vector("upper", &upper)?);
+        let intercepts = checked_intercepts(intercepts.as_ref(), 1)?;
         let start = start.as_ref().map(|start| vector("start", start)).transpose()?;
+        let start = start.map(|start| (start, intercepts[0]));
         let loss = MarginLoss::parse(loss).map_err(to_python)?;
         let intercept = Intercept::parse(intercept).map_err(to_python)?;
         let state = with_rows!(py, design, |rows: T| {
@@ -156,7 +172,8 @@ impl DualBinary {
     }
 }
 
-/// DualMulticlass(design, y, upper, n_classes, loss, cost, intercept, seed, n_threads, start=None)
+/// DualMulticlass(design, y, upper, n_classes, loss, cost, intercept, seed, n_threads, start=None,
+/// intercepts=None)
 ///
 /// Dual coordinate descent for many classes: duals, weights and order of visits.
 #[pyclass(module = "separatrix._core")]
@@ -186,7 +203,9 @@ fn class_loss(name: &str, cost: Option<&PyReadonlyArray2<'_, f64>>, n_classes: u
 #[pymethods]
 impl DualMulticlass {
     #[new]
-    #[pyo3(signature = (design, y, upper, n_classes, loss, cost, intercept, seed, n_threads, start=None))]
+    #[pyo3(signature = (
+        design, y, upper, n_classes, loss, cost, intercept, seed, n_threads, start=None, intercepts=None
+    ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -200,9 +219,12 @@ impl DualMulticlass {
         seed: u64,
         n_threads: usize,
         start: Option<PyReadonlyArray2<'_, f64>>,
+        intercepts: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let (y, upper) = (vector("y", &y)?, vector("upper", &upper)?);
+        let intercepts = checked_intercepts(intercepts.as_ref(), n_classes)?;
         let start = start.as_ref().map(|start| matrix("start", start)).transpose()?;
+        let start = start.map(|start| (start, &intercepts[..]));
         let loss = class_loss(loss, cost.as_ref(), n_classes)?;
         let intercept = Intercept::parse(intercept).map_err(to_python)?;
         let state = with_rows!(py, design, |rows: T| {

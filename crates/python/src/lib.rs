@@ -4,6 +4,7 @@ mod arrays;
 mod design;
 mod dual;
 mod errors;
+mod fused;
 mod online;
 mod run;
 mod stochastic;
@@ -24,6 +25,9 @@ mod _core {
 
     #[pymodule_export]
     use super::dual::{DualBinary, DualMulticlass};
+
+    #[pymodule_export]
+    use super::fused::{fused_value_and_grad, gram, losses_at};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -68,7 +68,11 @@ def compare(
     name: Annotated[str, typer.Argument(help="Data set: digits, iris, wine or breast_cancer.")],
     learner: Annotated[
         list[str] | None,
-        typer.Option("--learner", "-l", help="Only this learner (repeatable); default: all."),
+        typer.Option(
+            "--learner",
+            "-l",
+            help="Only this learner (repeatable); default: all but the slow ones.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the split and the learners.")] = 0,
     json: Annotated[
@@ -128,11 +132,18 @@ def learners(debug: Debug = False) -> None:
     """List the learners and how each is tuned."""
     from separatrix.registry import LEARNERS
 
+    typer.echo("\n".join(_learner_lines(LEARNERS)))
+
+
+def _learner_lines(entries: Sequence[Any]) -> list[str]:
     ways = {"none": "nothing to tune", "passes": "passes, early stopping", "path": "path of C"}
-    width = max(len(entry.name) for entry in LEARNERS)
-    for entry in LEARNERS:
+    width = max(len(entry.name) for entry in entries)
+    lines = []
+    for entry in entries:
         tasks = "binary, multiclass" if len(entry.tasks) == 2 else entry.tasks[0]
-        typer.echo(f"{entry.name:<{width}}  {tasks:<18}  {ways[entry.kind]:<22}  {entry.summary}")
+        summary = entry.summary if entry.auto else f"{entry.summary}; on request (--learner)"
+        lines.append(f"{entry.name:<{width}}  {tasks:<18}  {ways[entry.kind]:<22}  {summary}")
+    return lines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -77,7 +77,8 @@ def compare(
     y : array-like of shape (n,)
         Labels of any type, at least two classes.
     learners : "auto" or sequence of str, default="auto"
-        Names of the registry (or `Learner` lines); "auto" takes all that can learn the task.
+        Names of the registry (or `Learner` lines); "auto" takes those that can learn the
+        task, but for the slow ones.
         Baselines always run.
     split : tuple of three floats, default=(0.6, 0.2, 0.2)
         Shares of train, held-out and test.
@@ -153,7 +154,7 @@ def _entries(
     if isinstance(learners, str):
         if learners != "auto":
             raise ParameterError(f'learners must be "auto" or a list of names, got {learners!r}.')
-        return tuple(entry for entry in LEARNERS if task in entry.tasks)
+        return tuple(entry for entry in LEARNERS if task in entry.tasks and entry.auto)
     asked: dict[str, Learner] = {}
     for item in learners:
         try:

@@ -59,7 +59,9 @@ def make(learner: Learner, random_state: int, **settings: Any) -> Any:
     """Make an unfitted estimator of `learner`, seeded where it takes a seed."""
     estimator = load(learner)(**dict(learner.params), **settings)
     if "random_state" in estimator.get_params():
-        estimator.set_params(random_state=random_state)
+        # An online learner gets one pass per call; a generator gives each pass its own order.
+        generator = np.random.RandomState(random_state)
+        estimator.set_params(random_state=generator if learner.kind == "passes" else random_state)
     return estimator
 
 

@@ -168,7 +168,7 @@ class LinearClassifier(MinimizingClassifier):
         regularizer: Regularizer = self.regularizer
         return regularizer
 
-    @available_if(_has_likelihood)
+    @available_if(_has_likelihood)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Class probabilities of shape (n, K); for the logistic loss.
 
@@ -184,7 +184,7 @@ class LinearClassifier(MinimizingClassifier):
         """
         return probabilities(self._scores(X))
 
-    @available_if(_has_likelihood)
+    @available_if(_has_likelihood)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:
         """Logarithms of the class probabilities, shape (n, K); for the logistic loss.
 

@@ -162,4 +162,5 @@ def regularizer_named(name: str | None, l1_ratio: float) -> Regularizer:
     if name == "elasticnet":
         check_choice("l1_ratio within [0, 1]", 0 <= l1_ratio <= 1, (True,))
         return ElasticNet(l1_ratio)
-    return {"l2": L2(), "l1": L1(), None: Unpenalized()}[name]
+    plain: dict[str | None, Regularizer] = {"l2": L2(), "l1": L1(), None: Unpenalized()}
+    return plain[name]

@@ -154,9 +154,7 @@ class OnlineClassifier(BaseLinearClassifier):
         self._learn(X, data, start, self.max_iter)
         return self
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
         """Go on learning from one pass over further rows.
 
         Parameters

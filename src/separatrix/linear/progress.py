@@ -13,7 +13,7 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress(name: str, verbose: int, tol: float) -> Iterator[Callable[[TraceRow], None] | None]:
-    """Yield a reporter for `verbose`: 0 silent, 1 a bar towards the tolerance, 2 a line per pass."""
+    """Yield a reporter: none for verbose=0, a bar towards the tolerance for 1, lines for 2."""
     if not verbose:
         yield None
     elif verbose == 1:

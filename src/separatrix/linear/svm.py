@@ -44,7 +44,8 @@ class LinearSVM(MinimizingClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     solver : str or Solver, default="auto"
-        "dual" is what "auto" picks for the hinge; the squared hinge can also use "newton", "lbfgs".
+        For the hinge "auto" picks "interior_point" on small dense data and "dual" otherwise; the
+        squared hinge can also use "newton" and "lbfgs".
     tol : float, default=1e-4
         Stop when the duality gap is at most tol * max(1, P).
     max_iter : int, default=1000
@@ -70,7 +71,7 @@ class LinearSVM(MinimizingClassifier):
         Labels, sorted.
     support_ : ndarray of shape (n_support,)
         Rows with a non-zero dual variable: a fit on them alone gives the same weights. Only
-        after a dual solver.
+        after solvers with dual variables.
     n_iter_ : int
         Passes over the data.
     solution_ : Solution
@@ -131,8 +132,8 @@ class LinearSVM(MinimizingClassifier):
             raise ParameterError("a cost matrix needs loss='hinge'")
         if n_classes > 2:
             raise ParameterError(
-                f"loss='squared_hinge' is for two classes, y has {n_classes}; wrap the estimator in "
-                "one-vs-all (sklearn.multiclass.OneVsRestClassifier) or use loss='hinge'"
+                f"loss='squared_hinge' is for two classes, y has {n_classes}; wrap the estimator "
+                "in one-vs-all (sklearn.multiclass.OneVsRestClassifier) or use loss='hinge'"
             )
         return SquaredHinge()
 
@@ -154,9 +155,7 @@ class LinearSVM(MinimizingClassifier):
             self.support_ = support_rows(solution.dual, data.codes)
 
 
-def support_rows(
-    dual: npt.NDArray[Any], codes: npt.NDArray[np.int64]
-) -> npt.NDArray[np.intp]:
+def support_rows(dual: npt.NDArray[Any], codes: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
     """Rows that hold a part of w: a positive dual, or dual mass on a wrong class."""
     if dual.ndim == 1:
         return np.flatnonzero(dual > 0)

@@ -87,7 +87,8 @@ class LogSumExp:
         """(diag(p) - p p') times the direction, row by row."""
         _, p = self(scores, np.empty(0, dtype=np.intp))
         weighted = p * direction
-        return weighted - p * weighted.sum(axis=1, keepdims=True)
+        product: Array = weighted - p * weighted.sum(axis=1, keepdims=True)
+        return product
 
 
 @dataclass(frozen=True, eq=False)

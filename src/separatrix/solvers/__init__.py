@@ -4,6 +4,7 @@ from separatrix.solvers.auto import Auto
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.dual import DualCoordinateDescent
 from separatrix.solvers.gradient_descent import GradientDescent
+from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.named import SOLVERS, make_solver
 from separatrix.solvers.newton import NewtonCG
@@ -18,6 +19,7 @@ __all__ = [
     "Auto",
     "DualCoordinateDescent",
     "GradientDescent",
+    "InteriorPoint",
     "Lbfgs",
     "NewtonCG",
     "ProximalGradient",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.preconditioner import dense_values
@@ -20,6 +23,8 @@ __all__ = ["Auto", "choose", "describe"]
 
 #: Multiply-adds up to which forming and factoring the Hessian is cheap.
 _CHEAP_HESSIAN = 2e8
+#: n (d K)^2 up to which the systems of an interior-point method are cheap.
+_CHEAP_INTERIOR = 2e9
 #: Features up to which Gram matrices are worth their factorization.
 _GRAM_FEATURES = 4000
 #: Features above which dense data count as high-dimensional: fewer rows than features.
@@ -51,7 +56,9 @@ def _choose(objective: Objective) -> tuple[Solver, str]:
         if NewtonCG().is_exact(objective) and work <= _CHEAP_HESSIAN:
             return NewtonCG(), "few weights and dense data: the Hessian is cheap to factor"
         if rows <= _GRAM_FEATURES and n_rows >= _TALL * rows:
-            return Lbfgs(precondition=True), "dense data: Gram matrices precondition the steps"
+            return Lbfgs(
+                memory=20, precondition=True
+            ), "dense data: Gram matrices precondition the steps"
     if "dual" in can:
         return _dual(), "many features and a loss with a dual kernel"
     if "hvp" in can:
@@ -61,6 +68,10 @@ def _choose(objective: Objective) -> tuple[Solver, str]:
 
 def _without_gradient(objective: Objective) -> tuple[Solver, str]:
     if "dual" in objective.can:
+        weights = float(np.prod(objective.weight_shape))
+        work = objective.score_map.n_rows * weights**2
+        if {"hinge", "dense"} <= objective.can and work <= _CHEAP_INTERIOR:
+            return InteriorPoint(), "the loss has a kink, few weights and dense data"
         return _dual(), "the loss has a kink and a dual kernel"
     from separatrix.solvers.stochastic import StochasticGradient
 

@@ -15,6 +15,8 @@ _WHY = {
     "hvp": "a loss with a second derivative and a differentiable regularizer",
     "prox": "a regularizer with a proximal step",
     "dual": "an L2 penalty and a loss with a dual kernel (hinge, squared hinge or logistic)",
+    "hinge": "the hinge loss under an L2 penalty",
+    "dense": "dense data",
 }
 
 

@@ -1,4 +1,4 @@
-"""Holds BLAS to the threads that the caller asked for."""
+"""Holds BLAS to few threads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-from separatrix.objective import Objective
-
 __all__ = ["blas_threads"]
-
-#: Multiply-adds below which waking a second BLAS thread costs more than it saves.
-_SMALL = 1 << 27
 
 
 @cache
@@ -22,11 +17,11 @@ def _controller() -> ThreadpoolController:
 
 
 @contextlib.contextmanager
-def blas_threads(objective: Objective, work: float) -> Iterator[None]:
-    """Within the block, BLAS uses the threads of the objective, one if `work` is small.
+def blas_threads(n_threads: int) -> Iterator[None]:
+    """Within the block BLAS uses `n_threads` threads.
 
-    `work` is the number of multiply-adds of a call.
+    The matrices here are small: waking a second thread costs more than it saves, and where the
+    machine is shared it spins for its turn, which was seen to cost a hundredfold.
     """
-    wanted = int(getattr(objective.score_map, "n_threads", 1)) if work > _SMALL else 1
-    with _controller().limit(limits=wanted, user_api="blas"):
+    with _controller().limit(limits=n_threads, user_api="blas"):
         yield

@@ -38,7 +38,8 @@ class DualCoordinateDescent:
         number of threads.
     start : ndarray of shape (n,) or (n, K), or None
         Duals to start from, such as `Solution.dual` of a smaller C; they are kept as they are and
-        made feasible. Weights `w0` cannot start a dual method and are ignored.
+        made feasible. Weights `w0` cannot start a dual method: they are ignored without a `start`,
+        and with one only their intercepts are used, where these are not penalized.
     give_up_when_stalled : bool
         Stop with StopReason.BUDGET when the gap has not halved in 20 passes, so that the caller
         may turn to a primal method (large C |x|^2).
@@ -69,13 +70,13 @@ class DualCoordinateDescent:
     needs: ClassVar[frozenset[str]] = frozenset({"dual"})
 
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
-        """Minimize until `monitor` says stop; `w0` is ignored, see `start`.
+        """Minimize until `monitor` says stop; for `w0` see `start`.
 
         The gap in the trace is an estimate from the margins at which rows were visited, and exact
         where a run ends; one pass is charged for each exact evaluation.
         """
         check_needs(self, objective)
-        state = self._state(objective)
+        state = self._state(objective, w0)
         run = _Run(state, monitor, STALL_PASSES if self.give_up_when_stalled else np.inf)
         try:
             stopped = run.until_stopped()
@@ -99,7 +100,7 @@ class DualCoordinateDescent:
             dual=state.duals(),
         )
 
-    def _state(self, objective: Objective) -> DualBinary | DualMulticlass:
+    def _state(self, objective: Objective, w0: Array | None) -> DualBinary | DualMulticlass:
         scores: Any = objective.score_map
         loss: Any = objective.loss
         intercept = "none"
@@ -108,10 +109,21 @@ class DualCoordinateDescent:
         n_classes = scores.weight_shape[1]
         upper = np.ascontiguousarray(objective.row_weights, dtype=np.float64)
         start = self._checked_start(len(upper), n_classes, loss.n_scores)
+        intercepts = None
+        if start is not None and w0 is not None and intercept == "free":
+            intercepts = np.ascontiguousarray(w0[-1], dtype=np.float64)
         if loss.n_scores == 1:
             y = np.ascontiguousarray(objective.targets, dtype=np.float64)
             return DualBinary(
-                scores.design, y, upper, loss.name, intercept, self.seed, scores.n_threads, start
+                scores.design,
+                y,
+                upper,
+                loss.name,
+                intercept,
+                self.seed,
+                scores.n_threads,
+                start,
+                intercepts,
             )
         cost = getattr(loss.max_op, "cost", None)
         if cost is not None:
@@ -127,6 +139,7 @@ class DualCoordinateDescent:
             self.seed,
             scores.n_threads,
             start,
+            intercepts,
         )
 
     def _checked_start(
@@ -153,22 +166,26 @@ class _Run:
         self.n_passes = 0.0
         self.objective = np.inf
         self.gap = np.inf
-        #: Exact gap divided by its estimate, at the last exact evaluation.
+        #: Exact gap divided by its prediction, at the last exact evaluation.
         self.ratio = 1.0
 
     def until_stopped(self) -> StopReason:
-        best, best_at = np.inf, 0.0
+        """Run passes until the monitor stops them, or the gap stalls."""
+        last, best, best_at = np.inf, np.inf, 0.0
         while True:
             primal, dual, _, visited = self.state.run_pass()
             self.n_passes += visited
             estimate = primal - dual
-            # The estimate is of margins during the pass, most of them older than its end.
-            self.gap, self.objective = self.ratio * estimate, dual + self.ratio * estimate
+            # Rows saw the gap in the middle of the pass: half a pass later it has fallen on.
+            predicted = estimate * min(1.0, estimate / last) if last > 0 else estimate
+            last = estimate
+            self.gap = self.ratio * predicted
+            self.objective = dual + self.gap
             near = self.monitor.converged(self.objective, self.gap)
             stalled = self.n_passes - best_at > self.patience
             if near or stalled or self.n_passes >= self.monitor.max_passes:
                 self.certify()
-                self.ratio = max(self.gap / estimate, 1e-3) if estimate > 0 else 1.0
+                self.ratio = max(self.gap / predicted, 0.1) if predicted > 0 else 1.0
             if self.gap < 0.5 * best:
                 best, best_at = self.gap, self.n_passes
             stopped = self.monitor.record(

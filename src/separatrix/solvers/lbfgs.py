@@ -110,7 +110,7 @@ class Lbfgs:
 
     memory: int = 10
     precondition: bool = False
-    switch: int = 12
+    switch: int = 8
 
     needs: ClassVar[frozenset[str]] = frozenset({"value_grad", "smooth"})
 
@@ -137,7 +137,8 @@ class Lbfgs:
         point = points.first(start)
         if X is not None:
             yield Iterate(point)
-            pairs.inner = shared_preconditioner(objective, X, self._scores(points, point))
+            rows = _subset(*X.shape)
+            pairs.inner = shared_preconditioner(objective, self._scores(points, point), rows)
         for iteration in range(1, 1 << 62):
             known = len(pairs) > 0 or pairs.inner is not None
             direction = pairs(point.grad)
@@ -169,8 +170,7 @@ class Lbfgs:
             point = after
             if X is not None and iteration == self.switch:
                 scores = self._scores(points, point)
-                rows = _subset(len(X), X.shape[1])
-                pairs.inner = block_preconditioner(objective, X, scores, rows)
+                pairs.inner = block_preconditioner(objective, scores, rows)
                 pairs.clear()
 
     @staticmethod
@@ -178,7 +178,7 @@ class Lbfgs:
         return points.scores(point.w) if point.scores is None else point.scores
 
 
-def _subset(n_rows: int, n_features: int) -> npt.NDArray[np.intp] | None:
+def _subset(n_rows: int, n_features: int) -> npt.NDArray[np.int64] | None:
     """Rows to build a preconditioner from: a random third, but enough of them."""
     wanted = max(n_rows // _SHARE, _ROWS_PER_FEATURE * n_features)
     if wanted >= n_rows:

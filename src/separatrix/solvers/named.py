@@ -10,6 +10,7 @@ from separatrix.protocols import Solver
 from separatrix.solvers.auto import Auto
 from separatrix.solvers.dual import DualCoordinateDescent
 from separatrix.solvers.gradient_descent import GradientDescent
+from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.proximal import ProximalGradient
@@ -20,6 +21,7 @@ __all__ = ["SOLVERS", "make_solver"]
 SOLVERS: dict[str, type[Any]] = {
     "auto": Auto,
     "dual": DualCoordinateDescent,
+    "interior_point": InteriorPoint,
     "newton": NewtonCG,
     "lbfgs": Lbfgs,
     "gradient_descent": GradientDescent,

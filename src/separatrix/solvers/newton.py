@@ -125,7 +125,7 @@ def _exact_step(points: Points, point: Point, forcing: float) -> Array:
     diagonal.reshape(rows, n_scores)[: len(objective.penalized(point.w))] += curvature
     ridge = float(np.finfo(np.float64).eps) * len(matrix) * scale
     while True:
-        with blas_threads(objective, len(matrix) ** 3 / 6):
+        with blas_threads(1):
             _, x, failed = lapack.dposv(matrix, point.grad.reshape(-1), lower=1)
         if not failed:
             return np.asarray(x).reshape(point.w.shape)
@@ -145,9 +145,8 @@ def _hessian(points: Points, point: Point) -> Array:
     row_weights = objective.row_weights
     if objective.loss.n_scores == 1:
         weights = row_weights * curvatures(objective, point.scores, objective.targets)[:, 0]
-        return gram(objective, X, weights, intercept=intercept, dtype=np.float64)
-    p = objective.loss.value_and_grad(point.scores, objective.targets)[1].astype(np.float64)
-    p[np.arange(len(p)), objective.targets] += 1
+        return gram(objective, weights).astype(np.float64)
+    p = objective.probabilities(point.scores).astype(np.float64)
     augmented = np.empty((len(X), rows))
     augmented[:, : X.shape[1]] = X
     if intercept:
@@ -156,12 +155,12 @@ def _hessian(points: Points, point: Point) -> Array:
     augmented *= root
     # sum_i (diag(p_i) - p_i p_i') x x_i x_i': one product for the second part, K for the first.
     outer = (augmented[:, :, None] * p[:, None, :]).reshape(len(X), rows * n_scores)
-    with blas_threads(objective, outer.size * outer.shape[1] / 2):
+    with blas_threads(1):
         result = -(outer.T @ outer)
     blocks = result.reshape(rows, n_scores, rows, n_scores)
     for k in range(n_scores):
         part = augmented * np.sqrt(p[:, k])[:, None]
-        with blas_threads(objective, part.size * rows / 2):
+        with blas_threads(1):
             blocks[:, k, :, k] += part.T @ part
     return result
 
@@ -172,6 +171,6 @@ def _truncated_step(points: Points, point: Point, forcing: float) -> Array:
     inverse: Callable[[Array], Array] | None = None
     if X is not None and X.shape[1] <= _BLOCKS:
         assert point.scores is not None
-        inverse = block_preconditioner(points.objective, X, point.scores)
+        inverse = block_preconditioner(points.objective, point.scores)
         points.n_passes += 1.0
     return newton_step(points, point, inverse, forcing)

@@ -9,12 +9,14 @@ together without changing the loss, so both sides are held to sum zero over the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
+from separatrix._core import gram as core_gram
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.solvers.blas import blas_threads
@@ -28,11 +30,9 @@ __all__ = [
 ]
 
 #: Second derivatives below this share of the largest one do not enter a preconditioner.
-_NEGLIGIBLE = 4e-3
+_NEGLIGIBLE = 2e-2
 #: Ridge on rows without a penalty, as a share of the mean diagonal.
 _RIDGE = 1e-7
-#: Rows copied at a time.
-_BLOCK = 1024
 
 
 def dense_values(objective: Objective) -> Array | None:
@@ -46,8 +46,7 @@ def curvatures(objective: Objective, scores: Array, targets: npt.NDArray[Any]) -
     loss = objective.loss
     product = loss.curvature_product  # type: ignore[attr-defined]
     if getattr(loss, "name", None) == "multiclass_logistic":
-        p = loss.value_and_grad(scores, targets)[1]
-        p[np.arange(len(p)), targets] += 1
+        p = objective.probabilities(scores)
         return p * (1 - p)
     result = np.empty_like(scores)
     for k in range(scores.shape[1]):
@@ -57,34 +56,34 @@ def curvatures(objective: Objective, scores: Array, targets: npt.NDArray[Any]) -
     return result
 
 
-def gram(
-    objective: Objective, X: Array, weights: Array, *, intercept: bool, dtype: npt.DTypeLike
-) -> Array:
+def gram(objective: Objective, weights: Array, rows: npt.NDArray[np.int64] | None = None) -> Array:
     """X' diag(weights) X of shape (d, d), bordered by X' weights and their sum with an intercept.
 
-    Computed in the precision of `dtype`, a few rows at a time so that they stay in cache.
+    Parameters
+    ----------
+    objective : Objective
+        An objective with dense data.
+    weights : ndarray of shape (n,) or (len(rows),)
+        Weights of the rows, not negative.
+    rows : ndarray of int or None
+        The rows to use, in place of all of them.
     """
-    d = X.shape[1] + intercept
-    total = np.zeros((d, d), dtype=dtype)
-    root = np.sqrt(weights).astype(dtype)
-    buffer = np.empty((min(_BLOCK, len(X)), d), dtype=dtype)
-    for first in range(0, len(X), _BLOCK):
-        rows = X[first : first + _BLOCK]
-        part = buffer[: len(rows)]
-        scale = root[first : first + _BLOCK]
-        np.multiply(rows, scale[:, None], out=part[:, : X.shape[1]], casting="same_kind")
-        if intercept:
-            part[:, -1] = scale
-        with blas_threads(objective, part.size * d / 2):
-            total += part.T @ part
-    return total
+    score_map: Any = objective.score_map
+    largest = float(np.finfo(score_map.dtype).max) ** 0.5
+    weights = np.clip(weights, 0, largest).astype(score_map.dtype)
+    intercept = _intercept(objective)
+    return core_gram(score_map.design, rows, weights, intercept, score_map.n_threads)
 
 
-def _factor(matrix: Array, objective: Objective, intercept: bool) -> Callable[[Array], Array]:
-    """Add the penalty to `matrix`, factor it in place and return its inverse as a map."""
+def _intercept(objective: Objective) -> bool:
+    return bool(objective.score_map.weight_shape[0] > objective.score_map.design.shape[1])  # type: ignore[attr-defined]
+
+
+def _invert(matrix: Array, objective: Objective) -> Array:
+    """Inverse of `matrix`, which is overwritten, plus the penalty."""
     diagonal = np.einsum("ii->i", matrix)
     penalty = np.full(len(matrix), float(getattr(objective.regularizer, "curvature", 0.0)))
-    if objective.exempt and intercept:
+    if objective.exempt:
         penalty[-1] = 0.0
     scale = float(diagonal.mean()) or 1.0
     diagonal += np.maximum(penalty, _RIDGE * scale)
@@ -92,21 +91,16 @@ def _factor(matrix: Array, objective: Objective, intercept: bool) -> Callable[[A
     potrf, potri = (lapack.spotrf, lapack.spotri) if single else (lapack.dpotrf, lapack.dpotri)
     ridge = _RIDGE * scale
     while True:
-        with blas_threads(objective, len(matrix) ** 3 / 6):
-            factor, failed = potrf(matrix, lower=1, clean=1, overwrite_a=0)
+        # The transpose is the same matrix in the order of LAPACK.
+        factor, failed = potrf(matrix.T, lower=1, clean=1, overwrite_a=0)
         if not failed:
             break
         ridge *= 10
         diagonal += ridge
-    with blas_threads(objective, len(matrix) ** 3 / 3):
-        inverse, _ = potri(factor, lower=1, overwrite_c=1)
+    inverse, _ = potri(factor, lower=1, overwrite_c=1)
+    inverse = np.asarray(inverse)
     inverse += np.tril(inverse, -1).T
-
-    def apply(v: Array) -> Array:
-        with blas_threads(objective, inverse.size * v.size / len(v)):
-            return np.asarray(inverse @ v.astype(inverse.dtype, copy=False), dtype=np.float64)
-
-    return apply
+    return inverse
 
 
 def _zero_sum(objective: Objective, inner: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -129,66 +123,74 @@ def _zero_sum(objective: Objective, inner: Callable[[Array], Array]) -> Callable
     return apply
 
 
-def _intercept(objective: Objective, X: Array) -> bool:
-    return bool(objective.score_map.weight_shape[0] > X.shape[1])
-
-
 def shared_preconditioner(
-    objective: Objective, X: Array, scores: Array
+    objective: Objective, scores: Array, rows: npt.NDArray[np.int64] | None = None
 ) -> Callable[[Array], Array]:
     """The inverse of X' D X + penalty, D the mean curvature over the scores.
 
     Parameters
     ----------
     objective : Objective
-        An objective with second derivatives.
-    X : ndarray of shape (n, d)
-        Its data.
+        An objective with second derivatives and dense data.
     scores : ndarray of shape (n, K)
         Scores at which the second derivatives are taken.
+    rows : ndarray of int or None
+        The rows to use, in place of all of them.
     """
-    diagonal = curvatures(objective, scores, objective.targets)
+    diagonal = _weighted_curvatures(objective, scores, rows)
     # A softmax restricted to sum zero has K/(K - 1) times the curvature of its diagonal.
     share = max(1, scores.shape[1] - 1) if objective.loss.n_scores is None else 1
-    weights = objective.row_weights * diagonal.sum(axis=1) / share
-    matrix = gram(objective, X, weights, intercept=_intercept(objective, X), dtype=X.dtype)
-    return _zero_sum(objective, _factor(matrix, objective, _intercept(objective, X)))
+    matrix = gram(objective, diagonal.sum(axis=1) / share, rows)
+    with blas_threads(1):
+        inverse = _invert(matrix, objective)
+
+    def apply(grad: Array) -> Array:
+        with blas_threads(1):
+            return np.asarray(inverse @ grad.astype(inverse.dtype), dtype=np.float64)
+
+    return _zero_sum(objective, apply)
 
 
 def block_preconditioner(
-    objective: Objective, X: Array, scores: Array, rows: npt.NDArray[np.intp] | None = None
+    objective: Objective, scores: Array, rows: npt.NDArray[np.int64] | None = None
 ) -> Callable[[Array], Array]:
     """The inverses of X' D_k X + penalty, one per score.
 
     Parameters
     ----------
     objective : Objective
-        An objective with second derivatives.
-    X : ndarray of shape (n, d)
-        Its data.
+        An objective with second derivatives and dense data.
     scores : ndarray of shape (n, K)
         Scores at which the second derivatives are taken.
     rows : ndarray of int or None
         The rows to use, in place of all of them.
     """
-    n_scores = scores.shape[1]
-    row_weights = objective.row_weights
-    targets = objective.targets
-    scale = 1.0
-    if rows is not None:
-        scale = len(X) / len(rows)
-        scores, targets, row_weights = scores[rows], targets[rows], row_weights[rows]
-    diagonal = curvatures(objective, scores, targets) * (scale * row_weights)[:, None]
-    intercept = _intercept(objective, X)
-    inverses = []
-    for k in range(n_scores):
-        weights = diagonal[:, k]
-        keep = np.flatnonzero(weights > _NEGLIGIBLE * weights.max(initial=0.0))
-        used = X[keep if rows is None else rows[keep]]
-        matrix = gram(objective, used, weights[keep], intercept=intercept, dtype=X.dtype)
-        inverses.append(_factor(matrix, objective, intercept))
+    diagonal = _weighted_curvatures(objective, scores, rows)
+    # One matrix is factored while the kernel sums the next.
+    with blas_threads(1), ThreadPoolExecutor(1) as pool:
+        waiting = []
+        for weights in diagonal.T:
+            keep = np.flatnonzero(weights > _NEGLIGIBLE * weights.max(initial=0.0))
+            matrix = gram(objective, weights[keep], keep if rows is None else rows[keep])
+            waiting.append(pool.submit(_invert, matrix, objective))
+        inverses = np.stack([future.result() for future in waiting])
 
     def apply(grad: Array) -> Array:
-        return np.stack([inverse(grad[:, k]) for k, inverse in enumerate(inverses)], axis=1)
+        columns = np.ascontiguousarray(grad.T, dtype=inverses.dtype)
+        with blas_threads(1):
+            product = np.matmul(inverses, columns[:, :, None])
+        return np.asarray(product[:, :, 0].T, dtype=np.float64)
 
     return _zero_sum(objective, apply)
+
+
+def _weighted_curvatures(
+    objective: Objective, scores: Array, rows: npt.NDArray[np.int64] | None
+) -> Array:
+    """C_i times the diagonal second derivatives; a subset of the rows stands for all of them."""
+    weights = objective.row_weights
+    targets = objective.targets
+    if rows is not None:
+        weights = weights[rows] * (len(scores) / len(rows))
+        scores, targets = scores[rows], targets[rows]
+    return curvatures(objective, scores, targets) * weights[:, None]

@@ -165,12 +165,15 @@ def test_scaling_comes_from_the_train_rows_alone(iris):
 def test_dense_sparse_and_frames_agree():
     X, y = load_digits(n_class=3, return_X_y=True)
     names = np.array(["zero", "one", "two"])[y]
+    # A learner with one optimum: SGDClassifier, for one, treats sparse intercepts differently.
     dense, sparse, frame = (
-        compare(data, names, learners=[PEER]) for data in (X, sp.csr_matrix(X), pd.DataFrame(X))
+        compare(data, names, learners=["logistic_regression"])
+        for data in (X, sp.csr_matrix(X), pd.DataFrame(X))
     )
-    # A peer that sums in another order may differ in the last rows, never by much.
-    assert dense.test_accuracy == pytest.approx(sparse.test_accuracy, abs=0.02)
-    assert dense.test_correct == frame.test_correct
+    for other in (sparse, frame):
+        assert other.champion.setting == dense.champion.setting
+        assert other.champion.held_out == pytest.approx(dense.champion.held_out, abs=0.01)
+        assert other.test_accuracy == pytest.approx(dense.test_accuracy, abs=0.01)
     assert set(dense.model.predict(X)) <= set(names)
 
 
@@ -213,15 +216,17 @@ def test_bad_data(iris):
 def test_every_flat_learner_takes_part():
     X, y = load_digits(n_class=4, return_X_y=True)
     result = compare(X[:400], y[:400])
-    assert {row.learner for row in result.leaderboard} == set(registry.names("multiclass"))
+    expected = {e.name for e in registry.LEARNERS if e.auto and "multiclass" in e.tasks}
+    assert {row.learner for row in result.leaderboard} == expected
     learned = [row for row in result.leaderboard if not row.baseline]
     chance = max(row.held_out for row in result.leaderboard if row.baseline)
     assert all(row.held_out > chance + 0.4 for row in learned)
     assert result.test_accuracy > 0.9
     for row in learned:
-        if registry.get(row.learner).kind == "path":
-            assert row.value in registry.C_GRID
-            assert not row.converged or row.gap <= 1.01e-5
+        entry = registry.get(row.learner)
+        if entry.kind == "path":
+            assert row.value in entry.grid
+            assert row.converged == (row.gap <= 1.001 * tuning.make(entry, 0).tol)
 
 
 def test_path_ties_go_to_the_strongest_regularization():
@@ -232,3 +237,14 @@ def test_path_ties_go_to_the_strongest_regularization():
     result = compare(X, y, learners=["logistic_regression"])
     assert result.champion.setting == "C = 0.001"
     assert result.test_accuracy == 1.0
+
+
+def test_each_pass_visits_the_rows_in_its_own_order():
+    first, second = (tuning.make(PEER, seed).random_state for seed in (0, 0))
+    assert first.randint(10**6) == second.randint(10**6)
+    assert first.randint(10**6) != tuning.make(PEER, 0).random_state.randint(10**6)
+
+
+def test_slow_learners_run_on_request(iris):
+    result = compare(*iris, learners=["sparse_logistic"])
+    assert "sparse_logistic" in {row.learner for row in result.leaderboard}

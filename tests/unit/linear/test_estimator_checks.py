@@ -14,12 +14,12 @@ from separatrix import (
 )
 
 ESTIMATORS = [
-    LogisticRegression(),
+    LogisticRegression(tol=1e-13),
     LogisticRegression("l1"),
     LogisticRegression("elasticnet"),
-    LinearSVM(),
-    LinearClassifier(),
-    LinearClassifier("hinge"),
+    LinearSVM(tol=1e-13),
+    LinearClassifier(tol=1e-13),
+    LinearClassifier("hinge", tol=1e-13),
     Perceptron(),
     Perceptron("none"),
     Perceptron("vote"),
@@ -28,17 +28,21 @@ ESTIMATORS = [
     PriorSampling(),
 ]
 
-ONLINE = "an online path depends on the order and number of rows, it minimizes nothing"
+PATH = "an online path depends on the order and number of rows, it minimizes nothing"
+ONLINE = {
+    "check_sample_weight_equivalence_on_dense_data": PATH,
+    "check_sample_weight_equivalence_on_sparse_data": PATH,
+}
+MENDED = "MIRA rests once the heavy class is right in training; the check wants 87 % on other rows"
 
 
 def expected_failures(estimator):
     """Checks that do not apply, each with the reason in one line."""
-    if isinstance(estimator, Perceptron | MIRA):
-        return {
-            "check_sample_weight_equivalence_on_dense_data": ONLINE,
-            "check_sample_weight_equivalence_on_sparse_data": ONLINE,
-        }
-    return {}
+    if isinstance(estimator, PriorSampling):
+        return {"check_classifiers_train": "predictions are drawn, not the likeliest label"}
+    if isinstance(estimator, MIRA):
+        return {**ONLINE, "check_class_weight_classifiers": MENDED}
+    return ONLINE if isinstance(estimator, Perceptron) else {}
 
 
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")

@@ -43,9 +43,9 @@ def test_l1_and_elastic_net_agree_with_scikit_learn(penalty, ratio):
     share = 1.0 if penalty == "l1" else ratio
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        peer = SklearnLogistic(
-            l1_ratio=share, C=C, solver="saga", tol=1e-10, max_iter=50_000
-        ).fit(features, y)
+        peer = SklearnLogistic(l1_ratio=share, C=C, solver="saga", tol=1e-10, max_iter=50_000).fit(
+            features, y
+        )
 
     def value(model):
         w, s = model.coef_, (2 * y - 1) * model.decision_function(features)
@@ -130,7 +130,10 @@ def test_every_loss_by_name(loss):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = LinearClassifier(loss, C=0.1, max_iter=300, random_state=0).fit(scale(features), y)
-    assert model.score(scale(features), y) > 0.95
+    if loss == "perceptron":  # zero weights lose nothing: the learner for it is `Perceptron`
+        assert model.solution_.objective < 1e-6
+    else:
+        assert model.score(scale(features), y) > 0.95
     assert hasattr(model, "predict_proba") == (loss == "logistic")
 
 
@@ -147,7 +150,11 @@ def test_unknown_names_are_refused():
 
 @pytest.mark.parametrize(
     "estimator",
-    [LogisticRegression(tol=1e-8), LinearSVM(tol=1e-8, random_state=0), LogisticRegression("l1", tol=1e-8)],
+    [
+        LogisticRegression(tol=1e-8),
+        LinearSVM(tol=1e-8, random_state=0),
+        LogisticRegression("l1", tol=1e-8),
+    ],
     ids=repr,
 )
 def test_the_path_equals_single_fits(estimator):

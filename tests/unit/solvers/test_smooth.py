@@ -147,9 +147,9 @@ class TestEachSolver:
             assert solution.objective <= 0.5 * objective.value(start)
 
     def test_passes_are_the_products_with_the_data(self, solver, name, monkeypatch):
+        monkeypatch.setattr(Objective, "has_fused_pass", False)
         objective = make("multiclass_logistic")
-        inner = objective.score_map
-        counted = Counting(inner)
+        counted = Counting(objective.score_map)
         objective.score_map = counted
         solution = solver.minimize(objective, None, monitor(tol=1e-6))
         # Forming Hessians or their blocks reads the data once.

@@ -1,0 +1,158 @@
+//! The sweeps of [`crate::dual_binary`]: loops over rows, compiled for each instruction set.
+
+use crate::dual_common::following;
+use crate::dual_intercept::Bias;
+use crate::hot::HotRows;
+use crate::margin_dual::MarginDual;
+use crate::real::Real;
+use crate::rows::Rows;
+use crate::simd::Task;
+
+/// The fixed part of the problem, as rows see it.
+pub(crate) struct Problem<'a, X, L> {
+    pub x: &'a X,
+    pub loss: L,
+    pub signs: &'a [f64],
+    pub upper: &'a [f64],
+    pub norms: &'a [f64],
+}
+
+/// Weights that a sweep may change; `scale` is the factor on the curvature.
+pub(crate) struct Local<'a, T> {
+    pub weights: &'a mut [T],
+    pub bias: Bias,
+    pub scale: f64,
+}
+
+/// What a visit found.
+#[derive(Debug, Clone)]
+pub(crate) struct Visit {
+    pub dual: f64,
+    pub gap: f64,
+    pub violation: f64,
+}
+
+impl<X, L: MarginDual> Problem<'_, X, L> {
+    /// The exact step on row `i` from `dual`, applied to the local weights.
+    #[inline(always)]
+    fn visit<T: Real, const FMA: bool>(&self, i: usize, dual: f64, local: &mut Local<'_, T>) -> Visit
+    where
+        X: Rows<T>,
+    {
+        let (sign, upper) = (self.signs[i], self.upper[i]);
+        let q = local.scale * (self.norms[i] + local.bias.square);
+        let margin = sign * (self.x.dot::<FMA>(i, local.weights).to_f64() + local.bias.value());
+        let (next, gap) = self.loss.step(margin, q, upper, dual);
+        let step = next - dual;
+        if step != 0.0 {
+            let change = local.scale * sign * step;
+            local.bias.sum += change;
+            self.x.add_to::<FMA>(i, T::from_f64(change), local.weights);
+        }
+        Visit { dual: next, gap, violation: (step * q).abs() }
+    }
+}
+
+/// A serial sweep over a block of rows; returns the largest violation and the intercept.
+pub(crate) struct Sweep<'a, T, X, L> {
+    pub problem: &'a Problem<'a, X, L>,
+    pub rows: &'a [u32],
+    pub local: Local<'a, T>,
+    pub duals: &'a mut [f64],
+    pub gaps: &'a mut [f32],
+    pub hot: &'a mut HotRows,
+}
+
+impl<T: Real, X: Rows<T>, L: MarginDual> Task for Sweep<'_, T, X, L> {
+    type Output = (f64, Bias);
+
+    #[inline(always)]
+    fn run<const FMA: bool>(mut self) -> (f64, Bias) {
+        let mut violation = 0.0f64;
+        for (&i, &next) in self.rows.iter().zip(following(self.rows)) {
+            let i = i as usize;
+            self.problem.x.prefetch(next as usize);
+            let visit = self.problem.visit::<T, FMA>(i, self.duals[i], &mut self.local);
+            if L::BOUNDED {
+                self.hot.note(i, visit.dual - self.duals[i]);
+            }
+            self.duals[i] = visit.dual;
+            self.gaps[i] = visit.gap as f32;
+            violation = violation.max(visit.violation);
+        }
+        (violation, self.local.bias)
+    }
+}
+
+/// One thread's share of a merge: visits in order, kept until the merge; returns the local S.
+pub(crate) struct Share<'a, T, X, L> {
+    pub problem: &'a Problem<'a, X, L>,
+    pub rows: &'a [u32],
+    pub local: Local<'a, T>,
+    pub duals: &'a [f64],
+    pub visits: &'a mut Vec<Visit>,
+}
+
+impl<T: Real, X: Rows<T>, L: MarginDual> Task for Share<'_, T, X, L> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(mut self) -> f64 {
+        for (&i, &next) in self.rows.iter().zip(following(self.rows)) {
+            let i = i as usize;
+            self.problem.x.prefetch(next as usize);
+            self.visits.push(self.problem.visit::<T, FMA>(i, self.duals[i], &mut self.local));
+        }
+        self.local.bias.sum
+    }
+}
+
+/// Sums of losses and gaps over a block of rows, at fixed weights.
+pub(crate) struct Measure<'a, T, X, L> {
+    pub problem: &'a Problem<'a, X, L>,
+    pub first: usize,
+    pub weights: &'a [T],
+    pub intercept: f64,
+    pub duals: &'a [f64],
+}
+
+impl<T: Real, X: Rows<T>, L: MarginDual> Task for Measure<'_, T, X, L> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> (f64, f64) {
+        let p = self.problem;
+        let (mut loss, mut gap) = (0.0, 0.0);
+        for (i, &dual) in (self.first..).zip(self.duals) {
+            if p.upper[i] > 0.0 {
+                let score = p.x.dot::<FMA>(i, self.weights).to_f64() + self.intercept;
+                loss += p.loss.loss(p.signs[i] * score, p.upper[i]);
+                gap += p.loss.gap(p.signs[i] * score, p.upper[i], dual);
+            }
+        }
+        (loss, gap)
+    }
+}
+
+/// w += sum of a_i y_i x_i.
+pub(crate) struct Rebuild<'a, T, X> {
+    pub x: &'a X,
+    pub rows: &'a [u32],
+    pub signs: &'a [f64],
+    pub duals: &'a [f64],
+    pub weights: &'a mut [T],
+}
+
+impl<T: Real, X: Rows<T>> Task for Rebuild<'_, T, X> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        for &i in self.rows {
+            let i = i as usize;
+            if self.duals[i] != 0.0 {
+                self.x.add_to::<FMA>(i, T::from_f64(self.signs[i] * self.duals[i]), self.weights);
+            }
+        }
+    }
+}

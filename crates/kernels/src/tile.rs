@@ -1,0 +1,234 @@
+//! Small dense products that stay in registers: the two halves of a dense pass.
+//!
+//! A block of rows is multiplied by all weights (scores) and by all residuals (gradient) while it is
+//! in cache. Scores and residuals of a block are score-major, `z[c * BLOCK + i]`, so that losses run
+//! over rows in vectors; weights and gradients are score-major too, `w[c * d + j]`.
+
+use crate::real::Real;
+use crate::simd::{Lanes, Packed};
+
+/// Rows of a block.
+pub(crate) const BLOCK: usize = 64;
+/// Values of a pack at most.
+const LANES: usize = 16;
+
+/// Score-major from feature-major (or row-major) `values` of `k` scores.
+pub(crate) fn turn<T: Real>(values: &[T], k: usize) -> Vec<T> {
+    let d = values.len() / k.max(1);
+    let mut turned = vec![T::ZERO; values.len()];
+    for (j, row) in values.chunks_exact(k.max(1)).enumerate() {
+        for (c, &v) in row.iter().enumerate() {
+            turned[c * d + j] = v;
+        }
+    }
+    turned
+}
+
+/// Feature-major from score-major `values` of `k` scores.
+pub(crate) fn turn_back<T: Real>(values: &[T], k: usize) -> Vec<T> {
+    turn(values, values.len() / k.max(1))
+}
+
+/// Residuals of a block, given row by row, into the score-major `z`, padded with zeros.
+#[inline(always)]
+pub(crate) fn from_rows<T: Real>(rows: &[T], k: usize, z: &mut [T]) {
+    let n = rows.len() / k;
+    for (c, z) in z.chunks_exact_mut(BLOCK).enumerate() {
+        for (z, row) in z.iter_mut().zip(rows.chunks_exact(k)) {
+            *z = row[c];
+        }
+        z[n..].fill(T::ZERO);
+    }
+}
+
+/// Scores of a block, from the score-major `z`, row by row.
+#[inline(always)]
+pub(crate) fn to_rows<T: Real>(z: &[T], k: usize, rows: &mut [T]) {
+    for (i, row) in rows.chunks_exact_mut(k).enumerate() {
+        for (o, z) in row.iter_mut().zip(z.chunks_exact(BLOCK)) {
+            *o = z[i];
+        }
+    }
+}
+
+/// Size of the next group of scores when `rest` are left: at most `limit`, as even as possible.
+#[inline(always)]
+fn group(rest: usize, limit: usize) -> usize {
+    rest.div_ceil(rest.div_ceil(limit))
+}
+
+/// z[c * BLOCK + i] = <x_i, w_c> for the rows of `x` (at most [`BLOCK`], `d` columns each).
+///
+/// 4 rows x 5 scores fill the registers of AVX-512, 2 x 2 those of AVX2. Every product is summed in
+/// the lanes of a pack, then over the lanes, whatever the size of the tile.
+#[inline(always)]
+pub(crate) fn scores<T: Packed, V: Lanes<T>>(x: &[T], d: usize, w: &[T], k: usize, z: &mut [T]) {
+    let limit = if V::MANY { 5 } else { 2 };
+    let mut done = 0;
+    while done < k {
+        let size = group(k - done, limit);
+        let (w, z) = (&w[done * d..(done + size) * d], &mut z[done * BLOCK..(done + size) * BLOCK]);
+        match (V::MANY, size) {
+            (true, 1) => score_group::<T, V, 8, 1>(x, d, w, z),
+            (true, 2) => score_group::<T, V, 4, 2>(x, d, w, z),
+            (true, 3) => score_group::<T, V, 4, 3>(x, d, w, z),
+            (true, 4) => score_group::<T, V, 4, 4>(x, d, w, z),
+            (true, _) => score_group::<T, V, 4, 5>(x, d, w, z),
+            (false, 1) => score_group::<T, V, 4, 1>(x, d, w, z),
+            (false, _) => score_group::<T, V, 2, 2>(x, d, w, z),
+        }
+        done += size;
+    }
+}
+
+#[inline(always)]
+fn score_group<T: Packed, V: Lanes<T>, const R: usize, const C: usize>(
+    x: &[T],
+    d: usize,
+    w: &[T],
+    z: &mut [T],
+) {
+    let rows = x.len().checked_div(d).unwrap_or(0);
+    let mut i = 0;
+    while i + R <= rows {
+        score_tile::<T, V, R, C>(&x[i * d..(i + R) * d], d, w, &mut z[i..]);
+        i += R;
+    }
+    while i < rows {
+        score_tile::<T, V, 1, C>(&x[i * d..(i + 1) * d], d, w, &mut z[i..]);
+        i += 1;
+    }
+}
+
+#[inline(always)]
+fn score_tile<T: Packed, V: Lanes<T>, const R: usize, const C: usize>(
+    x: &[T],
+    d: usize,
+    w: &[T],
+    z: &mut [T],
+) {
+    let mut acc = [[V::splat(T::ZERO); C]; R];
+    let whole = d / V::COUNT * V::COUNT;
+    let mut j = 0;
+    while j < whole {
+        let mut packs = [V::splat(T::ZERO); R];
+        for (r, pack) in packs.iter_mut().enumerate() {
+            *pack = V::load(x, r * d + j);
+        }
+        for c in 0..C {
+            let weight = V::load(w, c * d + j);
+            for (acc, pack) in acc.iter_mut().zip(&packs) {
+                acc[c] = pack.fma(weight, acc[c]);
+            }
+        }
+        j += V::COUNT;
+    }
+    for r in 0..R {
+        for c in 0..C {
+            let mut sum = fold::<T, V>(acc[r][c]);
+            for j in whole..d {
+                sum += x[r * d + j] * w[c * d + j];
+            }
+            z[c * BLOCK + r] = sum;
+        }
+    }
+}
+
+/// Sum of the lanes, in halves.
+#[inline(always)]
+fn fold<T: Real, V: Lanes<T>>(pack: V) -> T {
+    let mut part = [T::ZERO; LANES];
+    pack.store(&mut part);
+    let mut width = V::COUNT / 2;
+    while width > 0 {
+        for l in 0..width {
+            part[l] += part[l + width];
+        }
+        width /= 2;
+    }
+    part[0]
+}
+
+/// g[c * d + j] += sum_i z[c * BLOCK + i] x_ij for the rows of `x`, in `f64`.
+///
+/// Five scores x four packs of columns fill the registers of AVX-512, two x two those of AVX2.
+#[inline(always)]
+pub(crate) fn gradient<T: Packed, V: Lanes<T>>(x: &[T], d: usize, z: &[T], k: usize, g: &mut [f64]) {
+    let limit = if V::MANY { 5 } else { 2 };
+    let mut done = 0;
+    while done < k {
+        let size = group(k - done, limit);
+        let (z, g) = (&z[done * BLOCK..(done + size) * BLOCK], &mut g[done * d..(done + size) * d]);
+        match (V::MANY, size) {
+            (true, 1) => gradient_group::<T, V, 1, 8>(x, d, z, g),
+            (true, 2) => gradient_group::<T, V, 2, 8>(x, d, z, g),
+            (true, 3) => gradient_group::<T, V, 3, 4>(x, d, z, g),
+            (true, 4) => gradient_group::<T, V, 4, 4>(x, d, z, g),
+            (true, _) => gradient_group::<T, V, 5, 4>(x, d, z, g),
+            (false, 1) => gradient_group::<T, V, 1, 4>(x, d, z, g),
+            (false, _) => gradient_group::<T, V, 2, 2>(x, d, z, g),
+        }
+        done += size;
+    }
+}
+
+#[inline(always)]
+fn gradient_group<T: Packed, V: Lanes<T>, const C: usize, const N: usize>(
+    x: &[T],
+    d: usize,
+    z: &[T],
+    g: &mut [f64],
+) {
+    let mut j = 0;
+    while j + N * V::COUNT <= d {
+        gradient_tile::<T, V, C, N>(x, d, z, g, j);
+        j += N * V::COUNT;
+    }
+    while j + V::COUNT <= d {
+        gradient_tile::<T, V, C, 1>(x, d, z, g, j);
+        j += V::COUNT;
+    }
+    for j in j..d {
+        for c in 0..C {
+            let mut sum = T::ZERO;
+            for (x, &r) in x.chunks_exact(d).zip(&z[c * BLOCK..(c + 1) * BLOCK]) {
+                sum += r * x[j];
+            }
+            g[c * d + j] += sum.to_f64();
+        }
+    }
+}
+
+/// The gradients of C scores in N packs of columns, summed over the rows in registers.
+#[inline(always)]
+fn gradient_tile<T: Packed, V: Lanes<T>, const C: usize, const N: usize>(
+    x: &[T],
+    d: usize,
+    z: &[T],
+    g: &mut [f64],
+    j: usize,
+) {
+    let mut acc = [[V::splat(T::ZERO); N]; C];
+    for (i, x) in x.chunks_exact(d).enumerate() {
+        let mut packs = [V::splat(T::ZERO); N];
+        for (n, pack) in packs.iter_mut().enumerate() {
+            *pack = V::load(x, j + n * V::COUNT);
+        }
+        for (c, acc) in acc.iter_mut().enumerate() {
+            let residual = V::splat(z[c * BLOCK + i]);
+            for (acc, &pack) in acc.iter_mut().zip(&packs) {
+                *acc = residual.fma(pack, *acc);
+            }
+        }
+    }
+    let mut part = [T::ZERO; LANES];
+    for (c, acc) in acc.iter().enumerate() {
+        for (n, acc) in acc.iter().enumerate() {
+            acc.store(&mut part);
+            let at = c * d + j + n * V::COUNT;
+            for (g, &p) in g[at..at + V::COUNT].iter_mut().zip(&part) {
+                *g += p.to_f64();
+            }
+        }
+    }
+}

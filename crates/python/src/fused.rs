@@ -1,0 +1,228 @@
+//! Losses at given scores, and whole passes: value and gradient of the weighted losses.
+
+use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+use separatrix_kernels::dense::Dense as View;
+use separatrix_kernels::exponential::VectorExp;
+use separatrix_kernels::losses::{Labeled, SmoothLoss, Targets};
+use separatrix_kernels::rows::Rows;
+use separatrix_kernels::simd::Packed;
+use separatrix_kernels::{batch, fused, gram as kernel, losses};
+
+use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
+use crate::design::{Csr, Dense, DenseAny, SparseAny, SparsePair, weights_of};
+use crate::errors::{data_error, to_python};
+use crate::run::run;
+
+/// Targets and row weights as they came, kept while a kernel reads them.
+struct Held<'py, T: Element> {
+    loss: SmoothLoss,
+    signs: Option<PyReadonlyArray1<'py, T>>,
+    classes: Option<PyReadonlyArray1<'py, i64>>,
+    weights: Option<PyReadonlyArray1<'py, T>>,
+}
+
+impl<'py, T: VectorExp + Element> Held<'py, T> {
+    fn new(
+        loss: &str,
+        targets: &Bound<'py, PyAny>,
+        row_weights: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Self> {
+        let loss = SmoothLoss::named(loss).map_err(to_python)?;
+        let (signs, classes) = if loss == SmoothLoss::MulticlassLogistic {
+            let classes =
+                targets.extract().map_err(|_| data_error("targets must be an int64 vector".into()))?;
+            (None, Some(classes))
+        } else {
+            let signs = targets
+                .extract()
+                .map_err(|_| data_error("targets must be a vector of the data's dtype".into()))?;
+            (Some(signs), None)
+        };
+        let weights = match row_weights {
+            Some(weights) => Some(
+                weights
+                    .extract()
+                    .map_err(|_| data_error("row_weights must be a vector of the data's dtype".into()))?,
+            ),
+            None => None,
+        };
+        Ok(Self { loss, signs, classes, weights })
+    }
+
+    fn labeled(&self, n_rows: usize, k: usize) -> PyResult<Labeled<'_, T>> {
+        let targets = match (&self.signs, &self.classes) {
+            (Some(signs), _) => Targets::Signs(vector("targets", signs)?),
+            (None, Some(classes)) => Targets::Classes(vector("targets", classes)?),
+            (None, None) => return Err(data_error("there are no targets".into())),
+        };
+        let weights = self.weights.as_ref().map(|w| vector("row_weights", w)).transpose()?;
+        Labeled::new(self.loss, targets, weights, n_rows, k).map_err(to_python)
+    }
+}
+
+/// Sum of the weighted losses at scores of shape (n, K), and their derivatives of the same shape.
+#[pyfunction]
+#[pyo3(signature = (loss, scores, targets, row_weights, n_threads))]
+pub fn losses_at<'py>(
+    py: Python<'py>,
+    loss: &str,
+    scores: &Bound<'py, PyAny>,
+    targets: &Bound<'py, PyAny>,
+    row_weights: Option<&Bound<'py, PyAny>>,
+    n_threads: usize,
+) -> PyResult<(f64, Bound<'py, PyAny>)> {
+    fn typed<'py, T: VectorExp + Element>(
+        py: Python<'py>,
+        scores: &PyReadonlyArray2<'py, T>,
+        held: &Held<'py, T>,
+        n_threads: usize,
+    ) -> PyResult<(f64, Bound<'py, PyAny>)> {
+        let (n, k) = (scores.shape()[0], scores.shape()[1]);
+        let values = matrix("scores", scores)?;
+        let labeled = held.labeled(n, k)?;
+        let (sum, out) = run(py, values.len() * 16, |stop| {
+            let mut out = vec![T::ZERO; values.len()];
+            let sum = losses::losses_at(labeled, values, &mut out, n_threads, stop)?;
+            Ok((sum, out))
+        })?;
+        Ok((sum, new_matrix(py, out, k)?.into_any()))
+    }
+    if let Ok(scores) = scores.extract::<PyReadonlyArray2<'_, f32>>() {
+        typed(py, &scores, &Held::new(loss, targets, row_weights)?, n_threads)
+    } else if let Ok(scores) = scores.extract::<PyReadonlyArray2<'_, f64>>() {
+        typed(py, &scores, &Held::new(loss, targets, row_weights)?, n_threads)
+    } else {
+        Err(data_error("scores must be a float32 or float64 matrix".into()))
+    }
+}
+
+fn dense_pass<'py, T: VectorExp + Packed + Element>(
+    py: Python<'py>,
+    array: &Py<PyArray2<T>>,
+    held: &Held<'py, T>,
+    w: &Bound<'py, PyAny>,
+    n_threads: usize,
+) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
+    let guard = readonly(py, array)?;
+    let (n, d) = shape(py, array);
+    let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
+    let w = weights_of::<T>(w)?;
+    let k = w.shape()[1];
+    let weights = matrix("weights", &w)?;
+    let labeled = held.labeled(n, k)?;
+    let (value, grad) = run(py, view.n_stored().saturating_mul(2 * k), |stop| {
+        fused::value_and_grad(view, labeled, weights, n_threads, stop)
+    })?;
+    Ok((value, new_matrix(py, grad, k)?))
+}
+
+fn sparse_pass<'py, T: VectorExp + Element>(
+    py: Python<'py>,
+    pair: &SparsePair<T>,
+    held: &Held<'py, T>,
+    w: &Bound<'py, PyAny>,
+    n_threads: usize,
+) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
+    let (x, transpose) = (&pair.rows, pair.transposed()?);
+    let w = weights_of::<T>(w)?;
+    let k = w.shape()[1];
+    let weights = matrix("weights", &w)?;
+    let labeled = held.labeled(x.n_rows(), k)?;
+    let intercept = weights.len() > x.n_cols() * k;
+    let (value, grad) = run(py, x.n_stored().saturating_mul(2 * k), |stop| {
+        let mut scores = vec![T::ZERO; x.n_rows() * k];
+        batch::scores(x, weights, k, &mut scores, n_threads, stop)?;
+        let mut residuals = vec![T::ZERO; scores.len()];
+        let value = losses::losses_at(labeled, &scores, &mut residuals, n_threads, stop)?;
+        let mut inner = vec![T::ZERO; x.n_cols() * k];
+        batch::scores(transpose, &residuals, k, &mut inner, n_threads, stop)?;
+        let mut grad: Vec<f64> = inner.into_iter().map(T::to_f64).collect();
+        if intercept {
+            let at = grad.len();
+            grad.resize(at + k, 0.0);
+            for row in residuals.chunks_exact(k) {
+                for (g, r) in grad[at..].iter_mut().zip(row) {
+                    *g += r.to_f64();
+                }
+            }
+        }
+        Ok((value, grad))
+    })?;
+    Ok((value, new_matrix(py, grad, k)?))
+}
+
+/// Value and gradient of the weighted losses at w of shape (d, K), or (d + 1, K) with intercepts last.
+#[pyfunction]
+#[pyo3(signature = (design, loss, targets, row_weights, w, n_threads))]
+pub fn fused_value_and_grad<'py>(
+    py: Python<'py>,
+    design: &Bound<'py, PyAny>,
+    loss: &str,
+    targets: &Bound<'py, PyAny>,
+    row_weights: Option<&Bound<'py, PyAny>>,
+    w: &Bound<'py, PyAny>,
+    n_threads: usize,
+) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
+    if let Ok(csr) = design.cast::<Csr>() {
+        return match &csr.get().inner {
+            SparseAny::F32(pair) => {
+                sparse_pass(py, pair, &Held::new(loss, targets, row_weights)?, w, n_threads)
+            }
+            SparseAny::F64(pair) => {
+                sparse_pass(py, pair, &Held::new(loss, targets, row_weights)?, w, n_threads)
+            }
+        };
+    }
+    match design.cast::<Dense>() {
+        Ok(dense) => match &dense.get().inner {
+            DenseAny::F32(array) => {
+                dense_pass(py, array, &Held::new(loss, targets, row_weights)?, w, n_threads)
+            }
+            DenseAny::F64(array) => {
+                dense_pass(py, array, &Held::new(loss, targets, row_weights)?, w, n_threads)
+            }
+        },
+        Err(_) => Err(data_error("expected a _core.Csr or a _core.Dense".into())),
+    }
+}
+
+/// sum_i c_i x_i x_i' over the numbered rows of dense data (None: all), with a column of ones appended
+/// to the data where `intercept` says so.
+#[pyfunction]
+#[pyo3(signature = (design, rows, weights, intercept, n_threads))]
+pub fn gram<'py>(
+    py: Python<'py>,
+    design: &Dense,
+    rows: Option<PyReadonlyArray1<'py, i64>>,
+    weights: &Bound<'py, PyAny>,
+    intercept: bool,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    fn typed<'py, T: Packed + Element>(
+        py: Python<'py>,
+        array: &Py<PyArray2<T>>,
+        rows: Option<&[i64]>,
+        weights: &Bound<'py, PyAny>,
+        intercept: bool,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let guard = readonly(py, array)?;
+        let (n, d) = shape(py, array);
+        let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
+        let weights: PyReadonlyArray1<'_, T> = weights
+            .extract()
+            .map_err(|_| data_error("the weights must be a vector of the data's dtype".into()))?;
+        let weights = vector("weights", &weights)?;
+        let size = d + usize::from(intercept);
+        let work = weights.len().saturating_mul(size * size / 2);
+        let out = run(py, work, |stop| kernel::gram(view, rows, weights, intercept, n_threads, stop))?;
+        Ok(new_matrix(py, out, size)?.into_any())
+    }
+    let rows = rows.as_ref().map(|rows| vector("rows", rows)).transpose()?;
+    match &design.inner {
+        DenseAny::F32(array) => typed(py, array, rows, weights, intercept, n_threads),
+        DenseAny::F64(array) => typed(py, array, rows, weights, intercept, n_threads),
+    }
+}
