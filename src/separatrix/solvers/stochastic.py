@@ -186,9 +186,21 @@ class _Search:
         """Bound of P(w) - min P at the best weights, where strong convexity gives one."""
         if stopped is StopReason.INTERRUPTED or "value_grad" not in self._objective.can:
             return math.inf, "none"
-        _, grad = self._objective.value_and_grad(np.asarray(self.best, dtype=np.float64))
+        grad = self._gradient(np.asarray(self.best, dtype=np.float64))
         gap = self._objective.gap_bound(self.best, grad)
         return gap, "gradient norm" if math.isfinite(gap) else "none"
+
+    def _gradient(self, w: Array) -> Array:
+        """Gradient of P; row by row where the score map can, which spares sparse data a transpose."""
+        objective = self._objective
+        if not hasattr(objective.score_map, "subset"):
+            return objective.value_and_grad(w)[1]
+        whole = objective.score_map.subset(np.arange(objective.score_map.n_rows))
+        _, ds = objective.loss.value_and_grad(whole(w), objective.targets)
+        grad: Array = whole.adjoint((ds.T * objective.row_weights).T)
+        inner = objective.penalized(w)
+        grad[: len(inner)] += objective.regularizer.grad(inner)
+        return grad
 
 
 @dataclass(frozen=True, kw_only=True)

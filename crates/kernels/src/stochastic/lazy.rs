@@ -121,7 +121,10 @@ impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
         let shrunk_intercept = shares.penalized > n_features;
         let mut total = 0.0;
         let mut moves = vec![T::ZERO; k];
-        for batch in rows.chunks(batch_size) {
+        for (at, batch) in rows.chunks(batch_size).enumerate() {
+            if let Some(&next) = rows.get((at + 1) * batch_size) {
+                x.prefetch(next as usize);
+            }
             lazy.set_shift(&run.weights[n_features..], center, &mut run.shift, &mut run.tilt);
             total += run.batch_slopes::<X, FMA>(x, data, batch, T::from_f64(lazy.s), center);
             let rate = run.next_rate(x.n_rows());
