@@ -19,7 +19,7 @@ __all__ = ["AdaDelta", "AdaGrad", "Adam", "RmsProp", "StochasticGradient"]
 
 _SCHEDULES = ("constant", "inverse", "inverse_sqrt", "bottou")
 #: Passes without a fall of the objective after which the rate is cut: so many, or this share of all.
-_PATIENCE = 5
+_PATIENCE = 10
 _PATIENCE_SHARE = 0.25
 #: By which a rate that proved too large is divided, and how often in vain before the run ends.
 _FACTOR = 3.0
@@ -36,7 +36,8 @@ class _Stochastic:
         First step size, for F = P / (C n); None tries powers of four on some rows.
     schedule : {"bottou", "inverse", "inverse_sqrt", "constant"}
         With t steps done, m a pass and l the L2 share 1 / (C n): rate / (1 + rate l t),
-        rate / (1 + t/m), rate / sqrt(1 + t/m), or rate.
+        rate / (1 + t/m), rate / sqrt(1 + t/m), or rate. With "bottou", intercepts that are not
+        penalized take the third one.
     averaging : bool
         Return the average of the weights, later ones weighing more (as t^4).
     batch_size : int or None
