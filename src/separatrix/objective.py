@@ -193,7 +193,7 @@ class Objective:
         """
         if scores is None:
             scores = self.score_map(w)
-        product = self._curvature_product(scores)
+        product = self.curvature_product(scores)
         curvature = float(getattr(self.regularizer, "curvature", 0.0))
 
         def apply(v: Array) -> Array:
@@ -204,7 +204,7 @@ class Objective:
 
         return apply
 
-    def _curvature_product(self, scores: Array) -> Callable[[Array], Array]:
+    def curvature_product(self, scores: Array) -> Callable[[Array], Array]:
         """Second derivatives of the losses as a map on directions, prepared once where known."""
         product = self.loss.curvature_product  # type: ignore[attr-defined]
         if self.loss.n_scores == 1:

@@ -144,16 +144,16 @@ class ProximalGradient:
 def _center(objective: Objective, scores: Array) -> Array:
     """Scores shifted by the intercepts that minimize the loss: Newton steps without the data."""
     loss, ds = objective.loss_at(scores)
-    product = objective.loss.curvature_product  # type: ignore[attr-defined]
     row_weights = objective.row_weights
     n_scores = scores.shape[1]
     for _ in range(_INTERCEPT_STEPS):
         grad = ds.sum(axis=0, dtype=np.float64)
+        product = objective.curvature_product(scores)
         hessian = np.empty((n_scores, n_scores))
         for k in range(n_scores):
             unit = np.zeros_like(scores)
             unit[:, k] = 1
-            hessian[k] = row_weights @ product(scores, objective.targets, unit)
+            hessian[k] = row_weights @ product(unit)
         shift = -np.linalg.lstsq(hessian, grad, rcond=1e-12)[0]
         if not np.isfinite(shift).all():
             break
