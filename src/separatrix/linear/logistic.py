@@ -82,8 +82,8 @@ class LogisticRegression(MinimizingClassifier):
     >>> model = LogisticRegression(C=10.0).fit(X, y)
     >>> round(model.score(X, y), 2)
     0.98
-    >>> model.predict_proba(X[:1]).round(2)
-    array([[0.99, 0.01, 0.  ]])
+    >>> model.predict_proba(X[50:51]).round(2)
+    array([[0.  , 0.99, 0.01]])
     """
 
     def __init__(
