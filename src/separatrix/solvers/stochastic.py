@@ -22,8 +22,8 @@ _SCHEDULES = ("constant", "inverse", "inverse_sqrt", "bottou")
 _PATIENCE = 5
 _PATIENCE_SHARE = 0.25
 #: By which a rate that proved too large is divided, and how often in vain before the run ends.
-_FACTOR = 4.0
-_CUTS = 3
+_FACTOR = 3.0
+_CUTS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +39,8 @@ class _Stochastic:
         rate / (1 + t/m), rate / sqrt(1 + t/m), or rate.
     averaging : bool
         Return the average of the weights, later ones weighing more (as t^4).
-    batch_size : int
-        Rows per step.
+    batch_size : int or None
+        Rows per step; None stands for 16, fewer on fewer than 512 rows.
     shuffle : bool
         Visit the rows in a new order in every pass.
     seed : int
@@ -50,7 +50,7 @@ class _Stochastic:
     rate: float | None = None
     schedule: str = "constant"
     averaging: bool = True
-    batch_size: int = 16
+    batch_size: int | None = None
     shuffle: bool = True
     seed: int = 0
 
@@ -60,15 +60,18 @@ class _Stochastic:
     def _rule(self) -> tuple[str, float, float, float]:
         raise NotImplementedError
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self, n_rows: int) -> Recipe:
+        batch_size = self.batch_size
+        if batch_size is None:
+            batch_size = 16 if n_rows >= 512 else max(1, n_rows // 64)
         if self.schedule not in _SCHEDULES:
             raise ParameterError(f"schedule must be one of {_SCHEDULES}, got {self.schedule!r}")
-        if not isinstance(self.batch_size, int | np.integer) or self.batch_size < 1:
-            raise ParameterError(f"batch_size must be a positive integer, got {self.batch_size!r}")
+        if not isinstance(batch_size, int | np.integer) or batch_size < 1:
+            raise ParameterError(f"batch_size must be a positive integer, got {batch_size!r}")
         if self.rate is not None and not 0 < self.rate < math.inf:
             raise ParameterError(f"rate must be positive and finite, got {self.rate!r}")
         seed = self.seed if self.shuffle else None
-        return Recipe(self._rule(), self.schedule, int(self.batch_size), self.averaging, seed)
+        return Recipe(self._rule(), self.schedule, int(batch_size), self.averaging, seed)
 
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Run passes from `w0` until the budget ends or the objective settles.
@@ -78,7 +81,7 @@ class _Stochastic:
         objective is evaluated after every pass (not counted as a pass), and the best weights are
         returned.
         """
-        recipe = self._recipe()
+        recipe = self._recipe(objective.score_map.n_rows)
         start = np.zeros(objective.weight_shape) if w0 is None else np.asarray(w0, dtype=np.float64)
         search = _Search(objective, monitor, recipe, start)
         try:
@@ -155,11 +158,14 @@ class _Search:
             if not self._monitor.converged(self.best_value, mark - self.best_value):
                 mark, marked, cuts = self.best_value, self.passes, 0
             lost = not value <= ceiling
-            if lost or self.passes - marked >= max(_PATIENCE, _PATIENCE_SHARE * marked):
-                cuts += 0 if lost else 1
+            if not lost and self.passes - marked < max(_PATIENCE, _PATIENCE_SHARE * marked):
+                continue
+            if not lost:
+                cuts += 1
                 if cuts == _CUTS:
                     return StopReason.CONVERGED
                 marked = self.passes
+            if lost or self._recipe.schedule == "constant":
                 run = self._start(run.rate / _FACTOR)
 
     def _start(self, rate: float) -> _Run:
@@ -205,7 +211,7 @@ class StochasticGradient(_Stochastic):
     """
 
     schedule: str = "bottou"
-    batch_size: int = 1
+    batch_size: int | None = 1
 
     title: ClassVar[str] = "stochastic gradient"
 

@@ -255,4 +255,11 @@ def find_rate(objective: Objective, recipe: Recipe, w0: Array) -> float:
             rate, value, moved = rate * factor, candidate, True
         if moved:
             break
+    # Where two rates do equally well so early, the smaller one is less noisy later.
+    if trial(rate / TRIAL_FACTOR) <= 1.02 * value:
+        rate /= TRIAL_FACTOR
+    l2 = l2_share(objective)
+    if recipe.schedule == "bottou" and l2 > 0:
+        # A rate that starts to fall within the first pass would freeze the intercepts too early.
+        rate = min(rate, recipe.batch_size / (n_rows * l2))
     return rate
