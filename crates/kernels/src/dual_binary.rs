@@ -97,7 +97,8 @@ impl<T: Real> DualBinary<T> {
         check_upper(upper)?;
         let norms: Vec<f64> = (0..n).map(|i| x.squared_norm(i)).collect();
         let (mean_square, total) = scale_of(&norms, upper);
-        let bias = Bias { center: 0.0, square: intercept.square(mean_square, total, 2), sum: 0.0 };
+        let smooth = loss == MarginLoss::Logistic;
+        let bias = Bias { square: intercept.square(mean_square, total, 2, smooth), ..Bias::default() };
         let mut state = Self {
             loss,
             intercept,
