@@ -287,9 +287,9 @@ impl<T: FastExp> DualMulticlass<T> {
         rows.flat_map(|(point, &upper)| point[..k].iter().map(move |p| upper * p.to_f64())).collect()
     }
 
-    /// Threads that a pass uses: one. Copies of W for local steps cost more to add up than they save, so
+    /// Threads that a sweep uses: one. Copies of W for local steps cost more to add up than they save, so
     /// that threads serve the exact evaluation alone.
-    pub fn n_threads(&self) -> usize {
+    pub fn n_sweep_threads(&self) -> usize {
         1
     }
 }
