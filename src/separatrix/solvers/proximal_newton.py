@@ -18,7 +18,7 @@ from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.driver import Iterate, drive, rounding
-from separatrix.solvers.duality import has_dual_bound, lower_bound_at
+from separatrix.solvers.duality import has_dual_bound, lower_bound, lower_bound_at
 from separatrix.solvers.hessian import has_hessian, loss_hessian
 from separatrix.solvers.points import Point, Points
 from separatrix.solvers.preconditioner import curvatures
@@ -36,7 +36,7 @@ _SWEEPS = 1000
 _HALVINGS = 40
 #: Share of the promised decrease that a step must deliver.
 _DECREASE = 1e-4
-#: Steps in a row whose promise is within rounding before the end.
+#: Steps in a row that gain no more than rounding before the end.
 _STALLS = 3
 
 
@@ -114,24 +114,26 @@ class ProximalNewton:
             loss, ds = objective.loss_at(scores)
         value = loss + penalty.value(w)
         floor, first, stalls = -math.inf, 0.0, 0
+        epsilon = float(np.finfo(scores.dtype).eps)
         while True:
             grad = points.adjoint(ds)
             residual = float(penalty.violation(w, grad).max(initial=0.0))
             first = max(first, residual)
             if certified:
-                floor = max(floor, lower_bound_at(points, w, scores))
+                floor = max(floor, lower_bound(objective, ds, grad, w))
+                if objective.exempt:
+                    floor = max(floor, lower_bound_at(points, w, scores))
             point = Point(w, value, grad, scores)
             yield Iterate(point, bound=max(0.0, value - floor), residual=residual)
-            if residual == 0:
+            if residual == 0 or stalls > _STALLS:
                 return
-            forcing = min(0.1, (residual / first) ** 0.5)
-            target = self._model_minimizer(points, point, penalty, forcing * residual)
+            tolerance = max(min(0.1, (residual / first) ** 0.5) * residual, epsilon * first)
+            target = self._model_minimizer(points, point, penalty, tolerance)
             direction = target - w
             promise = float(np.vdot(grad, direction)) + penalty.value(target) - penalty.value(w)
             noise = rounding(point, objective)
-            stalls = stalls + 1 if -promise <= noise else 0
-            if stalls > _STALLS:
-                return
+            # Where rounding hides the decrease, the model is trusted.
+            slack = noise if -promise <= 10 * noise else 0.0
             scores_there = points.scores(target)
             step = 1.0
             for _ in range(_HALVINGS):
@@ -143,12 +145,12 @@ class ProximalNewton:
                     scores_after = scores + share * (scores_there - scores)
                 loss, ds = objective.loss_at(scores_after)
                 value_after = loss + penalty.value(after)
-                slack = noise if stalls else 0.0
-                if value_after <= value + _DECREASE * step * min(promise, 0.0) + slack:
+                if value_after <= value + _DECREASE * step * promise + slack:
                     break
                 step /= 2
             else:
                 return
+            stalls = stalls + 1 if value - value_after <= noise else 0
             w, scores, value = after, scores_after, value_after
 
     def _model_minimizer(

@@ -17,8 +17,8 @@ __all__ = ["minimize_quadratic"]
 
 _Vector = npt.NDArray[np.float64]
 
-#: Sweeps of coordinate descent between two Newton steps.
-_SWEEPS = 20
+#: Sweeps of coordinate descent between two Newton steps, and multiply-adds they may take.
+_SWEEPS, _MOST_SWEEPS, _WORK = 20, 200, 3e5
 #: Newton steps at most.
 _ROUNDS = 50
 
@@ -51,9 +51,10 @@ def minimize_quadratic(
     array([1.])
     """
     u, q = start, gradient
+    most = int(min(max(_SWEEPS, _WORK / max(1, len(u)) ** 2), _MOST_SWEEPS))
     for _ in range(_ROUNDS):
-        u, q, _, residual = quadratic_descent(hessian, q, u, l1, l2, tolerance, _SWEEPS)
-        if residual <= tolerance:
+        u, q, sweeps, residual = quadratic_descent(hessian, q, u, l1, l2, tolerance, most)
+        if sweeps < most or residual <= tolerance:
             break
         better = _newton_step(hessian, q, u, l1, l2)
         if better is not None:
