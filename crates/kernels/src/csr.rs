@@ -238,6 +238,24 @@ impl<T: Real> Rows<T> for Csr<T> {
     }
 
     #[inline(always)]
+    fn add_scaled_to<const FMA: bool>(&self, i: usize, a: T, scale: &[T], w: &mut [T]) {
+        assert!(w.len() >= self.n_cols && scale.len() >= self.n_cols);
+        let (cols, vals) = self.row(i);
+        for (&c, &v) in cols.iter().zip(vals) {
+            // SAFETY: every column is below n_cols <= w.len(), scale.len() (invariant of Csr, assert above).
+            let (w, s) = unsafe { (w.get_unchecked_mut(c as usize), *scale.get_unchecked(c as usize)) };
+            *w = (a * s).fma::<FMA>(v, *w);
+        }
+    }
+
+    #[inline(always)]
+    fn scaled_square(&self, i: usize, scale: &[T]) -> f64 {
+        let (cols, vals) = self.row(i);
+        let terms = cols.iter().zip(vals).map(|(&c, v)| v.to_f64() * v.to_f64() * scale[c as usize].to_f64());
+        terms.sum()
+    }
+
+    #[inline(always)]
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
         let k = out.len();
         assert!(w.len() >= self.n_cols * k);

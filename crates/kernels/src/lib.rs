@@ -5,6 +5,7 @@
 //! kernel is written once for sparse and dense input, in `f32` and `f64`.
 
 pub mod batch;
+pub mod columns;
 pub mod csr;
 pub mod dense;
 pub mod dual_binary;
@@ -25,6 +26,7 @@ pub mod interrupt;
 pub mod losses;
 pub mod margin_dual;
 pub mod online;
+pub mod quadratic;
 pub mod random;
 pub mod real;
 pub mod row_loss;

@@ -15,7 +15,7 @@ from tests.unit.solvers.problems import make
 
 def test_a_kink_in_the_penalty_takes_a_proximal_step():
     for regularizer in [L1(), ElasticNet(0.5)]:
-        assert isinstance(choose(make("logistic", regularizer)), ProximalGradient)
+        assert isinstance(choose(make("logistic", regularizer)), ProximalNewton)
 
 
 def test_small_dense_problems_take_exact_newton():
