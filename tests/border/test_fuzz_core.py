@@ -83,7 +83,17 @@ def methods_of(made):
 
 
 DTYPES = st.sampled_from(
-    [np.float64, np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_, np.complex128, object]
+    [
+        np.float64,
+        np.float32,
+        np.float16,
+        np.int32,
+        np.int64,
+        np.uint8,
+        np.bool_,
+        np.complex128,
+        object,
+    ]
 )
 SPECIAL = st.sampled_from([0.0, -1.0, 1.0, np.nan, np.inf, -np.inf, 1e300, 1e-300, 7.0, 2.0**40])
 
@@ -107,14 +117,16 @@ def arrays(draw):
 @st.composite
 def near_misses(draw, original):
     """The right array with one thing wrong: length, value, dtype or order."""
-    if not isinstance(original, np.ndarray) or original.size == 0:
+    if not isinstance(original, np.ndarray) or original.size == 0 or original.ndim == 0:
         return draw(arrays())
     array = original.copy()
     kind = draw(st.sampled_from(["value", "short", "long", "dtype", "order"]))
     if kind == "value":
         with np.errstate(all="ignore"):
             array.flat[draw(st.integers(0, array.size - 1))] = (
-                draw(SPECIAL) if array.dtype.kind == "f" else draw(st.sampled_from([-1, 99, 2**31 - 1]))
+                draw(SPECIAL)
+                if array.dtype.kind == "f"
+                else draw(st.sampled_from([-1, 99, 2**31 - 1]))
             )
     elif kind == "short":
         array = array[:-1]
@@ -134,7 +146,9 @@ OTHER = st.one_of(
     st.sampled_from([2**31, 2**40, -(2**63), 2**64]),
     st.floats(),
     st.text(max_size=5),
-    st.sampled_from(["hinge", "logistic", "multiclass_hinge", "none", "free", "perceptron", "mira"]),
+    st.sampled_from(
+        ["hinge", "logistic", "multiclass_hinge", "none", "free", "perceptron", "mira"]
+    ),
     st.builds(dense),
     st.builds(csr),
     st.builds(lambda: dense(np.float32)),
@@ -162,7 +176,7 @@ def online_calls():
         ],
         "StepRule": ["adam", 0.9, 0.99, 1e-8, 4],
         "Stochastic": [
-            csr(), CODES, None, "hinge", None, start, ("sgd", 0.9, 0.99, 1e-8),
+            csr(), CODES, None, "hinge", None, start, ("plain", 0.9, 0.99, 1e-8),
             "constant", 0.1, 1, True, 0.0, 0.1, D, 0,
         ],
         "scheduled_rate": ["constant", 0.1, 1.0, 1.0, 0.1],
@@ -174,7 +188,17 @@ def online_calls():
     }  # fmt: skip
 
 
-CALLS = {**valid_calls(), **online_calls()}
+def proximal_calls():
+    zeros, ones = np.zeros(D + 1), np.ones(D + 1)
+    return {
+        "quadratic_descent": [np.eye(D + 1), ones, zeros, ones, ones, 1e-6, 10],
+        "column_descent": [
+            csr(), np.arange(D + 1, dtype=np.int64), ONES, ones, zeros, ones, ones, 1e-6, 10, 0,
+        ],
+    }  # fmt: skip
+
+
+CALLS = {**valid_calls(), **online_calls(), **proximal_calls()}
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

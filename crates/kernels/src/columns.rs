@@ -217,7 +217,7 @@ mod tests {
     /// X transposed (one column has no entries), and the diagonal of D.
     fn data() -> (Vec<f64>, Vec<f64>) {
         let value = |at: usize| {
-            if at % 3 == 0 || at / N == 4 { 0.0 } else { ((at * 7919) % 101) as f64 / 50.0 - 1.0 }
+            if at.is_multiple_of(3) || at / N == 4 { 0.0 } else { ((at * 7919) % 101) as f64 / 50.0 - 1.0 }
         };
         ((0..N * D).map(value).collect(), (0..N).map(|i| (i % 5) as f64 / 4.0).collect())
     }
@@ -271,7 +271,7 @@ mod tests {
                 &Interrupt::new(),
             )
             .expect("valid");
-            assert!(expected.iter().any(|&u| u == 0.0) && expected[D] != 0.0);
+            assert!(expected.contains(&0.0) && expected[D] != 0.0);
             let dense = solve(&Dense::new(&values, D, N).expect("shape"), &curvature, &q, &l1, &l2);
             let thin = solve(&sparse(&values), &curvature, &q, &l1, &l2);
             for ((a, b), c) in expected.iter().zip(dense).zip(thin) {

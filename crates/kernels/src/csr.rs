@@ -110,17 +110,25 @@ impl<T: Real> Csr<T> {
 
     /// Whether some row names a column twice; rows need not be sorted.
     pub fn repeats_columns(&self) -> bool {
+        // A table of all columns is fast, unless it would be much larger than the data.
+        let tabled = self.n_cols <= 4 * self.columns.len();
         let mut last_seen = Vec::new();
+        let mut sorted = Vec::new();
         for i in 0..self.n_rows() {
             let columns = self.row(i).0;
             if columns.windows(2).all(|pair| pair[0] < pair[1]) {
                 continue;
             }
-            if last_seen.is_empty() {
-                last_seen = vec![usize::MAX; self.n_cols];
-            }
-            for &c in columns {
-                if std::mem::replace(&mut last_seen[c as usize], i) == i {
+            if tabled {
+                last_seen.resize(self.n_cols, usize::MAX);
+                if columns.iter().any(|&c| std::mem::replace(&mut last_seen[c as usize], i) == i) {
+                    return true;
+                }
+            } else {
+                sorted.clear();
+                sorted.extend_from_slice(columns);
+                sorted.sort_unstable();
+                if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
                     return true;
                 }
             }
@@ -433,8 +441,10 @@ mod tests {
     fn repeated_columns_are_seen_in_any_order() {
         assert!(!example().repeats_columns());
         for (columns, repeats) in [([1, 0, 2], false), ([1, 1, 2], true), ([2, 0, 2], true)] {
-            let x = Csr::new(&[0i32, 3], &columns, &[1.0, 2.0, 3.0], 3, 1).expect("valid");
-            assert_eq!(x.repeats_columns(), repeats);
+            for n_cols in [3, 1000] {
+                let x = Csr::new(&[0i32, 3], &columns, &[1.0, 2.0, 3.0], n_cols, 1).expect("valid");
+                assert_eq!(x.repeats_columns(), repeats);
+            }
         }
     }
 
