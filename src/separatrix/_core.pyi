@@ -185,3 +185,24 @@ def gram(
     intercept: bool,
     n_threads: int,
 ) -> _Floats: ...
+def quadratic_descent(
+    hessian: npt.NDArray[np.float64],
+    gradient: npt.NDArray[np.float64],
+    start: npt.NDArray[np.float64],
+    l1: npt.NDArray[np.float64],
+    l2: npt.NDArray[np.float64],
+    tolerance: float,
+    max_sweeps: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], int, float]: ...
+def column_descent(
+    design: Csr | Dense,
+    columns: npt.NDArray[np.int64],
+    curvature: _Floats,
+    gradient: npt.NDArray[np.float64],
+    start: npt.NDArray[np.float64],
+    l1: npt.NDArray[np.float64],
+    l2: npt.NDArray[np.float64],
+    tolerance: float,
+    max_sweeps: int,
+    seed: int,
+) -> tuple[npt.NDArray[np.float64], int, float]: ...

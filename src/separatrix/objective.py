@@ -19,6 +19,7 @@ from separatrix.losses import (
     SquaredHinge,
 )
 from separatrix.protocols import Array, Loss, Regularizer, ScoreMap
+from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 
 __all__ = ["DUAL_LOSSES", "Objective"]
 
@@ -60,8 +61,8 @@ class Objective:
     Attributes
     ----------
     can : frozenset of str
-        What the objective offers: "value_grad", "smooth", "smooth_loss", "hvp", "prox",
-        "dual".
+        What the objective offers: "value_grad", "smooth", "smooth_loss", "curvature", "hvp",
+        "prox", "elastic_net", "dual", "hinge", "dense".
     """
 
     def __init__(
@@ -88,12 +89,16 @@ class Objective:
         can = {"prox"}
         if self.loss.smooth:
             can.add("smooth_loss")
+            if hasattr(self.loss, "curvature_product"):
+                can.add("curvature")
         if self.regularizer.smooth:
             can.add("value_grad")
             if self.loss.smooth:
                 can.add("smooth")
-                if hasattr(self.loss, "curvature_product"):
+                if "curvature" in can:
                     can.add("hvp")
+        if isinstance(self.regularizer, L1 | L2 | ElasticNet | Unpenalized):
+            can.add("elastic_net")
         name = getattr(self.loss, "name", None)
         regularizer = getattr(self.regularizer, "name", None)
         if name in DUAL_LOSSES and regularizer == "l2" and hasattr(self.score_map, "design"):
@@ -193,7 +198,7 @@ class Objective:
         """
         if scores is None:
             scores = self.score_map(w)
-        product = self._curvature_product(scores)
+        product = self.curvature_product(scores)
         curvature = float(getattr(self.regularizer, "curvature", 0.0))
 
         def apply(v: Array) -> Array:
@@ -204,7 +209,7 @@ class Objective:
 
         return apply
 
-    def _curvature_product(self, scores: Array) -> Callable[[Array], Array]:
+    def curvature_product(self, scores: Array) -> Callable[[Array], Array]:
         """Second derivatives of the losses as a map on directions, prepared once where known."""
         product = self.loss.curvature_product  # type: ignore[attr-defined]
         if self.loss.n_scores == 1:

@@ -39,7 +39,7 @@ def test_old_tools_are_named_with_their_version(tmp_path):
     result = run("b.check_tool_chain()", tmp_path)
     assert result.returncode == 1
     assert "rustc 1.63.0 is too old" in result.stderr
-    assert "1.85" in result.stderr
+    assert "1.89" in result.stderr
 
 
 def test_a_shim_without_a_tool_chain_counts_as_missing(tmp_path):
@@ -49,7 +49,7 @@ def test_a_shim_without_a_tool_chain_counts_as_missing(tmp_path):
 
 
 def test_good_tools_pass(tmp_path):
-    tool(tmp_path, "cargo", "cargo 1.85.0")
+    tool(tmp_path, "cargo", "cargo 1.89.0")
     tool(tmp_path, "rustc", "rustc 1.100.0-nightly (abc 2027-01-01)")
     result = run("b.check_tool_chain()", tmp_path)
     assert result.returncode == 0, result.stderr

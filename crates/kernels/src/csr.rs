@@ -110,17 +110,25 @@ impl<T: Real> Csr<T> {
 
     /// Whether some row names a column twice; rows need not be sorted.
     pub fn repeats_columns(&self) -> bool {
+        // A table of all columns is fast, unless it would be much larger than the data.
+        let tabled = self.n_cols <= 4 * self.columns.len();
         let mut last_seen = Vec::new();
+        let mut sorted = Vec::new();
         for i in 0..self.n_rows() {
             let columns = self.row(i).0;
             if columns.windows(2).all(|pair| pair[0] < pair[1]) {
                 continue;
             }
-            if last_seen.is_empty() {
-                last_seen = vec![usize::MAX; self.n_cols];
-            }
-            for &c in columns {
-                if std::mem::replace(&mut last_seen[c as usize], i) == i {
+            if tabled {
+                last_seen.resize(self.n_cols, usize::MAX);
+                if columns.iter().any(|&c| std::mem::replace(&mut last_seen[c as usize], i) == i) {
+                    return true;
+                }
+            } else {
+                sorted.clear();
+                sorted.extend_from_slice(columns);
+                sorted.sort_unstable();
+                if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
                     return true;
                 }
             }
@@ -235,6 +243,24 @@ impl<T: Real> Rows<T> for Csr<T> {
             let w = unsafe { w.get_unchecked_mut(c as usize) };
             *w = a.fma::<FMA>(v, *w);
         }
+    }
+
+    #[inline(always)]
+    fn add_scaled_to<const FMA: bool>(&self, i: usize, a: T, scale: &[T], w: &mut [T]) {
+        assert!(w.len() >= self.n_cols && scale.len() >= self.n_cols);
+        let (cols, vals) = self.row(i);
+        for (&c, &v) in cols.iter().zip(vals) {
+            // SAFETY: every column is below n_cols <= w.len(), scale.len() (invariant of Csr, assert above).
+            let (w, s) = unsafe { (w.get_unchecked_mut(c as usize), *scale.get_unchecked(c as usize)) };
+            *w = (a * s).fma::<FMA>(v, *w);
+        }
+    }
+
+    #[inline(always)]
+    fn scaled_square(&self, i: usize, scale: &[T]) -> f64 {
+        let (cols, vals) = self.row(i);
+        let terms = cols.iter().zip(vals).map(|(&c, v)| v.to_f64() * v.to_f64() * scale[c as usize].to_f64());
+        terms.sum()
     }
 
     #[inline(always)]
@@ -415,8 +441,10 @@ mod tests {
     fn repeated_columns_are_seen_in_any_order() {
         assert!(!example().repeats_columns());
         for (columns, repeats) in [([1, 0, 2], false), ([1, 1, 2], true), ([2, 0, 2], true)] {
-            let x = Csr::new(&[0i32, 3], &columns, &[1.0, 2.0, 3.0], 3, 1).expect("valid");
-            assert_eq!(x.repeats_columns(), repeats);
+            for n_cols in [3, 1000] {
+                let x = Csr::new(&[0i32, 3], &columns, &[1.0, 2.0, 3.0], n_cols, 1).expect("valid");
+                assert_eq!(x.repeats_columns(), repeats);
+            }
         }
     }
 

@@ -98,6 +98,18 @@ impl<T: Real> Rows<T> for Dense<'_, T> {
     }
 
     #[inline(always)]
+    fn add_scaled_to<const FMA: bool>(&self, i: usize, a: T, scale: &[T], w: &mut [T]) {
+        for ((w, &x), &s) in w.iter_mut().zip(self.row(i)).zip(scale) {
+            *w = (a * s).fma::<FMA>(x, *w);
+        }
+    }
+
+    #[inline(always)]
+    fn scaled_square(&self, i: usize, scale: &[T]) -> f64 {
+        self.row(i).iter().zip(scale).map(|(x, s)| x.to_f64() * x.to_f64() * s.to_f64()).sum()
+    }
+
+    #[inline(always)]
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
         let k = out.len();
         let row = self.row(i);

@@ -31,6 +31,9 @@ const BLOCK: usize = 512;
 const MERGES: usize = 8;
 /// Stored values below which a pass is too short to share.
 const WORTH: usize = 1 << 21;
+/// Mean curvature U |x|^2 up to which sweeps are shared: beyond it, and for the hinge losses, the safe
+/// steps of several threads are so much shorter that they need more passes than they save time.
+const GENTLE: f64 = 4.0;
 
 /// Duals, weights and order of visits; see the head of this file.
 #[derive(Debug, Clone)]
@@ -48,6 +51,7 @@ pub struct DualBinary<T> {
     gaps: Vec<f32>,
     random: Random,
     n_threads: usize,
+    shared: bool,
     locals: Vec<(Vec<T>, Vec<Visit>)>,
     n_sweeps: usize,
     since_rebuild: f64,
@@ -97,7 +101,8 @@ impl<T: Real> DualBinary<T> {
         check_upper(upper)?;
         let norms: Vec<f64> = (0..n).map(|i| x.squared_norm(i)).collect();
         let (mean_square, total) = scale_of(&norms, upper);
-        let bias = Bias { center: 0.0, square: intercept.square(mean_square, total, 2), sum: 0.0 };
+        let smooth = loss == MarginLoss::Logistic;
+        let bias = Bias { square: intercept.square(mean_square, total, 2, smooth), ..Bias::default() };
         let mut state = Self {
             loss,
             intercept,
@@ -112,6 +117,7 @@ impl<T: Real> DualBinary<T> {
             gaps: vec![0.0; n],
             random: Random::new(seed),
             n_threads: if worth_threads(x) { n_threads.max(1) } else { 1 },
+            shared: smooth && mean_square * total / n.max(1) as f64 <= GENTLE,
             locals: Vec::new(),
             n_sweeps: 0,
             since_rebuild: 0.0,
@@ -160,7 +166,7 @@ impl<T: Real> DualBinary<T> {
             };
             let rows = if L::BOUNDED { &rows } else { &order };
             visited += rows.len();
-            if self.n_threads > 1 {
+            if self.n_sweep_threads() > 1 {
                 self.threaded_sweep(x, loss, rows, stop)
             } else {
                 self.sweep(x, loss, rows, stop)
@@ -244,9 +250,6 @@ impl<T: Real> DualBinary<T> {
             for (rows, (_, visits)) in segment.chunks(share).zip(used) {
                 for (&i, visit) in rows.iter().zip(visits) {
                     let i = i as usize;
-                    if L::BOUNDED {
-                        self.hot.note(i, visit.dual - duals[i]);
-                    }
                     duals[i] = visit.dual;
                     self.gaps[i] = visit.gap as f32;
                     violation = violation.max(visit.violation);
@@ -312,9 +315,9 @@ impl<T: Real> DualBinary<T> {
         &self.duals
     }
 
-    /// Threads that a pass uses.
-    pub fn n_threads(&self) -> usize {
-        self.n_threads
+    /// Threads that a sweep uses; exact evaluations may use more.
+    pub fn n_sweep_threads(&self) -> usize {
+        if self.shared { self.n_threads } else { 1 }
     }
 }
 

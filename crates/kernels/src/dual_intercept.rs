@@ -37,12 +37,13 @@ impl Intercept {
     ///
     /// `mean_square` is the mean of |x_i|^2 and `total` the sum of U_i. Two wishes set it. The feature
     /// should stay small beside the others, or rows disturb each other through it: a tenth of
-    /// `mean_square`. And the multiplier steps contract by about mu / (mu + h), h the curvature of the
+    /// `mean_square`, or three for a `smooth` loss, whose curvature damps that. And the multiplier steps contract by about mu / (mu + h), h the curvature of the
     /// objective in b, at most total p (1 - p) for class probability p = 1/K: so mu must not exceed a
     /// fraction of that, which decides for small C or few rows. Both scale as the data do.
-    pub fn square(self, mean_square: f64, total: f64, n_classes: usize) -> f64 {
+    pub fn square(self, mean_square: f64, total: f64, n_classes: usize, smooth: bool) -> f64 {
         let p = 1.0 / n_classes.max(2) as f64;
-        let wanted = (0.1 * mean_square).max(4.0 / (total * p * (1.0 - p)));
+        let share = if smooth { 0.3 } else { 0.1 };
+        let wanted = (share * mean_square).max(4.0 / (total * p * (1.0 - p)));
         match self {
             Self::None => 0.0,
             Self::Penalized => wanted.min(1.0),

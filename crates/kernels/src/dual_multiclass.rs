@@ -98,6 +98,7 @@ impl<T: FastExp> DualMulticlass<T> {
         let norms: Vec<f64> = (0..n).map(|i| x.squared_norm(i)).collect();
         let (mean_square, total) = scale_of(&norms, upper);
         let softmax = *loss == ClassLoss::Softmax;
+        let square = intercept.square(mean_square, total, n_classes, softmax);
         let mut points = vec![T::ZERO; n * width];
         for (point, &label) in points.chunks_exact_mut(width).zip(&labels) {
             point[label as usize] = T::ONE;
@@ -106,7 +107,7 @@ impl<T: FastExp> DualMulticlass<T> {
             points,
             values: vec![0.0; n],
             weights: vec![T::ZERO; x.n_cols() * width],
-            biases: Biases::new(intercept, intercept.square(mean_square, total, n_classes), width),
+            biases: Biases::new(intercept, square, width),
             order: active_rows(upper)?,
             hot: HotRows::new(n),
             gaps: vec![0.0; n],
@@ -286,9 +287,9 @@ impl<T: FastExp> DualMulticlass<T> {
         rows.flat_map(|(point, &upper)| point[..k].iter().map(move |p| upper * p.to_f64())).collect()
     }
 
-    /// Threads that a pass uses: one. Copies of W for local steps cost more to add up than they save, so
+    /// Threads that a sweep uses: one. Copies of W for local steps cost more to add up than they save, so
     /// that threads serve the exact evaluation alone.
-    pub fn n_threads(&self) -> usize {
+    pub fn n_sweep_threads(&self) -> usize {
         1
     }
 }

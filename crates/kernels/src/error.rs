@@ -55,3 +55,11 @@ pub enum KernelError {
 pub fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), KernelError> {
     if found == expected { Ok(()) } else { Err(KernelError::Length { what, found, expected }) }
 }
+
+/// `n` zeros, or an error where memory for them cannot be had (a plain `vec!` would abort).
+pub fn zeros<T: crate::real::Real>(n: usize) -> Result<Vec<T>, KernelError> {
+    Vec::<T>::new()
+        .try_reserve_exact(n)
+        .map_err(|_| KernelError::Argument(format!("there is no memory for {n} values")))?;
+    Ok(vec![T::ZERO; n])
+}

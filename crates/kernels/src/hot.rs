@@ -60,7 +60,7 @@ impl HotRows {
 
     /// Keep of `rows` those to be visited in pass number `pass`.
     pub fn awake(&self, pass: usize, rows: &[u32]) -> Vec<u32> {
-        if pass < FIRST || pass % FULL_EVERY == 0 {
+        if pass < FIRST || pass.is_multiple_of(FULL_EVERY) {
             return rows.to_vec();
         }
         rows.iter().copied().filter(|&i| self.still[i as usize] < REST).collect()

@@ -6,6 +6,7 @@
 
 pub mod batch;
 pub mod borrowed;
+pub mod columns;
 pub mod csr;
 pub mod dense;
 pub mod dual_binary;
@@ -26,6 +27,7 @@ pub mod interrupt;
 pub mod losses;
 pub mod margin_dual;
 pub mod online;
+pub mod quadratic;
 pub mod random;
 pub mod real;
 pub mod row_loss;

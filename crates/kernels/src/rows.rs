@@ -23,6 +23,10 @@ pub trait Rows<T: Real>: Sync {
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T;
     /// w += a x_i
     fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]);
+    /// w += a diag(scale) x_i; `scale` and `w` have at least `n_cols` entries.
+    fn add_scaled_to<const FMA: bool>(&self, i: usize, a: T, scale: &[T], w: &mut [T]);
+    /// x_i' diag(scale) x_i, summed in `f64`; `scale` has at least `n_cols` entries.
+    fn scaled_square(&self, i: usize, scale: &[T]) -> f64;
     /// out = x_i' W for feature-major `w` with `out.len()` scores.
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]);
     /// W += x_i a' for feature-major `w` with `a.len()` scores.

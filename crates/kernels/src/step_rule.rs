@@ -9,7 +9,7 @@
 //! Sources: AdaGrad, Duchi, Hazan & Singer (2011); AdaDelta, Zeiler (2012); RMSProp, Tieleman &
 //! Hinton (2012); Adam, Kingma & Ba (2015); proximal steps, Duchi & Singer (2009).
 
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
 
@@ -100,8 +100,8 @@ impl<T: Real> StepRule<T> {
         Ok(Self {
             kind,
             epsilon,
-            first: vec![T::ZERO; if first { size } else { 0 }],
-            second: vec![T::ZERO; if kind == Kind::Plain { 0 } else { size }],
+            first: zeros(if first { size } else { 0 })?,
+            second: zeros(if kind == Kind::Plain { 0 } else { size })?,
             steps: 0.0,
             first_left: 1.0,
             second_left: 1.0,

@@ -11,6 +11,9 @@ struct Node {
     next: OnceLock<Box<Node>>,
 }
 
+/// More threads than this are never made, whatever is asked for.
+const MOST: usize = 256;
+
 static HEAD: OnceLock<Box<Node>> = OnceLock::new();
 
 /// Run `work` inside the pool of `n_threads` threads of this process (inline for one thread).
@@ -21,7 +24,7 @@ pub fn with_threads<R: Send>(n_threads: usize, work: impl FnOnce() -> R + Send) 
     if n_threads <= 1 {
         return work();
     }
-    match pool(n_threads) {
+    match pool(n_threads.min(MOST)) {
         Some(pool) => pool.install(work),
         None => work(),
     }

@@ -162,12 +162,12 @@ impl DualBinary {
         )
     }
 
-    /// Threads that a pass uses; small work stays on one.
+    /// Threads that a sweep uses: one unless there is much work and sharing it pays.
     #[getter]
     fn n_threads(&self) -> usize {
         match &self.state {
-            Either::F32(state) => state.n_threads(),
-            Either::F64(state) => state.n_threads(),
+            Either::F32(state) => state.n_sweep_threads(),
+            Either::F64(state) => state.n_sweep_threads(),
         }
     }
 }
@@ -271,12 +271,12 @@ impl DualMulticlass {
         Ok(new_matrix(py, duals, self.n_classes)?.into_any())
     }
 
-    /// Threads that a pass uses; small work stays on one.
+    /// Threads that a sweep uses: one unless there is much work and sharing it pays.
     #[getter]
     fn n_threads(&self) -> usize {
         match &self.state {
-            Either::F32(state) => state.n_threads(),
-            Either::F64(state) => state.n_threads(),
+            Either::F32(state) => state.n_sweep_threads(),
+            Either::F64(state) => state.n_sweep_threads(),
         }
     }
 }

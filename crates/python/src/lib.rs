@@ -7,6 +7,7 @@ mod dual;
 mod errors;
 mod fused;
 mod online;
+mod quadratic;
 mod run;
 mod stochastic;
 
@@ -31,6 +32,9 @@ mod _core {
 
     #[pymodule_export]
     use super::fused::{fused_value_and_grad, gram, losses_at};
+
+    #[pymodule_export]
+    use super::quadratic::{column_descent, quadratic_descent};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

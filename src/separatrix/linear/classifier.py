@@ -52,8 +52,8 @@ class LinearClassifier(MinimizingClassifier):
         `separatrix.protocols.Regularizer`.
     solver : str or Solver, default="auto"
         "auto" picks by problem and shape and says what it picked in ``solution_.solver``; or
-        "dual", "newton", "lbfgs", "gradient_descent", "proximal", "sgd", "adagrad", "adadelta",
-        "rmsprop", "adam", or an object of `separatrix.solvers`.
+        "dual", "newton", "lbfgs", "gradient_descent", "proximal", "proximal_newton", "sgd",
+        "adagrad", "adadelta", "rmsprop", "adam", or an object of `separatrix.solvers`.
     C : float, default=1.0
         Weight of the losses against the penalty.
     l1_ratio : float, default=0.5

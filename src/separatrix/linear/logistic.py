@@ -44,8 +44,8 @@ class LogisticRegression(MinimizingClassifier):
         Weights of the classes.
     solver : str or Solver, default="auto"
         "auto" picks by problem and shape and says what it picked in ``solution_.solver``; or
-        "dual", "newton", "lbfgs", "gradient_descent", "proximal", "sgd", "adagrad", "adadelta",
-        "rmsprop", "adam", or an object of `separatrix.solvers`.
+        "dual", "newton", "lbfgs", "gradient_descent", "proximal", "proximal_newton", "sgd",
+        "adagrad", "adadelta", "rmsprop", "adam", or an object of `separatrix.solvers`.
     tol : float, default=1e-4
         Stop when gap <= tol * max(1, P).
     max_iter : int, default=1000
@@ -82,8 +82,8 @@ class LogisticRegression(MinimizingClassifier):
     >>> model = LogisticRegression(C=10.0).fit(X, y)
     >>> round(model.score(X, y), 2)
     0.98
-    >>> model.predict_proba(X[:1]).round(2)
-    array([[0.99, 0.01, 0.  ]])
+    >>> model.predict_proba(X[50:51]).round(2)
+    array([[0.  , 0.99, 0.01]])
     """
 
     def __init__(

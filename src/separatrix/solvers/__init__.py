@@ -9,6 +9,7 @@ from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.named import SOLVERS, make_solver
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.proximal import ProximalGradient
+from separatrix.solvers.proximal_newton import ProximalNewton
 from separatrix.solvers.stochastic import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Lbfgs",
     "NewtonCG",
     "ProximalGradient",
+    "ProximalNewton",
     "RmsProp",
     "StochasticGradient",
     "check_needs",

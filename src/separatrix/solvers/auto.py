@@ -15,6 +15,7 @@ from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.preconditioner import dense_values
 from separatrix.solvers.proximal import ProximalGradient
+from separatrix.solvers.proximal_newton import ProximalNewton
 
 if TYPE_CHECKING:
     from separatrix.protocols import Solver
@@ -45,6 +46,8 @@ def describe(objective: Objective) -> str:
 def _choose(objective: Objective) -> tuple[Solver, str]:
     can = objective.can
     if "smooth_loss" in can and not objective.regularizer.smooth:
+        if ProximalNewton().fits(objective):
+            return ProximalNewton(), "the penalty has a kink and the loss a second derivative"
         return ProximalGradient(), "the penalty has a kink, which a proximal step handles"
     if "smooth" not in can:
         return _without_gradient(objective)

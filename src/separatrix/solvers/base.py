@@ -13,6 +13,8 @@ _WHY = {
     "smooth": "a smooth loss and a differentiable regularizer",
     "smooth_loss": "a smooth loss",
     "hvp": "a loss with a second derivative and a differentiable regularizer",
+    "curvature": "a loss with a second derivative",
+    "elastic_net": "an L1, L2 or elastic-net penalty, or none",
     "prox": "a regularizer with a proximal step",
     "dual": "an L2 penalty and a loss with a dual kernel (hinge, squared hinge or logistic)",
     "hinge": "the hinge loss under an L2 penalty",

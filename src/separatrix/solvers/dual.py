@@ -166,8 +166,8 @@ class _Run:
         self.n_passes = 0.0
         self.objective = np.inf
         self.gap = np.inf
-        #: Exact gap divided by its prediction, at the last exact evaluation.
-        self.ratio = 1.0
+        #: Exact gap divided by its estimate, at the last exact evaluation; None before.
+        self.ratio: float | None = None
 
     def until_stopped(self) -> StopReason:
         """Run passes until the monitor stops them, or the gap stalls."""
@@ -176,16 +176,16 @@ class _Run:
             primal, dual, _, visited = self.state.run_pass()
             self.n_passes += visited
             estimate = primal - dual
-            # Rows saw the gap in the middle of the pass: half a pass later it has fallen on.
-            predicted = estimate * min(1.0, estimate / last) if last > 0 else estimate
-            last = estimate
-            self.gap = self.ratio * predicted
+            # Rows saw the gap in the middle of the pass; by its end it has fallen on.
+            fall = min(1.0, estimate / last) if 0 < last < np.inf else 1.0
+            self.gap = estimate * (fall if self.ratio is None else self.ratio)
             self.objective = dual + self.gap
+            last = estimate
             near = self.monitor.converged(self.objective, self.gap)
             stalled = self.n_passes - best_at > self.patience
             if near or stalled or self.n_passes >= self.monitor.max_passes:
                 self.certify()
-                self.ratio = max(self.gap / predicted, 0.1) if predicted > 0 else 1.0
+                self.ratio = self.gap / estimate if estimate > 0 else 1.0
             if self.gap < 0.5 * best:
                 best, best_at = self.gap, self.n_passes
             stopped = self.monitor.record(

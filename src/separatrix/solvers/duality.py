@@ -14,8 +14,12 @@ from scipy.special import xlogy
 
 from separatrix.objective import Objective
 from separatrix.protocols import Array
+from separatrix.solvers.points import Points
 
-__all__ = ["has_dual_bound", "lower_bound"]
+__all__ = ["has_dual_bound", "lower_bound", "lower_bound_at"]
+
+#: Newton steps on the intercepts before a certificate.
+_INTERCEPT_STEPS = 20
 
 #: phi*(-a) for margin losses phi(m), a = -phi'(m).
 _CONJUGATES: dict[str, Callable[[Array], Array]] = {
@@ -89,3 +93,54 @@ def lower_bound(objective: Objective, ds: Array, pulled: Array, w: Array) -> flo
         value = -_loss_conjugate(objective, scale * theta) - penalty - scale * loose
         best = max(best, value)
     return best
+
+
+def lower_bound_at(points: Points, w: Array, scores: Array) -> float:
+    """A lower bound of min P from the losses' derivatives at w, intercepts at their best.
+
+    Parameters
+    ----------
+    points : Points
+        Counts the product with the data: half a pass.
+    w : ndarray of shape (d, K)
+        Weights near the optimum.
+    scores : ndarray of shape (n, K)
+        Scores at w.
+    """
+    objective = points.objective
+    if objective.exempt:
+        scores = _center(objective, scores)
+    _, ds = objective.loss_at(scores)
+    return lower_bound(objective, ds, points.adjoint(ds), w)
+
+
+def _center(objective: Objective, scores: Array) -> Array:
+    """Scores shifted by the intercepts that minimize the loss: Newton steps without the data."""
+    loss, ds = objective.loss_at(scores)
+    for _ in range(_INTERCEPT_STEPS):
+        grad = ds.sum(axis=0, dtype=np.float64)
+        hessian = _intercept_hessian(objective, scores)
+        shift = -np.linalg.lstsq(hessian, grad, rcond=1e-12)[0]
+        if not np.isfinite(shift).all():
+            break
+        moved = (scores + shift).astype(scores.dtype)
+        loss_moved, ds_moved = objective.loss_at(moved)
+        if not loss_moved < loss:
+            # Within rounding the slopes still tell which is better.
+            left = float(np.abs(ds_moved.sum(axis=0, dtype=np.float64)).sum())
+            close = loss_moved <= loss + 4 * float(np.finfo(scores.dtype).eps) * abs(loss)
+            if not (close and left < 0.5 * float(np.abs(grad).sum())):
+                break
+        scores, loss, ds = moved, loss_moved, ds_moved
+    return scores
+
+
+def _intercept_hessian(objective: Objective, scores: Array) -> Array:
+    """Second derivatives of the losses in the intercepts, of shape (K, K)."""
+    row_weights = objective.row_weights
+    if getattr(objective.loss, "name", None) == "multiclass_logistic":
+        p = objective.probabilities(scores).astype(np.float64)
+        weighted = p * row_weights[:, None]
+        return np.asarray(np.diag(weighted.sum(axis=0)) - weighted.T @ p)
+    product = objective.loss.curvature_product  # type: ignore[attr-defined]
+    return (row_weights @ product(scores, objective.targets, np.ones_like(scores)))[:, None]

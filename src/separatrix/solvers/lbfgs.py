@@ -31,7 +31,7 @@ __all__ = ["Lbfgs"]
 _ROWS_PER_FEATURE = 20
 _SHARE = 3
 #: Relative residual of the Newton steps that verify the end of a run.
-_FORCING = 0.2
+_FORCING = 0.35
 
 
 class _Pairs:

@@ -14,6 +14,7 @@ from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.proximal import ProximalGradient
+from separatrix.solvers.proximal_newton import ProximalNewton
 from separatrix.solvers.stochastic import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
 
 __all__ = ["SOLVERS", "make_solver"]
@@ -26,6 +27,7 @@ SOLVERS: dict[str, type[Any]] = {
     "lbfgs": Lbfgs,
     "gradient_descent": GradientDescent,
     "proximal": ProximalGradient,
+    "proximal_newton": ProximalNewton,
     "sgd": StochasticGradient,
     "adagrad": AdaGrad,
     "adadelta": AdaDelta,

@@ -16,9 +16,10 @@ from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.conjugate_gradients import newton_step
 from separatrix.solvers.driver import Iterate, drive, rounding
+from separatrix.solvers.hessian import has_hessian, loss_hessian
 from separatrix.solvers.line_search import wolfe
 from separatrix.solvers.points import Point, Points
-from separatrix.solvers.preconditioner import block_preconditioner, curvatures, dense_values, gram
+from separatrix.solvers.preconditioner import block_preconditioner, dense_values
 
 __all__ = ["NewtonCG"]
 
@@ -74,11 +75,8 @@ class NewtonCG:
 
     def is_exact(self, objective: Objective) -> bool:
         """Whether the Hessian of `objective` would be formed."""
-        known = objective.loss.n_scores == 1 or (
-            getattr(objective.loss, "name", None) == "multiclass_logistic"
-        )
         small = int(np.prod(objective.score_map.weight_shape)) <= self.exact_limit
-        return known and small and dense_values(objective) is not None
+        return small and has_hessian(objective)
 
     @staticmethod
     def _iterate(
@@ -110,7 +108,8 @@ class NewtonCG:
 def _exact_step(points: Points, point: Point, forcing: float) -> Array:
     """H^-1 grad by Cholesky, with a growing ridge while H is singular in floating point."""
     objective = points.objective
-    matrix = _hessian(points, point)
+    assert point.scores is not None
+    matrix = loss_hessian(points, point.scores)
     rows, n_scores = point.w.shape
     diagonal = np.einsum("ii->i", matrix)
     scale = float(diagonal.mean()) or 1.0
@@ -131,38 +130,6 @@ def _exact_step(points: Points, point: Point, forcing: float) -> Array:
             return np.asarray(x).reshape(point.w.shape)
         diagonal += ridge
         ridge *= 10
-
-
-def _hessian(points: Points, point: Point) -> Array:
-    """Hessian of the loss part, of shape (d K, d K) in the order of w.ravel(): one pass."""
-    objective = points.objective
-    X = dense_values(objective)
-    assert X is not None
-    assert point.scores is not None
-    points.n_passes += 1.0
-    rows, n_scores = point.w.shape
-    intercept = rows > X.shape[1]
-    row_weights = objective.row_weights
-    if objective.loss.n_scores == 1:
-        weights = row_weights * curvatures(objective, point.scores, objective.targets)[:, 0]
-        return gram(objective, weights).astype(np.float64)
-    p = objective.probabilities(point.scores).astype(np.float64)
-    augmented = np.empty((len(X), rows))
-    augmented[:, : X.shape[1]] = X
-    if intercept:
-        augmented[:, -1] = 1
-    root = np.sqrt(row_weights)[:, None]
-    augmented *= root
-    # sum_i (diag(p_i) - p_i p_i') x x_i x_i': one product for the second part, K for the first.
-    outer = (augmented[:, :, None] * p[:, None, :]).reshape(len(X), rows * n_scores)
-    with blas_threads(1):
-        result = -(outer.T @ outer)
-    blocks = result.reshape(rows, n_scores, rows, n_scores)
-    for k in range(n_scores):
-        part = augmented * np.sqrt(p[:, k])[:, None]
-        with blas_threads(1):
-            blocks[:, k, :, k] += part.T @ part
-    return result
 
 
 def _truncated_step(points: Points, point: Point, forcing: float) -> Array:

@@ -14,13 +14,11 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.driver import Iterate, drive
-from separatrix.solvers.duality import has_dual_bound, lower_bound
+from separatrix.solvers.duality import has_dual_bound, lower_bound_at
 from separatrix.solvers.points import Point, Points
 
 __all__ = ["ProximalGradient"]
 
-#: Newton steps on the intercepts before a certificate.
-_INTERCEPT_STEPS = 20
 #: Halvings of a step before rounding is blamed.
 _HALVINGS = 60
 
@@ -107,7 +105,7 @@ class ProximalGradient:
             residual = float(np.linalg.norm(move)) / step
             value = loss_after + objective.regularizer.value(objective.penalized(after))
             if iteration % self.check_every == 0 and certified:
-                floor = max(floor, self._floor(points, after, scores_after))
+                floor = max(floor, lower_bound_at(points, after, scores_after))
             yield Iterate(
                 Point(after, value, grad, scores_after),
                 bound=value - floor,
@@ -130,36 +128,3 @@ class ProximalGradient:
         inner = objective.penalized(w)
         inner[...] = objective.regularizer.prox(inner, step)
         return w
-
-    @staticmethod
-    def _floor(points: Points, w: Array, scores: Array) -> float:
-        """Lower bound of min P from the losses' derivatives at w, intercepts at their best."""
-        objective = points.objective
-        if objective.exempt:
-            scores = _center(objective, scores)
-        _, ds = objective.loss_at(scores)
-        return lower_bound(objective, ds, points.adjoint(ds), w)
-
-
-def _center(objective: Objective, scores: Array) -> Array:
-    """Scores shifted by the intercepts that minimize the loss: Newton steps without the data."""
-    loss, ds = objective.loss_at(scores)
-    product = objective.loss.curvature_product  # type: ignore[attr-defined]
-    row_weights = objective.row_weights
-    n_scores = scores.shape[1]
-    for _ in range(_INTERCEPT_STEPS):
-        grad = ds.sum(axis=0, dtype=np.float64)
-        hessian = np.empty((n_scores, n_scores))
-        for k in range(n_scores):
-            unit = np.zeros_like(scores)
-            unit[:, k] = 1
-            hessian[k] = row_weights @ product(scores, objective.targets, unit)
-        shift = -np.linalg.lstsq(hessian, grad, rcond=1e-12)[0]
-        if not np.isfinite(shift).all():
-            break
-        moved = (scores + shift).astype(scores.dtype)
-        loss_moved, ds_moved = objective.loss_at(moved)
-        if not loss_moved < loss:
-            break
-        scores, loss, ds = moved, loss_moved, ds_moved
-    return scores

@@ -1,0 +1,80 @@
+"""Hessians of the loss part on dense data, formed as matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.objective import Objective
+from separatrix.protocols import Array
+from separatrix.solvers.blas import blas_threads
+from separatrix.solvers.points import Points
+from separatrix.solvers.preconditioner import curvatures, dense_values, gram
+
+__all__ = ["has_hessian", "loss_hessian"]
+
+
+def has_hessian(objective: Objective) -> bool:
+    """Whether `loss_hessian` knows the loss and sees the data."""
+    known = objective.loss.n_scores == 1 or (
+        getattr(objective.loss, "name", None) == "multiclass_logistic"
+    )
+    return known and dense_values(objective) is not None
+
+
+def loss_hessian(
+    points: Points, scores: Array, active: npt.NDArray[np.intp] | None = None
+) -> npt.NDArray[np.float64]:
+    """Hessian of the loss part in the order of w.ravel(): one pass.
+
+    Parameters
+    ----------
+    points : Points
+        Points of an objective for which `has_hessian` holds.
+    scores : ndarray of shape (n, K)
+        Scores at the weights where the Hessian is taken.
+    active : ndarray of int or None
+        The weights whose rows and columns are formed, increasing; None stands for all of them.
+    """
+    objective = points.objective
+    points.n_passes += 1.0
+    rows, n_scores = objective.weight_shape
+    if objective.loss.n_scores == 1:
+        weights = objective.row_weights * curvatures(objective, scores, objective.targets)[:, 0]
+        if active is None or len(active) == rows:
+            return gram(objective, weights).astype(np.float64)
+        return _product(_columns(objective, active) * np.sqrt(weights)[:, None])
+    p = objective.probabilities(scores).astype(np.float64)
+    if active is None:
+        active = np.arange(rows * n_scores)
+    feature, score = np.divmod(active, n_scores)
+    used, position = np.unique(feature, return_inverse=True)
+    columns = _columns(objective, used) * np.sqrt(objective.row_weights)[:, None]
+    # sum_i (diag(p_i) - p_i p_i') x x_i x_i': one product for the second part, K for the first.
+    if len(active) == len(used) * n_scores:
+        outer = (columns[:, :, None] * p[:, None, :]).reshape(len(p), len(active))
+    else:
+        outer = columns[:, position] * p[:, score]
+    result = -_product(outer)
+    for k in range(n_scores):
+        at = np.flatnonzero(score == k)
+        part = columns if len(at) == len(used) else columns[:, position[at]]
+        result[np.ix_(at, at)] += _product(part * np.sqrt(p[:, k])[:, None])
+    return result
+
+
+def _product(matrix: Array) -> npt.NDArray[np.float64]:
+    with blas_threads(1):
+        result: npt.NDArray[np.float64] = matrix.T @ matrix
+    return result
+
+
+def _columns(objective: Objective, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    """Some columns of the data, number d a column of ones, in double precision."""
+    X = dense_values(objective)
+    assert X is not None
+    n_features = X.shape[1]
+    result = np.ones((len(X), len(numbers)))
+    inner = numbers[numbers < n_features]
+    result[:, : len(inner)] = X if len(inner) == n_features else X[:, inner]
+    return result

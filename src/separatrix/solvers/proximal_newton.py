@@ -1,0 +1,230 @@
+"""Proximal Newton, for L1 and elastic-net penalties on losses with a second derivative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix._core import column_descent
+from separatrix.errors import SolverError
+from separatrix.objective import Objective
+from separatrix.protocols import Array
+from separatrix.results import Monitor, Solution
+from separatrix.solvers.base import check_needs
+from separatrix.solvers.blas import blas_threads
+from separatrix.solvers.driver import Iterate, drive, rounding
+from separatrix.solvers.duality import has_dual_bound, lower_bound, lower_bound_at
+from separatrix.solvers.hessian import has_hessian, loss_hessian
+from separatrix.solvers.points import Point, Points
+from separatrix.solvers.preconditioner import curvatures
+from separatrix.solvers.quadratic_model import minimize_quadratic
+
+__all__ = ["ProximalNewton"]
+
+#: Weights up to which the Hessian is formed.
+_EXACT = 2000
+#: n m^2 up to which the Hessian of m weights is formed.
+_CHEAP_HESSIAN = 4e9
+#: Sweeps through the columns of the data per model.
+_SWEEPS = 1000
+#: Halvings of a step before rounding is blamed.
+_HALVINGS = 40
+#: Share of the promised decrease that a step must deliver.
+_DECREASE = 1e-4
+#: Steps in a row that gain no more than rounding before the end.
+_STALLS = 3
+
+
+@dataclass(frozen=True)
+class ProximalNewton:
+    """Minimizes a quadratic model of the losses plus the penalty, then searches along the way.
+
+    u = argmin_u  <grad L(w), u - w> + (u - w)' H (u - w) / 2 + R(u),   w <- w + t (u - w),
+    with H the Hessian of the losses and t found by backtracking on P (Lee, Sun & Saunders 2014). Weights
+    that are zero and well inside their threshold are left out of the model. With few weights and
+    dense data H is formed, and the model is minimized by coordinate descent and Newton steps on
+    the weights that are not zero; otherwise, with one score per row, by coordinate descent
+    through the columns of X (Yuan, Ho & Lin 2012). The certificate is the duality gap.
+
+    Parameters
+    ----------
+    exact_limit : int
+        Number of weights up to which H is formed.
+    seed : int
+        Of the order of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from separatrix.losses import MARGIN_LOSSES
+    >>> from separatrix.objective import Objective
+    >>> from separatrix.regularizers import L1
+    >>> from separatrix.results import Monitor
+    >>> from separatrix.scores import FlatScores, make_design
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]])
+    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> scores = FlatScores(make_design(X, 1), 1, intercept=True, dtype=X.dtype)
+    >>> objective = Objective(scores, MARGIN_LOSSES["logistic"], L1(), y, exempt=True)
+    >>> solution = ProximalNewton().minimize(objective, None, Monitor(tol=1e-9, max_passes=99))
+    >>> solution.certificate, abs(float(solution.w[1, 0]))
+    ('duality gap', 0.0)
+    """
+
+    exact_limit: int = _EXACT
+    seed: int = 0
+
+    needs: ClassVar[frozenset[str]] = frozenset({"curvature", "elastic_net"})
+
+    def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
+        """Minimize from `w0` (None: from zero) until `monitor` says stop."""
+        check_needs(self, objective)
+        if not self.fits(objective):
+            raise SolverError(
+                "ProximalNewton needs one score per row, or dense data and at most "
+                f"{self.exact_limit} weights under a softmax; use ProximalGradient."
+            )
+        points = Points(objective, fused=False)
+        start = points.start(w0)
+        with blas_threads(1):
+            return drive("proximal Newton", points, start, self._iterate(points, start), monitor)
+
+    def fits(self, objective: Objective) -> bool:
+        """Whether there is a way to minimize the models of `objective`."""
+        if not self.needs <= objective.can or not hasattr(objective.score_map, "design"):
+            return False
+        if objective.loss.n_scores == 1:
+            return True
+        small = int(np.prod(objective.weight_shape)) <= self.exact_limit
+        return small and has_hessian(objective)
+
+    def _iterate(self, points: Points, start: Array) -> Iterator[Iterate]:
+        objective = points.objective
+        penalty = _Penalty(objective)
+        certified = has_dual_bound(objective)
+        w, scores = start, points.scores(start)
+        loss, ds = objective.loss_at(scores)
+        if not (math.isfinite(loss) and np.isfinite(ds).all()):
+            # P overflows at the start: begin at zero instead.
+            w, scores = np.zeros_like(start), np.zeros_like(scores)
+            loss, ds = objective.loss_at(scores)
+        value = loss + penalty.value(w)
+        floor, first, stalls = -math.inf, 0.0, 0
+        epsilon = float(np.finfo(scores.dtype).eps)
+        while True:
+            grad = points.adjoint(ds)
+            residual = float(penalty.violation(w, grad).max(initial=0.0))
+            first = max(first, residual)
+            if certified:
+                floor = max(floor, lower_bound(objective, ds, grad, w))
+                if objective.exempt:
+                    floor = max(floor, lower_bound_at(points, w, scores))
+            point = Point(w, value, grad, scores)
+            yield Iterate(point, bound=max(0.0, value - floor), residual=residual)
+            if residual == 0 or stalls > _STALLS:
+                return
+            tolerance = max(min(0.1, (residual / first) ** 0.5) * residual, epsilon * first)
+            target = self._model_minimizer(points, point, penalty, tolerance)
+            direction = target - w
+            promise = float(np.vdot(grad, direction)) + penalty.value(target) - penalty.value(w)
+            noise = rounding(point, objective)
+            # Where rounding hides the decrease, the model is trusted.
+            slack = noise if -promise <= 10 * noise else 0.0
+            scores_there = points.scores(target)
+            step = 1.0
+            for _ in range(_HALVINGS):
+                if step == 1:
+                    after, scores_after = target, scores_there
+                else:
+                    after = w + step * direction
+                    share = scores.dtype.type(step)
+                    scores_after = scores + share * (scores_there - scores)
+                loss, ds = objective.loss_at(scores_after)
+                value_after = loss + penalty.value(after)
+                if value_after <= value + _DECREASE * step * promise + slack:
+                    break
+                step /= 2
+            else:
+                return
+            stalls = stalls + 1 if value - value_after <= noise else 0
+            w, scores, value = after, scores_after, value_after
+
+    def _model_minimizer(
+        self, points: Points, point: Point, penalty: _Penalty, tolerance: float
+    ) -> Array:
+        """Weights that minimize the model at `point` up to `tolerance` in each subgradient."""
+        objective = points.objective
+        active = penalty.working_set(point.w, point.grad)
+        flat = point.w.reshape(-1)
+        gradient = point.grad.reshape(-1)[active]
+        l1, l2 = penalty.l1[active], penalty.l2[active]
+        start = flat[active]
+        assert point.scores is not None
+        size, n_rows = len(active), len(point.scores)
+        cheap = size <= self.exact_limit and n_rows * size**2 <= _CHEAP_HESSIAN
+        if has_hessian(objective) and (cheap or objective.loss.n_scores != 1):
+            matrix = loss_hessian(points, point.scores, active)
+            found = minimize_quadratic(matrix, gradient, start, l1, l2, tolerance)
+        else:
+            score_map: Any = objective.score_map
+            weights = curvatures(objective, point.scores, objective.targets)[:, 0]
+            weights = (objective.row_weights * weights).astype(score_map.dtype)
+            found, sweeps, _ = column_descent(
+                score_map.design,
+                active,
+                weights,
+                gradient,
+                start,
+                l1,
+                l2,
+                tolerance,
+                _SWEEPS,
+                self.seed,
+            )
+            points.n_passes += sweeps * size / len(flat)
+        target = flat.copy()
+        target[active] = found
+        return target.reshape(point.w.shape)
+
+
+class _Penalty:
+    """l1 |u|_1 + l2/2 |u|^2 over the penalized weights, with one l1 and l2 per weight.
+
+    Parameters
+    ----------
+    objective : Objective
+        An objective with an elastic net, or a special case of it, as its regularizer.
+    """
+
+    def __init__(self, objective: Objective) -> None:
+        name = objective.regularizer.name  # type: ignore[attr-defined]
+        curvature = float(objective.regularizer.curvature)  # type: ignore[attr-defined]
+        threshold = 1 - curvature if name in {"l1", "elasticnet"} else 0.0
+        self.l1 = self._spread(objective, threshold)
+        self.l2 = self._spread(objective, curvature)
+
+    @staticmethod
+    def _spread(objective: Objective, strength: float) -> npt.NDArray[np.float64]:
+        weights = np.zeros(objective.weight_shape)
+        objective.penalized(weights)[...] = strength
+        return weights.reshape(-1)
+
+    def value(self, w: Array) -> float:
+        """R(w)."""
+        flat = w.reshape(-1)
+        return float(self.l1 @ np.abs(flat)) + float(self.l2 @ (flat * flat)) / 2
+
+    def violation(self, w: Array, grad: Array) -> npt.NDArray[np.float64]:
+        """Absolute values of the smallest subgradient of P, `grad` being that of the losses."""
+        u, q = w.reshape(-1), grad.reshape(-1)
+        inside = np.maximum(np.abs(q) - self.l1, 0)
+        return np.where(u == 0, inside, np.abs(q + self.l2 * u + self.l1 * np.sign(u)))
+
+    def working_set(self, w: Array, grad: Array) -> npt.NDArray[np.int64]:
+        """Weights that are not zero or want to leave zero, as numbers in w.ravel()."""
+        u, q = w.reshape(-1), grad.reshape(-1)
+        return np.flatnonzero((u != 0) | (np.abs(q) >= self.l1)).astype(np.int64)

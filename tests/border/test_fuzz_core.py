@@ -1,0 +1,225 @@
+"""Random malformed arguments at every function and class of the extension.
+
+Each name has a valid call; one or two of its arguments are replaced by junk. The call must return
+or raise a typed error. A crash ends the test run; a panic or "bug" error fails the test.
+"""
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from separatrix import _core
+
+ALLOWED = (TypeError, ValueError, OverflowError)
+N, D, K = 6, 3, 2
+
+
+def values(dtype=np.float64):
+    return np.random.default_rng(0).normal(size=(N, D)).astype(dtype)
+
+
+def dense(dtype=np.float64):
+    return _core.Dense(values(dtype))
+
+
+def csr(dtype=np.float64):
+    X = values(dtype)
+    return _core.Csr(
+        np.arange(0, N * D + 1, D, dtype=np.int32),
+        np.tile(np.arange(D, dtype=np.int32), N),
+        X.ravel(),
+        D,
+        1,
+    )
+
+
+SIGNS = np.array([1.0, -1.0] * (N // 2))
+CODES = np.array([0, 1] * (N // 2), dtype=np.int64)
+ONES = np.ones(N)
+
+
+def valid_calls():
+    """A valid list of arguments for every public name."""
+    X = values()
+    w1, wk = np.zeros((D + 1, 1)), np.zeros((D + 1, K))
+    return {
+        "Csr": [
+            np.arange(0, N * D + 1, D, dtype=np.int32),
+            np.tile(np.arange(D, dtype=np.int32), N),
+            X.ravel().copy(),
+            D,
+            1,
+        ],
+        "Dense": [X],
+        "scores": [csr(), wk, 1],
+        "adjoint": [dense(), np.ones((N, K)), 1],
+        "row_scores": [csr(), np.array([0, 2], dtype=np.int64), wk],
+        "row_adjoint": [dense(), np.array([0, 2], dtype=np.int64), np.ones((2, K))],
+        "losses_at": ["logistic", np.zeros((N, 1)), SIGNS, ONES, 1],
+        "fused_value_and_grad": [dense(), "logistic", SIGNS, ONES, w1, 1],
+        "gram": [dense(), None, ONES, True, 1],
+        "DualBinary": [csr(), SIGNS, ONES, "hinge", "free", 0, 1, None],
+        "DualMulticlass": [
+            csr(), CODES, ONES, K, "multiclass_hinge", 1.0 - np.eye(K), "free", 0, 1, None,
+        ],
+    }  # fmt: skip
+
+
+def methods_of(made):
+    """Call what a handle offers without arguments."""
+    for name, member in inspect.getmembers(type(made)):
+        if name.startswith("_"):
+            continue
+        if inspect.isdatadescriptor(member):
+            getattr(made, name)
+        else:
+            try:
+                getattr(made, name)()
+            except ALLOWED:
+                pass
+
+
+DTYPES = st.sampled_from(
+    [
+        np.float64,
+        np.float32,
+        np.float16,
+        np.int32,
+        np.int64,
+        np.uint8,
+        np.bool_,
+        np.complex128,
+        object,
+    ]
+)
+SPECIAL = st.sampled_from([0.0, -1.0, 1.0, np.nan, np.inf, -np.inf, 1e300, 1e-300, 7.0, 2.0**40])
+
+
+@st.composite
+def arrays(draw):
+    """Arrays of any dtype, shape up to 3-D, layout and value."""
+    shape = tuple(draw(st.lists(st.integers(0, 7), min_size=0, max_size=3)))
+    array = np.full(shape, draw(SPECIAL))
+    if array.size and draw(st.booleans()):
+        array.flat[draw(st.integers(0, array.size - 1))] = draw(SPECIAL)
+    with np.errstate(all="ignore"):
+        array = array.astype(draw(DTYPES))
+    if draw(st.booleans()):
+        array = array[::2] if array.ndim else array
+    if draw(st.booleans()) and array.ndim == 2:
+        array = np.asfortranarray(array)
+    return array
+
+
+@st.composite
+def near_misses(draw, original):
+    """The right array with one thing wrong: length, value, dtype or order."""
+    if not isinstance(original, np.ndarray) or original.size == 0 or original.ndim == 0:
+        return draw(arrays())
+    array = original.copy()
+    kind = draw(st.sampled_from(["value", "short", "long", "dtype", "order"]))
+    if kind == "value":
+        with np.errstate(all="ignore"):
+            array.flat[draw(st.integers(0, array.size - 1))] = (
+                draw(SPECIAL)
+                if array.dtype.kind == "f"
+                else draw(st.sampled_from([-1, 99, 2**31 - 1]))
+            )
+    elif kind == "short":
+        array = array[:-1]
+    elif kind == "long":
+        array = np.concatenate([array, array])
+    elif kind == "dtype":
+        array = array.astype(draw(st.sampled_from([np.float32, np.float64, np.int32, np.int64])))
+    else:
+        array = np.asfortranarray(array) if array.ndim == 2 else np.repeat(array, 2)[::2]
+    return array
+
+
+OTHER = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-5, 50),
+    st.sampled_from([2**31, 2**40, -(2**63), 2**64]),
+    st.floats(),
+    st.text(max_size=5),
+    st.sampled_from(
+        ["hinge", "logistic", "multiclass_hinge", "none", "free", "perceptron", "mira"]
+    ),
+    st.builds(dense),
+    st.builds(csr),
+    st.builds(lambda: dense(np.float32)),
+    st.tuples(st.text(max_size=4), st.floats(), st.floats(), st.floats()),
+)
+
+
+def public_names():
+    return {
+        name
+        for name, member in inspect.getmembers(_core)
+        if not name.startswith("_") and callable(member)
+    }
+
+
+def test_every_name_has_a_valid_call():
+    assert public_names() == set(CALLS), public_names() ^ set(CALLS)
+
+
+def online_calls():
+    start = np.zeros((D + 1, 1))
+    return {
+        "Online": [
+            csr(), CODES, None, K, "perceptron", 1.0, "average", start, None, 0, 1,
+        ],
+        "StepRule": ["adam", 0.9, 0.99, 1e-8, 4],
+        "Stochastic": [
+            csr(), CODES, None, "hinge", None, start, ("plain", 0.9, 0.99, 1e-8),
+            "constant", 0.1, 1, True, 0.0, 0.1, D, 0,
+        ],
+        "scheduled_rate": ["constant", 0.1, 1.0, 1.0, 0.1],
+        "newest_share": [3.0],
+        "vote_shares": [
+            np.zeros((2, 1)), np.ones((2, 1)), np.zeros(1, np.int64), np.zeros(1, np.int64),
+            np.ones(1, np.int64), np.ones(1), np.ones(1, np.int64), 1, K, 1,
+        ],
+    }  # fmt: skip
+
+
+def proximal_calls():
+    zeros, ones = np.zeros(D + 1), np.ones(D + 1)
+    return {
+        "quadratic_descent": [np.eye(D + 1), ones, zeros, ones, ones, 1e-6, 10],
+        "column_descent": [
+            csr(), np.arange(D + 1, dtype=np.int64), ONES, ones, zeros, ones, ones, 1e-6, 10, 0,
+        ],
+    }  # fmt: skip
+
+
+CALLS = {**valid_calls(), **online_calls(), **proximal_calls()}
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_the_valid_call_is_valid(name):
+    made = getattr(_core, name)(*CALLS[name])
+    if inspect.isclass(getattr(_core, name)):
+        methods_of(made)
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_malformed_arguments_give_typed_errors(name, data):
+    arguments = list(CALLS[name])
+    for _ in range(data.draw(st.integers(1, 2))):
+        index = data.draw(st.integers(0, len(arguments) - 1))
+        junk = st.one_of(near_misses(arguments[index]), arrays(), OTHER)
+        arguments[index] = data.draw(junk)
+    try:
+        made = getattr(_core, name)(*arguments)
+        if inspect.isclass(getattr(_core, name)):
+            methods_of(made)
+    except ALLOWED:
+        pass
