@@ -18,7 +18,6 @@ mod dual_multiclass_rows;
 pub mod dual_softmax;
 pub mod error;
 pub mod exponential;
-pub mod fast_exp;
 pub mod fused;
 pub mod gram;
 pub mod hot;
