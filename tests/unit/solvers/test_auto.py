@@ -11,7 +11,7 @@ from separatrix.losses import MARGIN_LOSSES, Logistic, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.scores import FlatScores, make_design
-from separatrix.solvers import Lbfgs, NewtonCG, ProximalGradient
+from separatrix.solvers import Lbfgs, NewtonCG, ProximalGradient, ProximalNewton
 from separatrix.solvers.auto import choose, describe
 from tests.unit.solvers.problems import make
 
@@ -21,7 +21,12 @@ has_stochastic = importlib.util.find_spec("separatrix.solvers.stochastic") is no
 
 def test_a_kink_in_the_penalty_takes_a_proximal_step():
     for regularizer in [L1(), ElasticNet(0.5)]:
-        assert isinstance(choose(make("logistic", regularizer)), ProximalGradient)
+        for sparse in [False, True]:
+            assert isinstance(choose(make("logistic", regularizer, sparse=sparse)), ProximalNewton)
+        softmax = make("multiclass_logistic", regularizer)
+        assert isinstance(choose(softmax), ProximalNewton)
+        softmax = make("multiclass_logistic", regularizer, sparse=True)
+        assert isinstance(choose(softmax), ProximalGradient)
 
 
 def test_small_dense_problems_take_exact_newton():
