@@ -51,10 +51,21 @@ def vote_shares(
 ) -> _Floats: ...
 
 @final
+class CsrView:
+    def __new__(
+        cls, indptr: _Ints, indices: _Ints, data: _Floats, n_cols: int, n_threads: int
+    ) -> CsrView: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def is_sorted(self) -> bool: ...
+    def repeats_columns(self, n_threads: int) -> bool: ...
+
+@final
 class Online:
     def __new__(
         cls,
-        design: Csr | Dense,
+        design: Csr | CsrView | Dense,
         targets: _Ints,
         row_weights: _Floats | None,
         n_classes: int,

@@ -316,8 +316,11 @@ impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
         let Self { learner, x, examples, rows } = self;
         let mut scores = vec![T::ZERO; n_scores(learner.n_classes)];
         let mut mistakes = 0;
-        for &row in rows {
+        for (at, &row) in rows.iter().enumerate() {
             let i = row as usize;
+            if let Some(&next) = rows.get(at + 1) {
+                x.prefetch(next as usize);
+            }
             let weight = examples.weight(i);
             if weight == 0.0 {
                 continue;

@@ -227,6 +227,19 @@ impl<T: Real> Stochastic<T> {
         s.schedule.rate(s.rate, self.steps as f64, pass, s.shares.l2)
     }
 
+    /// The rate of the next step for intercepts.
+    ///
+    /// A rate that falls like 1 / (l2 t) suits weights under that penalty; intercepts that are free of
+    /// it would freeze early, and take rate / sqrt(1 + t/m) instead.
+    fn next_intercept_rate(&self, n_rows: usize, n_features: usize) -> f64 {
+        let s = &self.settings;
+        if s.schedule != Schedule::Bottou || s.shares.penalized > n_features {
+            return self.next_rate(n_rows);
+        }
+        let pass = n_rows.div_ceil(s.batch_size).max(1) as f64;
+        Schedule::InverseSqrt.rate(s.rate, self.steps as f64, pass, 0.0).max(self.next_rate(n_rows))
+    }
+
     /// Scores of the batch, `scale` <x_i, w> + shift + tilt <x_i, m>, then the slopes of the mean loss of
     /// the batch; returns the sum of c_i loss_i.
     #[inline(always)]

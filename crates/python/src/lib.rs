@@ -1,6 +1,7 @@
 //! The extension module `separatrix._core`: takes arrays over, checks them, and calls the kernels.
 
 mod arrays;
+mod csr_view;
 mod design;
 mod dual;
 mod errors;
@@ -17,6 +18,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::csr_view::CsrView;
     #[pymodule_export]
     use super::design::{Csr, Dense, adjoint, scores};
     #[pymodule_export]

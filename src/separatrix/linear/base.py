@@ -126,11 +126,16 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             codes,
             two_classes=two_classes,
         )
+        design = self._make_design(X, n_threads)
+        return TrainingData(design, X.dtype, classes, codes, weights, n_threads)
+
+    def _make_design(self, X: Any, n_threads: int) -> Any:
+        """A handle on X for the solver."""
         design = checked_design(self, X, n_threads)
         if is_sparse(X) and X.shape[1] <= _NARROW and X.shape[0] * X.shape[1] <= _SMALL:
             # Exact methods for dense data are both faster and more accurate on narrow data.
             design = make_design(X.toarray(), n_threads)
-        return TrainingData(design, X.dtype, classes, codes, weights, n_threads)
+        return design
 
     @staticmethod
     def _encode_known(

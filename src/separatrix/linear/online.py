@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import vote_shares
+from separatrix._core import CsrView, vote_shares
 from separatrix.errors import DataError, ParameterError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, checked_design
 from separatrix.linear.progress import progress
@@ -19,6 +19,7 @@ from separatrix.solvers.online import OnlineLearner, OnlineResult, UpdateLog
 from separatrix.validation import (
     check_choice,
     check_positive,
+    name_column,
     number_of_threads,
     seed_from,
     validate_X,
@@ -92,6 +93,10 @@ class Vote:
         return np.vstack(parts)
 
 
+def _repeats(design: Any) -> bool:
+    return isinstance(design, CsrView) and design.repeats_columns(1)
+
+
 class OnlineClassifier(BaseLinearClassifier):
     """Base of the online learners; subclasses name the rule and its step."""
 
@@ -105,6 +110,9 @@ class OnlineClassifier(BaseLinearClassifier):
     margin_: float | None
     radius_: float | None
     mistake_bound_: float | None
+
+    #: Whether the rule looks at the norms of rows.
+    _needs_norms: ClassVar[bool]
 
     def _rule(self) -> tuple[str, float]:
         """Name and step of the rule."""
@@ -195,6 +203,21 @@ class OnlineClassifier(BaseLinearClassifier):
         self._learn(X, data, start, 1, go_on=not first)
         return self
 
+    def _make_design(self, X: Any, n_threads: int) -> Any:
+        """A handle on X that copies no sparse rows, for few passes are made.
+
+        Columns that repeat in a row spoil its norm: such data goes the usual way, which adds them up.
+        """
+        if not sp.issparse(X):
+            return super()._make_design(X, n_threads)
+        try:
+            view = CsrView(X.indptr, X.indices, X.data, X.shape[1], n_threads)
+        except DataError as error:
+            raise name_column(error, self, X) from None
+        if self._needs_norms and view.repeats_columns(n_threads):
+            return super()._make_design(X, n_threads)
+        return view
+
     def _start(self, data: TrainingData, coef: Any, intercept: Any) -> Array:
         """Starting weights of shape (d, K), or (d + 1, K) with intercepts."""
         k = 1 if len(data.classes) == 2 else len(data.classes)
@@ -237,6 +260,11 @@ class OnlineClassifier(BaseLinearClassifier):
                 sums=sums,
                 seen=self._seen if sums is not None else 0,
             )
+            if result.separation is not None and _repeats(data.design):
+                # The radius would be wrong: start over on the sums of repeated columns.
+                rows = validate_X(self, X, reset=False)
+                summed = replace(data, design=super()._make_design(rows, data.n_threads))
+                return self._learn(X, summed, start, max_passes, go_on=go_on)
         if not np.isfinite(result.weights).all():
             raise FloatingPointError(
                 f"{type(self).__name__} ended with weights that are not finite; scale the features"

@@ -19,7 +19,7 @@ __all__ = ["AdaDelta", "AdaGrad", "Adam", "RmsProp", "StochasticGradient"]
 
 _SCHEDULES = ("constant", "inverse", "inverse_sqrt", "bottou")
 #: Passes without a fall of the objective after which the rate is cut: so many, or this share of all.
-_PATIENCE = 5
+_PATIENCE = 10
 _PATIENCE_SHARE = 0.25
 #: By which a rate that proved too large is divided, and how often in vain before the run ends.
 _FACTOR = 3.0
@@ -36,7 +36,8 @@ class _Stochastic:
         First step size, for F = P / (C n); None tries powers of four on some rows.
     schedule : {"bottou", "inverse", "inverse_sqrt", "constant"}
         With t steps done, m a pass and l the L2 share 1 / (C n): rate / (1 + rate l t),
-        rate / (1 + t/m), rate / sqrt(1 + t/m), or rate.
+        rate / (1 + t/m), rate / sqrt(1 + t/m), or rate. With "bottou", intercepts that are not
+        penalized take the third one.
     averaging : bool
         Return the average of the weights, later ones weighing more (as t^4).
     batch_size : int or None
@@ -186,9 +187,21 @@ class _Search:
         """Bound of P(w) - min P at the best weights, where strong convexity gives one."""
         if stopped is StopReason.INTERRUPTED or "value_grad" not in self._objective.can:
             return math.inf, "none"
-        _, grad = self._objective.value_and_grad(np.asarray(self.best, dtype=np.float64))
+        grad = self._gradient(np.asarray(self.best, dtype=np.float64))
         gap = self._objective.gap_bound(self.best, grad)
         return gap, "gradient norm" if math.isfinite(gap) else "none"
+
+    def _gradient(self, w: Array) -> Array:
+        """Gradient of P; row by row where the score map can, which spares sparse data a transpose."""
+        objective = self._objective
+        if not hasattr(objective.score_map, "subset"):
+            return objective.value_and_grad(w)[1]
+        whole = objective.score_map.subset(np.arange(objective.score_map.n_rows))
+        _, ds = objective.loss.value_and_grad(whole(w), objective.targets)
+        grad: Array = whole.adjoint((ds.T * objective.row_weights).T)
+        inner = objective.penalized(w)
+        grad[: len(inner)] += objective.regularizer.grad(inner)
+        return grad
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -207,6 +207,10 @@ class ComposedRun:
         rate = scheduled_rate(
             recipe.schedule, self._rate, self._steps, pass_steps, l2_share(objective)
         )
+        if recipe.schedule == "bottou" and recipe.rule[0] == "plain" and objective.exempt:
+            # Intercepts free of the penalty must not fall asleep with its 1/t: as in the kernel.
+            free = scheduled_rate("inverse_sqrt", self._rate, self._steps, pass_steps, 0.0)
+            grad[-1] *= max(free, rate) / rate
         if self._strengths is not None:
             self._rule.step(self._w, grad, rate, *self._strengths, inner.size)
             return
@@ -258,8 +262,4 @@ def find_rate(objective: Objective, recipe: Recipe, w0: Array) -> float:
     # Where two rates do equally well so early, the smaller one is less noisy later.
     if trial(rate / TRIAL_FACTOR) <= 1.02 * value:
         rate /= TRIAL_FACTOR
-    l2 = l2_share(objective)
-    if recipe.schedule == "bottou" and l2 > 0:
-        # A rate that starts to fall within the first pass would freeze the intercepts too early.
-        rate = min(rate, recipe.batch_size / (n_rows * l2))
     return rate

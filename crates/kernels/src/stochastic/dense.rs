@@ -7,6 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
+use crate::step_rule::Kind;
 
 impl<T: Real> Stochastic<T> {
     pub(super) fn run_dense<X: Rows<T>>(
@@ -24,6 +25,11 @@ impl<T: Real> Stochastic<T> {
             stop.check()?;
             total += dispatch(Gradient { run: self, x, data, rows, center, grad: &mut grad });
             let rate = self.next_rate(x.n_rows());
+            let n_features = x.n_cols() * self.settings.k;
+            if self.rule.kind() == Kind::Plain && rate > 0.0 {
+                let more = T::from_f64(self.next_intercept_rate(x.n_rows(), n_features) / rate);
+                grad[n_features..].iter_mut().for_each(|g| *g *= more);
+            }
             self.rule.step(&mut self.weights, &grad, rate, self.settings.shares)?;
             self.steps += 1;
             if self.settings.average {

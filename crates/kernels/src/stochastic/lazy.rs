@@ -121,10 +121,14 @@ impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
         let shrunk_intercept = shares.penalized > n_features;
         let mut total = 0.0;
         let mut moves = vec![T::ZERO; k];
-        for batch in rows.chunks(batch_size) {
+        for (at, batch) in rows.chunks(batch_size).enumerate() {
+            if let Some(&next) = rows.get((at + 1) * batch_size) {
+                x.prefetch(next as usize);
+            }
             lazy.set_shift(&run.weights[n_features..], center, &mut run.shift, &mut run.tilt);
             total += run.batch_slopes::<X, FMA>(x, data, batch, T::from_f64(lazy.s), center);
             let rate = run.next_rate(x.n_rows());
+            let intercept_rate = T::from_f64(run.next_intercept_rate(x.n_rows(), n_features));
             let shrink = 1.0 / (1.0 + rate * shares.l2);
             let to_v = -rate / lazy.s;
             let (v, b) = run.weights.split_at_mut(n_features);
@@ -139,7 +143,7 @@ impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
                     add_scaled::<T, X, FMA>(x, i, slopes, -lazy.a * to_v, &mut moves, u);
                 }
                 for (b, &g) in b.iter_mut().zip(slopes) {
-                    *b -= T::from_f64(rate) * g;
+                    *b -= intercept_rate * g;
                 }
                 if let Some(center) = center {
                     let along = center.products[i].to_f64();

@@ -44,9 +44,11 @@ fn plain(batch_size: usize, penalized: usize, passes: usize, loss: &RowLoss) -> 
                 }
             }
             let rate = Schedule::Bottou.rate(0.4, t, 6.0, 0.3);
+            let pass = 6usize.div_ceil(batch_size) as f64;
+            let free = if penalized == 2 { Schedule::InverseSqrt.rate(0.4, t, pass, 0.0) } else { rate };
             t += 1.0;
             for j in 0..3 {
-                w[j] -= rate * grad[j];
+                w[j] -= if j == 2 { free.max(rate) } else { rate } * grad[j];
                 if j < penalized {
                     w[j] /= 1.0 + rate * 0.3;
                 }
