@@ -217,6 +217,23 @@ impl<T: Real, I: Index> Rows<T> for Borrowed<'_, T, I> {
     }
 
     #[inline(always)]
+    fn add_scaled_to<const FMA: bool>(&self, i: usize, a: T, scale: &[T], w: &mut [T]) {
+        let (columns, values) = self.row(i);
+        for (&c, &v) in columns.iter().zip(values) {
+            let at = c.to_i64() as usize;
+            if let (Some(w), Some(&s)) = (w.get_mut(at), scale.get(at)) {
+                *w = (a * s).fma::<FMA>(v, *w);
+            }
+        }
+    }
+
+    fn scaled_square(&self, i: usize, scale: &[T]) -> f64 {
+        let (columns, values) = self.row(i);
+        let at = |c: I| scale.get(c.to_i64() as usize).map_or(0.0, |s| s.to_f64());
+        columns.iter().zip(values).map(|(&c, v)| v.to_f64() * v.to_f64() * at(c)).sum()
+    }
+
+    #[inline(always)]
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
         let k = out.len();
         out.fill(T::ZERO);
