@@ -59,7 +59,9 @@ def test_margin_and_radius_are_those_of_the_definition(K):
     assert model.mistake_bound_ == pytest.approx((radius / model.margin_) ** 2)
 
 
-@pytest.mark.parametrize("learner", [Perceptron("none", max_iter=5000), MIRA(max_iter=5000)], ids=str)
+@pytest.mark.parametrize(
+    "learner", [Perceptron("none", max_iter=5000), MIRA(max_iter=5000)], ids=str
+)
 def test_the_bound_holds_with_row_weights(learner):
     X, y = separable(2, 3)
     weights = np.random.default_rng(0).uniform(0.2, 3, len(y))
@@ -74,8 +76,11 @@ def test_no_bound_without_separation_or_from_elsewhere():
     X = np.vstack([X, X[:1]])
     noisy = np.append(noisy, y[0])
     model = Perceptron(max_iter=30, random_state=0).fit(X, noisy)
-    assert model.margin_ is None and model.radius_ is None and model.mistake_bound_ is None
+    assert model.margin_ is None
+    assert model.radius_ is None
+    assert model.mistake_bound_ is None
     started = Perceptron(max_iter=5000, random_state=0).fit(
         X[:-1], y, coef_init=np.ones((1, 4)), intercept_init=[0.5]
     )
-    assert started.margin_ > 0 and started.mistake_bound_ is None
+    assert started.margin_ > 0
+    assert started.mistake_bound_ is None

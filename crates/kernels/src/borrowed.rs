@@ -227,10 +227,11 @@ impl<T: Real, I: Index> Rows<T> for Borrowed<'_, T, I> {
         }
     }
 
+    #[inline(always)]
     fn scaled_square(&self, i: usize, scale: &[T]) -> f64 {
         let (columns, values) = self.row(i);
-        let at = |c: I| scale.get(c.to_i64() as usize).map_or(0.0, |s| s.to_f64());
-        columns.iter().zip(values).map(|(&c, v)| v.to_f64() * v.to_f64() * at(c)).sum()
+        let at = |c: &I| scale.get(c.to_i64() as usize).map_or(0.0, |s| s.to_f64());
+        columns.iter().zip(values).map(|(c, v)| v.to_f64() * v.to_f64() * at(c)).sum()
     }
 
     #[inline(always)]

@@ -13,8 +13,8 @@ __all__ = ["MIRA"]
 class MIRA(OnlineClassifier):
     r"""Margin infused relaxed algorithm (Crammer & Singer 2003), on mistakes only.
 
-    A mistake on :math:`x` with label :math:`y`, where label :math:`k` scored as high or higher, moves
-    :math:`w_y \leftarrow w_y + \tau x` and :math:`w_k \leftarrow w_k - \tau x` with
+    A mistake on :math:`x` with label :math:`y`, where label :math:`k` scored as high or higher,
+    moves :math:`w_y \leftarrow w_y + \tau x` and :math:`w_k \leftarrow w_k - \tau x` with
 
     .. math:: \tau = \min\left(\frac{(w_k - w_y) \cdot x + 1}{2 \, x \cdot x}, C\right).
 
@@ -63,8 +63,8 @@ class MIRA(OnlineClassifier):
     radius_ : float or None
         On separated data: largest norm of a row with its bias feature, times sqrt(2) for K > 2.
     mistake_bound_ : float or None
-        On separated data, from zero weights: max(radius_^2, 1/C) / margin_^2 (1/(2C) for two classes, C the
-        smallest of the rows), which the sum of `mistakes_` does not exceed.
+        On separated data, from zero weights: max(radius_^2, 1/C) / margin_^2 (1/(2C) for two
+        classes, C the smallest of the rows), which the sum of `mistakes_` does not exceed.
     n_iter_ : int
         Passes over the data.
     solution_ : Solution

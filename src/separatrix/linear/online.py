@@ -19,6 +19,7 @@ from separatrix.solvers.online import OnlineLearner, OnlineResult, UpdateLog
 from separatrix.validation import (
     check_choice,
     check_positive,
+    is_sparse,
     name_column,
     number_of_threads,
     seed_from,
@@ -50,10 +51,12 @@ class Vote:
     log: UpdateLog
 
     def extended(self, X: Any, log: UpdateLog) -> Vote:
-        """This vote followed by the updates of a run over the rows X."""
+        """Follow this vote by the updates of a run over the rows X."""
         used, numbers = np.unique(log.row, return_inverse=True)
-        stack = sp.vstack if sp.issparse(X) else np.vstack
-        rows = stack([self.rows, X[used]])
+        if is_sparse(X):
+            rows: Any = sp.csr_array(sp.vstack([self.rows, X[used]]))
+        else:
+            rows = np.vstack([self.rows, X[used]])
         survived = self.log.survived.copy()
         start_survived = self.log.start_survived
         # Rows that the new run saw before its first mistake were survived by the last vector.
@@ -69,12 +72,14 @@ class Vote:
             np.concatenate([survived, log.survived]),
             start_survived,
         )
-        return Vote(self.start, sp.csr_array(rows) if sp.issparse(rows) else rows, joined)
+        return Vote(self.start, rows, joined)
 
     @classmethod
     def of(cls, start: Array, X: Any, log: UpdateLog) -> Vote:
         """The vote of a run over the rows X."""
-        nothing = UpdateLog(*(column[:0] for column in log[:5]), 0)  # type: ignore[arg-type]
+        nothing = UpdateLog(
+            log.row[:0], log.raised[:0], log.lowered[:0], log.size[:0], log.survived[:0], 0
+        )
         return cls(start, X[:0], nothing).extended(X, log)
 
     def shares(self, X: Any, n_classes: int, intercept: bool, n_threads: int) -> Array:
@@ -86,7 +91,7 @@ class Vote:
         for first in range(0, X.shape[0], block):
             rows = X[first : first + block]
             gram = rows @ self.rows.T
-            gram = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
+            gram = gram.toarray() if is_sparse(gram) else np.asarray(gram)
             gram = np.ascontiguousarray(gram, dtype=np.float64) + float(intercept)
             start = np.ascontiguousarray(rows @ weights + bias, dtype=np.float64)
             parts.append(vote_shares(start, gram, *self.log, n_classes, n_threads))
@@ -156,6 +161,7 @@ class OnlineClassifier(BaseLinearClassifier):
             and coef_init is None
             and intercept_init is None
             and before.shape == start.shape
+            and classes_before is not None
             and np.array_equal(classes_before, data.classes)
         ):
             start = before.astype(data.dtype)
@@ -206,9 +212,10 @@ class OnlineClassifier(BaseLinearClassifier):
     def _make_design(self, X: Any, n_threads: int) -> Any:
         """A handle on X that copies no sparse rows, for few passes are made.
 
-        Columns that repeat in a row spoil its norm: such data goes the usual way, which adds them up.
+        Columns that repeat in a row spoil its norm: such data goes the usual way, which adds them
+        up.
         """
-        if not sp.issparse(X):
+        if not is_sparse(X):
             return super()._make_design(X, n_threads)
         try:
             view = CsrView(X.indptr, X.indices, X.data, X.shape[1], n_threads)

@@ -13,10 +13,11 @@ __all__ = ["Perceptron"]
 class Perceptron(OnlineClassifier):
     r"""Linear classifier learned from its mistakes.
 
-    A mistake on :math:`x` with label :math:`y`, where label :math:`k` scored as high or higher, moves
-    :math:`w_y \leftarrow w_y + r x` and :math:`w_k \leftarrow w_k - r x`. Two classes share one vector
-    :math:`w = w_1 - w_0`, moved by :math:`r y x` when :math:`y \, w \cdot x \le 0`. It does not minimize
-    an objective; on separable data it makes at most :math:`(R / \delta)^2` mistakes (Novikoff 1962).
+    A mistake on :math:`x` with label :math:`y`, where label :math:`k` scored as high or higher,
+    moves :math:`w_y \leftarrow w_y + r x` and :math:`w_k \leftarrow w_k - r x`. Two classes share
+    one vector :math:`w = w_1 - w_0`, moved by :math:`r y x` when :math:`y \, w \cdot x \le 0`. It
+    does not minimize an objective; on separable data it makes at most :math:`(R / \delta)^2`
+    mistakes (Novikoff 1962).
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ class Perceptron(OnlineClassifier):
     radius_ : float or None
         On separated data: largest norm of a row with its bias feature, times sqrt(2) for K > 2.
     mistake_bound_ : float or None
-        On separated data, from zero weights: (radius_ / margin_)^2, which the sum of `mistakes_` does not
-        exceed (times the ratio of the largest to the smallest row weight).
+        On separated data, from zero weights: (radius_ / margin_)^2, which the sum of `mistakes_`
+        does not exceed (times the ratio of the largest to the smallest row weight).
     n_iter_ : int
         Passes over the data.
     solution_ : Solution

@@ -18,7 +18,7 @@ from separatrix.solvers.stochastic_runs import Recipe, find_rate, l2_share, star
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "RmsProp", "StochasticGradient"]
 
 _SCHEDULES = ("constant", "inverse", "inverse_sqrt", "bottou")
-#: Passes without a fall of the objective after which the rate is cut: so many, or this share of all.
+#: Passes without a fall of the objective after which the rate is cut: so many, or this share.
 _PATIENCE = 10
 _PATIENCE_SHARE = 0.25
 #: By which a rate that proved too large is divided, and how often in vain before the run ends.
@@ -77,10 +77,9 @@ class _Stochastic:
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Run passes from `w0` until the budget ends or the objective settles.
 
-        Where the objective has not fallen by ``tol * max(1, P)`` for a while, the run goes on from
-        its best weights at a quarter of the rate; after three such cuts in vain it has settled. The
-        objective is evaluated after every pass (not counted as a pass), and the best weights are
-        returned.
+        Where the objective has not fallen by ``tol * max(1, P)`` for a while, a constant rate is
+        cut to a third; after the fourth time in a row the run has settled. The objective is evaluated
+        after every pass (not counted as a pass), and the best weights are returned.
         """
         recipe = self._recipe(objective.score_map.n_rows)
         start = np.zeros(objective.weight_shape) if w0 is None else np.asarray(w0, dtype=np.float64)
@@ -146,8 +145,9 @@ class _Search:
     def run(self, rate: float) -> StopReason:
         """Pass after pass, until the budget ends or the objective settles.
 
-        A run whose objective has not fallen for a while, or is far above its start, goes on from the
-        best weights at a quarter of its rate; when that has not helped three times, it has settled.
+        A run that is far above its start goes on from the best weights at a third of its rate; so
+        does one at a constant rate whose objective has not fallen for a while. When it has not
+        fallen for a while four times in a row, it has settled.
         """
         run = self._start(rate)
         ceiling = 2 * abs(self.best_value)
@@ -192,7 +192,7 @@ class _Search:
         return gap, "gradient norm" if math.isfinite(gap) else "none"
 
     def _gradient(self, w: Array) -> Array:
-        """Gradient of P; row by row where the score map can, which spares sparse data a transpose."""
+        """Gradient of P; row by row where the score map can: no transpose of sparse data."""
         objective = self._objective
         if not hasattr(objective.score_map, "subset"):
             return objective.value_and_grad(w)[1]

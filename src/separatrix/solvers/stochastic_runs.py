@@ -128,7 +128,7 @@ def start_run(objective: Objective, recipe: Recipe, w0: Array, rate: float) -> S
 
 
 class ComposedRun:
-    """The same run through score map, loss and regularizer, for any object that keeps the contracts.
+    """The same run through score map, loss and regularizer: for all that keep the contracts.
 
     Parameters
     ----------

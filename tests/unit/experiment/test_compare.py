@@ -226,6 +226,7 @@ def test_every_flat_learner_takes_part():
         entry = registry.get(row.learner)
         if entry.kind == "path":
             assert row.value in entry.grid
+        if entry.kind == "path" and "solver" not in dict(entry.params):
             assert row.converged == (row.gap <= 1.001 * tuning.make(entry, 0).tol)
 
 

@@ -14,8 +14,13 @@ LEARNERS = [Perceptron, MIRA]
 def test_the_example_of_the_notes():
     """Win the vote / election / game (seed 003); the bias of SPORTS starts at 1."""
     words = ["win", "the", "vote", "election", "game"]
-    X = np.array([[w in s.split() for w in words] for s in
-                  ("win the vote", "win the election", "win the game")], dtype=float)
+    X = np.array(
+        [
+            [w in s.split() for w in words]
+            for s in ("win the vote", "win the election", "win the game")
+        ],
+        dtype=float,
+    )
     y = ["POLITICS", "POLITICS", "SPORTS"]
     # TECH has no sentence: a row of weight zero names it.
     rows = np.vstack([X, np.zeros((1, 5))])
@@ -54,9 +59,7 @@ def test_a_stream_is_a_pass(learner, averaging):
         stream.partial_fit(X[first : first + 70], y[first : first + 70], classes=range(10))
     np.testing.assert_allclose(stream.coef_, whole.coef_, atol=1e-9)
     assert stream.mistakes_.sum() == whole.mistakes_.sum()
-    np.testing.assert_allclose(
-        stream.decision_function(X), whole.decision_function(X), atol=1e-9
-    )
+    np.testing.assert_allclose(stream.decision_function(X), whole.decision_function(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -94,8 +97,13 @@ def test_columns_that_repeat_add_up(learner):
     X, y = load_iris(return_X_y=True)
     y = y == 0
     halves = sp.csr_array(
-        (np.repeat(X.ravel() / 2, 2), np.repeat(np.tile(np.arange(4), 150), 2),
-         np.arange(0, 1201, 8)), shape=(150, 4))
+        (
+            np.repeat(X.ravel() / 2, 2),
+            np.repeat(np.tile(np.arange(4), 150), 2),
+            np.arange(0, 1201, 8),
+        ),
+        shape=(150, 4),
+    )
     plain = learner(random_state=0).fit(X, y)
     repeated = learner(random_state=0).fit(halves, y)
     np.testing.assert_allclose(repeated.coef_, plain.coef_)
@@ -138,9 +146,9 @@ def test_bad_starts_are_errors(learner):
         learner(fit_intercept=False).fit(X, y, intercept_init=[0.0, 0, 0])
     with pytest.raises(ParameterError, match="averaging"):
         learner(averaging="mean").fit(X, y)
+    bad = sp.csr_array(X)
+    bad.data[13] = np.nan
     with pytest.raises(DataError, match="NaN at row 3, column 1"):
-        bad = sp.csr_array(X)
-        bad.data[13] = np.nan
         learner().fit(bad, y)
 
 

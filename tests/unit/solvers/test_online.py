@@ -135,9 +135,11 @@ def test_it_stops_at_the_first_pass_without_mistakes():
     X = np.array([[1.0, 1], [1, 0], [0, 1], [0, 0]])
     result = run(X, np.array([1, 0, 0, 0]), 2, passes=100)
     assert result.solution.stopped is StopReason.CONVERGED
-    assert result.mistakes[-1] == 0 and (result.mistakes[:-1] > 0).all()
+    assert result.mistakes[-1] == 0
+    assert (result.mistakes[:-1] > 0).all()
     xor = run(X, np.array([0, 1, 1, 0]), 2, passes=30)
-    assert xor.solution.stopped is StopReason.BUDGET and xor.separation is None
+    assert xor.solution.stopped is StopReason.BUDGET
+    assert xor.separation is None
 
 
 def test_wrong_calls_are_errors():
