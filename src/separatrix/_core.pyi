@@ -206,3 +206,6 @@ def column_descent(
     max_sweeps: int,
     seed: int,
 ) -> tuple[npt.NDArray[np.float64], int, float]: ...
+def column_gram(
+    design: Csr, columns: npt.NDArray[np.int64], weights: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]: ...

@@ -49,8 +49,6 @@ class Learner:
         Further constructor arguments.
     baseline : bool
         Whether it runs first in every comparison.
-    auto : bool
-        Whether a comparison takes it without being asked.
     """
 
     name: str
@@ -62,7 +60,6 @@ class Learner:
     grid: tuple[float, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
     baseline: bool = False
-    auto: bool = True
 
 
 def _baseline(name: str, target: str, summary: str) -> Learner:
@@ -131,16 +128,17 @@ LEARNERS: tuple[Learner, ...] = (
         "separatrix.linear:LogisticRegression",
         "logistic regression (softmax for many classes), L2 penalty",
     ),
-    # On request: for weak penalties the proximal gradient takes as long as all others together.
-    Learner(
+    _path(
         "sparse_logistic",
         "separatrix.linear:LogisticRegression",
         "logistic regression (softmax for many classes), L1 penalty",
-        "path",
-        parameter="C",
-        grid=C_GRID[1:6],
-        params=(("penalty", "l1"),),
-        auto=False,
+        (("penalty", "l1"),),
+    ),
+    _path(
+        "stochastic_logistic",
+        "separatrix.linear:LinearClassifier",
+        "logistic loss (softmax for many classes) by averaged stochastic gradient",
+        (("loss", "logistic"), ("solver", "sgd"), ("tol", 1e-3), ("max_iter", 50)),
     ),
     _path(
         "exponential_loss",

@@ -16,7 +16,7 @@ use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_re
 use crate::dual_intercept::{Intercept, scale_of};
 use crate::dual_multiclass_rows::{Biases, Measure, Problem, Rebuild, Sweep};
 use crate::error::{KernelError, check_length};
-use crate::fast_exp::FastExp;
+use crate::exponential::VectorExp;
 use crate::hot::{HOT_SWEEPS, HotRows};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
@@ -58,7 +58,7 @@ pub struct DualMulticlass<T> {
     since_rebuild: f64,
 }
 
-impl<T: FastExp> DualMulticlass<T> {
+impl<T: VectorExp> DualMulticlass<T> {
     /// A state at the duals (n x K, U_i p_i) and free intercepts of `start`, made feasible; at p_i = e_{y_i}
     /// and W = 0 without.
     ///
@@ -294,7 +294,7 @@ impl<T: FastExp> DualMulticlass<T> {
     }
 }
 
-fn padded_costs<T: FastExp>(costs: &[f64], k: usize, width: usize) -> Result<Vec<T>, KernelError> {
+fn padded_costs<T: VectorExp>(costs: &[f64], k: usize, width: usize) -> Result<Vec<T>, KernelError> {
     check_length("cost", costs.len(), k * k)?;
     if let Some(at) = costs.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
         return Err(KernelError::Argument(format!(

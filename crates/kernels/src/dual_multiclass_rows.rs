@@ -4,7 +4,7 @@ use crate::dual_common::following;
 use crate::dual_hinge;
 use crate::dual_intercept::{Bias, Intercept};
 use crate::dual_softmax::SoftmaxRow;
-use crate::fast_exp::FastExp;
+use crate::exponential::VectorExp;
 use crate::hot::HotRows;
 use crate::rows::Rows;
 use crate::simd::Task;
@@ -32,7 +32,7 @@ pub(crate) struct Biases<T> {
     values: Vec<T>,
 }
 
-impl<T: FastExp> Biases<T> {
+impl<T: VectorExp> Biases<T> {
     pub fn new(intercept: Intercept, square: f64, width: usize) -> Self {
         let zeros = vec![0.0; width];
         Self { intercept, square, center: zeros.clone(), sum: zeros, values: vec![T::ZERO; width] }
@@ -82,7 +82,7 @@ pub(crate) struct Scratch<T> {
     softmax: SoftmaxRow<T>,
 }
 
-impl<T: FastExp> Problem<T> {
+impl<T: VectorExp> Problem<T> {
     pub fn scratch(&self) -> Scratch<T> {
         Scratch {
             scores: vec![T::ZERO; self.width],
@@ -124,7 +124,7 @@ impl<T: FastExp> Problem<T> {
 }
 
 #[inline(always)]
-fn dot<T: FastExp>(a: &[T], b: &[T]) -> f64 {
+fn dot<T: VectorExp>(a: &[T], b: &[T]) -> f64 {
     let mut sum = T::ZERO;
     for (&a, &b) in a.iter().zip(b) {
         sum += a * b;
@@ -146,7 +146,7 @@ pub(crate) struct Sweep<'a, T, X> {
     pub hot: &'a mut HotRows,
 }
 
-impl<T: FastExp, X: Rows<T>> Task for Sweep<'_, T, X> {
+impl<T: VectorExp, X: Rows<T>> Task for Sweep<'_, T, X> {
     type Output = f64;
 
     #[inline(always)]
@@ -217,7 +217,7 @@ pub(crate) struct Measure<'a, T, X> {
     pub biases: &'a Biases<T>,
 }
 
-impl<T: FastExp, X: Rows<T>> Task for Measure<'_, T, X> {
+impl<T: VectorExp, X: Rows<T>> Task for Measure<'_, T, X> {
     type Output = (f64, f64);
 
     #[inline(always)]
@@ -275,7 +275,7 @@ pub(crate) struct Rebuild<'a, T, X> {
     pub weights: &'a mut [T],
     pub sums: &'a mut [f64],
 }
-impl<T: FastExp, X: Rows<T>> Task for Rebuild<'_, T, X> {
+impl<T: VectorExp, X: Rows<T>> Task for Rebuild<'_, T, X> {
     type Output = ();
     #[inline(always)]
     fn run<const FMA: bool>(self) {

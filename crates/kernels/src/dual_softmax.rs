@@ -8,7 +8,7 @@
 //! has not settled: p'_k = omega(a_k - lambda + log s) / s with Wright's omega function, which solves
 //! v + e^v = t, and a monotone Newton iteration for lambda, in double precision. Neither overflows.
 
-use crate::fast_exp::FastExp;
+use crate::exponential::VectorExp;
 use crate::rows::LANES;
 
 /// Curvature up to which the joint Newton iteration is tried.
@@ -29,7 +29,7 @@ pub struct SoftmaxRow<T> {
     wide: Vec<f64>,
 }
 
-impl<T: FastExp> SoftmaxRow<T> {
+impl<T: VectorExp> SoftmaxRow<T> {
     /// For `n_classes` classes in `width` lanes.
     pub fn new(n_classes: usize, width: usize) -> Self {
         Self {
@@ -188,18 +188,20 @@ fn wright_omega(t: f64) -> f64 {
 
 /// next = exp(logs) in the first `k` lanes, zero in the others.
 #[inline(always)]
-fn exp_masked<T: FastExp, const FMA: bool>(logs: &[T], next: &mut [T], k: usize) {
+fn exp_masked<T: VectorExp, const FMA: bool>(logs: &[T], next: &mut [T], k: usize) {
     for (next, logs) in next.chunks_exact_mut(LANES).zip(logs.chunks_exact(LANES)) {
         let mut lane = [T::ZERO; LANES];
         lane.copy_from_slice(logs);
-        T::exp_lanes::<FMA>(&mut lane);
+        for x in &mut lane {
+            *x = x.vector_exp::<FMA>();
+        }
         next.copy_from_slice(&lane);
     }
     next[k..].fill(T::ZERO);
 }
 
 #[inline(always)]
-fn sum<T: FastExp>(values: &[T]) -> T {
+fn sum<T: VectorExp>(values: &[T]) -> T {
     let mut lanes = [T::ZERO; LANES];
     for chunk in values.chunks_exact(LANES) {
         for (sum, &v) in lanes.iter_mut().zip(chunk) {
@@ -213,11 +215,11 @@ fn sum<T: FastExp>(values: &[T]) -> T {
 #[cfg(test)]
 mod tests {
     use super::SoftmaxRow;
-    use crate::fast_exp::FastExp;
+    use crate::exponential::VectorExp;
     use crate::rows::padded;
 
     /// The conditions hold: log p'_k + s (p'_k - p_k) - z_k is the same for all classes that matter.
-    fn check<T: FastExp>(k: usize, s: f64, spread: f64, tolerance: f64) {
+    fn check<T: VectorExp>(k: usize, s: f64, spread: f64, tolerance: f64) {
         let width = padded(k);
         let mut row = SoftmaxRow::<T>::new(k, width);
         let mut scores = vec![T::ZERO; width];

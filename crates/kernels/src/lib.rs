@@ -6,6 +6,7 @@
 
 pub mod batch;
 pub mod borrowed;
+pub mod column_gram;
 pub mod columns;
 pub mod csr;
 pub mod dense;
@@ -19,7 +20,6 @@ mod dual_multiclass_rows;
 pub mod dual_softmax;
 pub mod error;
 pub mod exponential;
-pub mod fast_exp;
 pub mod fused;
 pub mod gram;
 pub mod hot;

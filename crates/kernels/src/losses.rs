@@ -166,7 +166,7 @@ fn margins<T: VectorExp, const FMA: bool>(
         SmoothLoss::Logistic => {
             for ((z, &y), v) in z.iter_mut().zip(y).zip(values.iter_mut()) {
                 let m = y * *z;
-                let e = (-m.abs()).exp_nonpositive::<FMA>();
+                let e = (-m.abs()).vector_exp::<FMA>();
                 // sigma(-m), from the exponential that cannot overflow.
                 let p = if m > T::ZERO { e } else { T::ONE } / (T::ONE + e);
                 *v = e;
@@ -216,7 +216,7 @@ fn softmax<T: VectorExp, const FMA: bool>(z: &mut [T], k: usize, classes: &[i64]
     let mut sum = [T::ZERO; BLOCK];
     for z in z[..k * BLOCK].chunks_exact_mut(BLOCK) {
         for ((z, s), &m) in z.iter_mut().zip(sum.iter_mut()).zip(&largest) {
-            *z = (*z - m).exp_nonpositive::<FMA>();
+            *z = (*z - m).vector_exp::<FMA>();
             *s += *z;
         }
     }

@@ -34,7 +34,7 @@ mod _core {
     use super::fused::{fused_value_and_grad, gram, losses_at};
 
     #[pymodule_export]
-    use super::quadratic::{column_descent, quadratic_descent};
+    use super::quadratic::{column_descent, column_gram, quadratic_descent};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

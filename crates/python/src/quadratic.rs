@@ -1,15 +1,16 @@
 //! The models of proximal Newton steps: a quadratic plus an elastic-net penalty.
 
-use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
+use separatrix_kernels::column_gram as kernel;
 use separatrix_kernels::columns::{self, Model};
 use separatrix_kernels::dense::Dense as View;
 use separatrix_kernels::quadratic::{self, Descent, Penalty};
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 
-use crate::arrays::{matrix, readonly, shape, vector};
+use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
 use crate::design::{Csr, Dense, DenseAny, SparseAny, SparsePair};
 use crate::errors::{data_error, to_python};
 use crate::run::run;
@@ -41,6 +42,44 @@ pub fn quadratic_descent<'py>(
         quadratic::descend(hessian, penalty, &mut weights, &mut gradient, tolerance, max_sweeps, stop)
     })?;
     Ok((PyArray1::from_vec(py, weights), PyArray1::from_vec(py, gradient), sweeps, residual))
+}
+
+/// Column numbers of 0..=n_cols, the last one standing for a column of ones.
+fn numbers_up_to(columns: &PyReadonlyArray1<'_, i64>, n_cols: usize) -> PyResult<Vec<usize>> {
+    vector("columns", columns)?
+        .iter()
+        .map(|&c| usize::try_from(c).ok().filter(|&c| c <= n_cols))
+        .collect::<Option<_>>()
+        .ok_or_else(|| data_error(format!("columns must lie in 0..={n_cols}")))
+}
+
+/// sum_i c_i x_i x_i' over the numbered columns of sparse data; number d is a column of ones.
+#[pyfunction]
+#[pyo3(signature = (design, columns, weights))]
+pub fn column_gram<'py>(
+    py: Python<'py>,
+    design: &Csr,
+    columns: PyReadonlyArray1<'py, i64>,
+    weights: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn typed<T: Real>(
+        py: Python<'_>,
+        pair: &SparsePair<T>,
+        columns: &PyReadonlyArray1<'_, i64>,
+        weights: &[f64],
+    ) -> PyResult<Vec<f64>> {
+        let numbers = numbers_up_to(columns, pair.rows.n_cols())?;
+        // Each entry of a row meets the others of that row.
+        let width = pair.rows.n_stored() / pair.rows.n_rows().max(1) + 1;
+        let work = pair.rows.n_stored().saturating_mul(width);
+        run(py, work, |stop| kernel::column_gram(&pair.rows, &numbers, weights, stop))
+    }
+    let weights = vector("weights", &weights)?;
+    let out = match &design.inner {
+        SparseAny::F32(pair) => typed(py, pair, &columns, weights)?,
+        SparseAny::F64(pair) => typed(py, pair, &columns, weights)?,
+    };
+    new_matrix(py, out, columns.len())
 }
 
 /// What `column_descent` takes besides the data.
@@ -85,7 +124,7 @@ fn sparse<T: Real + Element>(
 
 fn dense<T: Real + Element>(
     py: Python<'_>,
-    array: &Py<numpy::PyArray2<T>>,
+    array: &Py<PyArray2<T>>,
     curvature: &Bound<'_, PyAny>,
     request: &Request<'_>,
 ) -> PyResult<(Vec<f64>, Descent)> {
@@ -148,11 +187,7 @@ pub fn column_descent<'py>(
     } else {
         return Err(data_error("expected a _core.Csr or a _core.Dense".into()));
     };
-    let columns: Vec<usize> = vector("columns", &columns)?
-        .iter()
-        .map(|&c| usize::try_from(c).ok().filter(|&c| c <= n_cols))
-        .collect::<Option<_>>()
-        .ok_or_else(|| data_error(format!("columns must lie in 0..={n_cols}")))?;
+    let columns = numbers_up_to(&columns, n_cols)?;
     let request = Request {
         columns: &columns,
         gradient: vector("gradient", &gradient)?,

@@ -141,8 +141,7 @@ def _learner_lines(entries: Sequence[Any]) -> list[str]:
     lines = []
     for entry in entries:
         tasks = "binary, multiclass" if len(entry.tasks) == 2 else entry.tasks[0]
-        summary = entry.summary if entry.auto else f"{entry.summary}; on request (--learner)"
-        lines.append(f"{entry.name:<{width}}  {tasks:<18}  {ways[entry.kind]:<22}  {summary}")
+        lines.append(f"{entry.name:<{width}}  {tasks:<18}  {ways[entry.kind]:<22}  {entry.summary}")
     return lines
 
 

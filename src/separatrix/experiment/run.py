@@ -154,7 +154,7 @@ def _entries(
     if isinstance(learners, str):
         if learners != "auto":
             raise ParameterError(f'learners must be "auto" or a list of names, got {learners!r}.')
-        return tuple(entry for entry in LEARNERS if task in entry.tasks and entry.auto)
+        return tuple(entry for entry in LEARNERS if task in entry.tasks)
     asked: dict[str, Learner] = {}
     for item in learners:
         try:

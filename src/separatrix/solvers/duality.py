@@ -143,4 +143,5 @@ def _intercept_hessian(objective: Objective, scores: Array) -> Array:
         weighted = p * row_weights[:, None]
         return np.asarray(np.diag(weighted.sum(axis=0)) - weighted.T @ p)
     product = objective.loss.curvature_product  # type: ignore[attr-defined]
-    return (row_weights @ product(scores, objective.targets, np.ones_like(scores)))[:, None]
+    second = product(scores, objective.targets, np.ones_like(scores))
+    return np.asarray(row_weights @ second)[:, None]

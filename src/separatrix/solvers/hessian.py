@@ -1,36 +1,44 @@
-"""Hessians of the loss part on dense data, formed as matrices."""
+"""Hessians of the loss part, formed as matrices: of all weights on dense data, or of some."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from separatrix._core import Csr, column_gram
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.points import Points
 from separatrix.solvers.preconditioner import curvatures, dense_values, gram
 
-__all__ = ["has_hessian", "loss_hessian"]
+__all__ = ["has_active_hessian", "has_hessian", "loss_hessian"]
 
 
 def has_hessian(objective: Objective) -> bool:
-    """Whether `loss_hessian` knows the loss and sees the data."""
+    """Whether `loss_hessian` can form the Hessian of all weights."""
     known = objective.loss.n_scores == 1 or (
         getattr(objective.loss, "name", None) == "multiclass_logistic"
     )
     return known and dense_values(objective) is not None
 
 
+def has_active_hessian(objective: Objective) -> bool:
+    """Whether `loss_hessian` can form the Hessian of some weights."""
+    sparse = isinstance(getattr(objective.score_map, "design", None), Csr)
+    return has_hessian(objective) or (sparse and objective.loss.n_scores == 1)
+
+
 def loss_hessian(
-    points: Points, scores: Array, active: npt.NDArray[np.intp] | None = None
+    points: Points, scores: Array, active: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.float64]:
     """Hessian of the loss part in the order of w.ravel(): one pass.
 
     Parameters
     ----------
     points : Points
-        Points of an objective for which `has_hessian` holds.
+        Points of an objective for which `has_hessian` holds, or `has_active_hessian` with
+        `active`.
     scores : ndarray of shape (n, K)
         Scores at the weights where the Hessian is taken.
     active : ndarray of int or None
@@ -41,6 +49,11 @@ def loss_hessian(
     rows, n_scores = objective.weight_shape
     if objective.loss.n_scores == 1:
         weights = objective.row_weights * curvatures(objective, scores, objective.targets)[:, 0]
+        design = objective.score_map.design  # type: ignore[attr-defined]
+        if isinstance(design, Csr):
+            assert active is not None
+            numbers = np.ascontiguousarray(active)
+            return column_gram(design, numbers, np.ascontiguousarray(weights, dtype=np.float64))
         if active is None or len(active) == rows:
             return gram(objective, weights).astype(np.float64)
         return _product(_columns(objective, active) * np.sqrt(weights)[:, None])
@@ -69,7 +82,7 @@ def _product(matrix: Array) -> npt.NDArray[np.float64]:
     return result
 
 
-def _columns(objective: Objective, numbers: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+def _columns(objective: Objective, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Some columns of the data, number d a column of ones, in double precision."""
     X = dense_values(objective)
     assert X is not None

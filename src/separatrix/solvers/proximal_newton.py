@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import column_descent
 from separatrix.errors import SolverError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
@@ -19,9 +18,10 @@ from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.driver import Iterate, drive, rounding
 from separatrix.solvers.duality import has_dual_bound, lower_bound, lower_bound_at
-from separatrix.solvers.hessian import has_hessian, loss_hessian
+from separatrix.solvers.hessian import has_active_hessian, has_hessian, loss_hessian
 from separatrix.solvers.points import Point, Points
 from separatrix.solvers.preconditioner import curvatures
+from separatrix.solvers.quadratic_columns import minimize_through_columns
 from separatrix.solvers.quadratic_model import minimize_quadratic
 
 __all__ = ["ProximalNewton"]
@@ -30,12 +30,12 @@ __all__ = ["ProximalNewton"]
 _EXACT = 2000
 #: n m^2 up to which the Hessian of m weights is formed.
 _CHEAP_HESSIAN = 4e9
-#: Sweeps through the columns of the data per model.
-_SWEEPS = 1000
 #: Halvings of a step before rounding is blamed.
 _HALVINGS = 40
 #: Share of the promised decrease that a step must deliver.
 _DECREASE = 1e-4
+#: Damping of the model, tried in turn where a step fails: a gradient step of the size of w is 1.
+_DAMPINGS = (0.0, 1.0, 1e2, 1e4)
 #: Steps in a row that gain no more than rounding before the end.
 _STALLS = 3
 
@@ -45,16 +45,16 @@ class ProximalNewton:
     """Minimizes a quadratic model of the losses plus the penalty, then searches along the way.
 
     u = argmin_u  <grad L(w), u - w> + (u - w)' H (u - w) / 2 + R(u),   w <- w + t (u - w),
-    with H the Hessian of the losses and t found by backtracking on P (Lee, Sun & Saunders 2014). Weights
-    that are zero and well inside their threshold are left out of the model. With few weights and
-    dense data H is formed, and the model is minimized by coordinate descent and Newton steps on
-    the weights that are not zero; otherwise, with one score per row, by coordinate descent
-    through the columns of X (Yuan, Ho & Lin 2012). The certificate is the duality gap.
+    with H the Hessian of the losses and t found by backtracking on P (Lee, Sun & Saunders 2014).
+    Weights that are zero and want to stay there are left out of the model. Where few are left, H
+    is formed and the model is minimized by coordinate descent and Newton steps on the weights that
+    are not zero; otherwise, with one score per row, by coordinate descent through the columns of X
+    (Yuan, Ho & Lin 2012) and conjugate gradients. The certificate is the duality gap.
 
     Parameters
     ----------
     exact_limit : int
-        Number of weights up to which H is formed.
+        Number of weights in a model up to which H is formed.
     seed : int
         Of the order of the columns.
 
@@ -108,11 +108,13 @@ class ProximalNewton:
         certified = has_dual_bound(objective)
         w, scores = start, points.scores(start)
         loss, ds = objective.loss_at(scores)
-        if not (math.isfinite(loss) and np.isfinite(ds).all()):
-            # P overflows at the start: begin at zero instead.
-            w, scores = np.zeros_like(start), np.zeros_like(scores)
-            loss, ds = objective.loss_at(scores)
         value = loss + penalty.value(w)
+        if start.any():
+            zero = objective.loss_at(np.zeros_like(scores))
+            if not value <= zero[0]:
+                # The start is worse than none, or P overflows there.
+                w, scores = np.zeros_like(start), np.zeros_like(scores)
+                value, ds = zero
         floor, first, stalls = -math.inf, 0.0, 0
         epsilon = float(np.finfo(scores.dtype).eps)
         while True:
@@ -128,67 +130,83 @@ class ProximalNewton:
             if residual == 0 or stalls > _STALLS:
                 return
             tolerance = max(min(0.1, (residual / first) ** 0.5) * residual, epsilon * first)
-            target = self._model_minimizer(points, point, penalty, tolerance)
-            direction = target - w
-            promise = float(np.vdot(grad, direction)) + penalty.value(target) - penalty.value(w)
-            noise = rounding(point, objective)
-            # Where rounding hides the decrease, the model is trusted.
-            slack = noise if -promise <= 10 * noise else 0.0
-            scores_there = points.scores(target)
-            step = 1.0
-            for _ in range(_HALVINGS):
-                if step == 1:
-                    after, scores_after = target, scores_there
-                else:
-                    after = w + step * direction
-                    share = scores.dtype.type(step)
-                    scores_after = scores + share * (scores_there - scores)
-                loss, ds = objective.loss_at(scores_after)
-                value_after = loss + penalty.value(after)
-                if value_after <= value + _DECREASE * step * promise + slack:
+            reach = residual / (1 + float(np.abs(w).max(initial=0.0)))
+            for damping in _DAMPINGS:
+                target = self._model_minimizer(points, point, penalty, tolerance, damping * reach)
+                taken = _search(points, point, target, penalty)
+                if taken is not None:
                     break
-                step /= 2
             else:
                 return
-            stalls = stalls + 1 if value - value_after <= noise else 0
-            w, scores, value = after, scores_after, value_after
+            before = value
+            w, scores, value, ds = taken
+            stalls = stalls + 1 if before - value <= rounding(point, objective) else 0
 
     def _model_minimizer(
-        self, points: Points, point: Point, penalty: _Penalty, tolerance: float
+        self, points: Points, point: Point, penalty: _Penalty, tolerance: float, damping: float
     ) -> Array:
-        """Weights that minimize the model at `point` up to `tolerance` in each subgradient."""
+        """Weights that minimize the model at `point` up to `tolerance` in each subgradient.
+
+        The model has damping/2 |u - w|^2 added.
+        """
         objective = points.objective
         active = penalty.working_set(point.w, point.grad)
-        flat = point.w.reshape(-1)
-        gradient = point.grad.reshape(-1)[active]
-        l1, l2 = penalty.l1[active], penalty.l2[active]
+        flat = point.w.reshape(-1).astype(np.float64)
+        gradient = point.grad.reshape(-1)[active].astype(np.float64)
         start = flat[active]
+        # damping/2 |u - w|^2 is damping/2 |u|^2 - damping <w, u> and a constant.
+        l1, l2 = penalty.l1[active], penalty.l2[active] + damping
+        gradient = gradient - damping * start
         assert point.scores is not None
         size, n_rows = len(active), len(point.scores)
         cheap = size <= self.exact_limit and n_rows * size**2 <= _CHEAP_HESSIAN
-        if has_hessian(objective) and (cheap or objective.loss.n_scores != 1):
+        if has_active_hessian(objective) and (cheap or objective.loss.n_scores != 1):
             matrix = loss_hessian(points, point.scores, active)
-            found = minimize_quadratic(matrix, gradient, start, l1, l2, tolerance)
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = minimize_quadratic(matrix, gradient, start, l1, l2, tolerance)
         else:
-            score_map: Any = objective.score_map
-            weights = curvatures(objective, point.scores, objective.targets)[:, 0]
-            weights = (objective.row_weights * weights).astype(score_map.dtype)
-            found, sweeps, _ = column_descent(
-                score_map.design,
-                active,
-                weights,
-                gradient,
-                start,
-                l1,
-                l2,
-                tolerance,
-                _SWEEPS,
-                self.seed,
+            curvature = curvatures(objective, point.scores, objective.targets)[:, 0]
+            curvature = objective.row_weights * curvature
+            found = minimize_through_columns(
+                points, curvature, active, gradient, start, l1, l2, tolerance, self.seed
             )
-            points.n_passes += sweeps * size / len(flat)
-        target = flat.copy()
-        target[active] = found
-        return target.reshape(point.w.shape)
+        flat[active] = found
+        return flat.reshape(point.w.shape)
+
+
+def _search(
+    points: Points, point: Point, target: Array, penalty: _Penalty
+) -> tuple[Array, Array, float, Array] | None:
+    """Weights, scores, P and derivatives of the losses where P has fallen enough, or None.
+
+    The first of target, halfway to it, a quarter of the way, ... at which P has fallen by a share
+    of what the model promises (Tseng & Yun 2009).
+    """
+    objective = points.objective
+    if not np.isfinite(target).all():
+        return None
+    w, scores = point.w, point.scores
+    assert scores is not None
+    direction = target - w
+    scores_there = points.scores(target)
+    noise = rounding(point, objective)
+    with np.errstate(over="ignore", invalid="ignore"):
+        promise = float(np.vdot(point.grad, direction)) + penalty.value(target) - penalty.value(w)
+        # Where rounding hides the decrease, the model is trusted.
+        slack = noise if -promise <= 10 * noise else 0.0
+        step = 1.0
+        for _ in range(_HALVINGS):
+            if step == 1:
+                after, scores_after = target, scores_there
+            else:
+                after = w + step * direction
+                scores_after = scores + scores.dtype.type(step) * (scores_there - scores)
+            loss, ds = objective.loss_at(scores_after)
+            value = loss + penalty.value(after)
+            if value <= point.value + _DECREASE * step * promise + slack:
+                return after, scores_after, value, ds
+            step /= 2
+    return None
 
 
 class _Penalty:

@@ -7,13 +7,15 @@ weights that are not zero then does what coordinate descent is slow at where H i
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
 from separatrix._core import quadratic_descent
 
-__all__ = ["minimize_quadratic"]
+__all__ = ["better_point", "minimize_quadratic"]
 
 _Vector = npt.NDArray[np.float64]
 
@@ -71,8 +73,7 @@ def _newton_step(
     support = np.flatnonzero((u != 0) | (l1 == 0))
     inner = np.ascontiguousarray(hessian[np.ix_(support, support)])
     here, l1, l2 = u[support], l1[support], l2[support]
-    signs = np.sign(here)
-    slope = q[support] + l2 * here + l1 * signs
+    slope = q[support] + l2 * here + l1 * np.sign(here)
     matrix = inner + np.diag(l2)
     diagonal = np.einsum("ii->i", matrix)
     scale = float(diagonal.max(initial=0.0)) or 1.0
@@ -83,8 +84,36 @@ def _newton_step(
         if not failed:
             break
         ridge *= 10
+    better = better_point(q[support], here, step, l1, l2, lambda move: inner @ move)
+    if better is None:
+        return None
+    result = u.copy()
+    result[support] = better
+    return result
+
+
+def better_point(
+    q: _Vector,
+    here: _Vector,
+    step: _Vector,
+    l1: _Vector,
+    l2: _Vector,
+    product: Callable[[_Vector], _Vector],
+) -> _Vector | None:
+    """A point on the way to `here - step` that is better than `here`, or None.
+
+    Weights that would change their sign are set to zero; or, where that is better, the way ends
+    where the first of them reaches zero.
+
+    Parameters
+    ----------
+    q, here, step, l1, l2 : ndarray of shape (m,)
+        Gradient of the quadratic at `here`, the point, the step, the penalties.
+    product : callable
+        The map v -> H v.
+    """
     there = here - step
-    crossing = (l1 > 0) & (there * signs < 0)
+    crossing = (l1 > 0) & (there * here < 0)
     candidates = [np.where(crossing, 0.0, there)]
     if crossing.any():
         shares = here[crossing] / step[crossing]
@@ -94,13 +123,9 @@ def _newton_step(
 
     def change(point: _Vector) -> float:
         move = point - here
-        curved = float(move @ (inner @ move)) / 2 + float(l2 @ (point**2 - here**2)) / 2
-        return float(q[support] @ move) + curved + float(l1 @ (np.abs(point) - np.abs(here)))
+        curved = float(move @ product(move)) / 2 + float(l2 @ (point**2 - here**2)) / 2
+        return float(q @ move) + curved + float(l1 @ (np.abs(point) - np.abs(here)))
 
     changes = [change(point) for point in candidates]
     best = int(np.argmin(changes))
-    if not changes[best] < 0:
-        return None
-    result = u.copy()
-    result[support] = candidates[best]
-    return result
+    return candidates[best] if changes[best] < 0 else None
