@@ -62,6 +62,11 @@ impl Schedule {
     }
 }
 
+/// The rate of step `t` for intercepts under no penalty, with [`Schedule::Bottou`].
+pub fn free_rate(rate: f64, t: f64, steps_per_pass: f64) -> f64 {
+    rate / (1.0 + t / steps_per_pass).powf(0.75)
+}
+
 /// Share of the newest weights in the average after step `t`, counted from 1.
 pub fn average_share(t: f64) -> f64 {
     (DEGREE + 1.0) / (t + DEGREE + 1.0)
@@ -230,14 +235,14 @@ impl<T: Real> Stochastic<T> {
     /// The rate of the next step for intercepts.
     ///
     /// A rate that falls like 1 / (l2 t) suits weights under that penalty; intercepts that are free of
-    /// it would freeze early, and take rate / sqrt(1 + t/m) instead.
+    /// it would freeze early, and take rate / (1 + t/m)^(3/4) instead.
     fn next_intercept_rate(&self, n_rows: usize, n_features: usize) -> f64 {
         let s = &self.settings;
         if s.schedule != Schedule::Bottou || s.shares.penalized > n_features {
             return self.next_rate(n_rows);
         }
         let pass = n_rows.div_ceil(s.batch_size).max(1) as f64;
-        Schedule::InverseSqrt.rate(s.rate, self.steps as f64, pass, 0.0).max(self.next_rate(n_rows))
+        free_rate(s.rate, self.steps as f64, pass).max(self.next_rate(n_rows))
     }
 
     /// Scores of the batch, `scale` <x_i, w> + shift + tilt <x_i, m>, then the slopes of the mean loss of

@@ -37,7 +37,7 @@ class _Stochastic:
     schedule : {"bottou", "inverse", "inverse_sqrt", "constant"}
         With t steps done, m a pass and l the L2 share 1 / (C n): rate / (1 + rate l t),
         rate / (1 + t/m), rate / sqrt(1 + t/m), or rate. With "bottou", intercepts that are not
-        penalized take the third one.
+        penalized take rate / (1 + t/m)^(3/4).
     averaging : bool
         Return the average of the weights, later ones weighing more (as t^4).
     batch_size : int or None
@@ -78,8 +78,8 @@ class _Stochastic:
         """Run passes from `w0` until the budget ends or the objective settles.
 
         Where the objective has not fallen by ``tol * max(1, P)`` for a while, a constant rate is
-        cut to a third; after the fourth time in a row the run has settled. The objective is evaluated
-        after every pass (not counted as a pass), and the best weights are returned.
+        cut to a third; after the fourth time in a row the run has settled. The objective is
+        evaluated after every pass (not counted as a pass), and the best weights are returned.
         """
         recipe = self._recipe(objective.score_map.n_rows)
         start = np.zeros(objective.weight_shape) if w0 is None else np.asarray(w0, dtype=np.float64)

@@ -209,7 +209,7 @@ class ComposedRun:
         )
         if recipe.schedule == "bottou" and recipe.rule[0] == "plain" and objective.exempt:
             # Intercepts free of the penalty must not fall asleep with its 1/t: as in the kernel.
-            free = scheduled_rate("inverse_sqrt", self._rate, self._steps, pass_steps, 0.0)
+            free = self._rate / (1 + self._steps / pass_steps) ** 0.75
             grad[-1] *= max(free, rate) / rate
         if self._strengths is not None:
             self._rule.step(self._w, grad, rate, *self._strengths, inner.size)

@@ -1,4 +1,4 @@
-use super::{Batchwise, Schedule, Settings, Stochastic, average_share};
+use super::{Batchwise, Schedule, Settings, Stochastic, average_share, free_rate};
 use crate::csr::Csr;
 use crate::dense::Dense;
 use crate::interrupt::Interrupt;
@@ -45,7 +45,7 @@ fn plain(batch_size: usize, penalized: usize, passes: usize, loss: &RowLoss) -> 
             }
             let rate = Schedule::Bottou.rate(0.4, t, 6.0, 0.3);
             let pass = 6usize.div_ceil(batch_size) as f64;
-            let free = if penalized == 2 { Schedule::InverseSqrt.rate(0.4, t, pass, 0.0) } else { rate };
+            let free = if penalized == 2 { free_rate(0.4, t, pass) } else { rate };
             t += 1.0;
             for j in 0..3 {
                 w[j] -= if j == 2 { free.max(rate) } else { rate } * grad[j];
