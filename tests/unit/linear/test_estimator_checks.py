@@ -33,16 +33,13 @@ ONLINE = {
     "check_sample_weight_equivalence_on_dense_data": PATH,
     "check_sample_weight_equivalence_on_sparse_data": PATH,
 }
-MENDED = "MIRA rests once the heavy class is right in training; the check wants 87 % on other rows"
 
 
 def expected_failures(estimator):
     """Checks that do not apply, each with the reason in one line."""
     if isinstance(estimator, PriorSampling):
         return {"check_classifiers_train": "predictions are drawn, not the likeliest label"}
-    if isinstance(estimator, MIRA):
-        return {**ONLINE, "check_class_weight_classifiers": MENDED}
-    return ONLINE if isinstance(estimator, Perceptron) else {}
+    return ONLINE if isinstance(estimator, Perceptron | MIRA) else {}
 
 
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
