@@ -78,7 +78,7 @@ class _Stochastic:
         """Run passes from `w0` until the budget ends or the objective settles.
 
         Where the objective has not fallen by ``tol * max(1, P)`` for a while, a constant rate is
-        cut to a third; after the fourth time in a row the run has settled. The objective is evaluated
+        cut to a third; after the fourth time in a row the run has settled. The objective is taken
         after every pass (not counted as a pass), and the best weights are returned.
         """
         recipe = self._recipe(objective.score_map.n_rows)
