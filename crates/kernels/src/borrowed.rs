@@ -44,9 +44,6 @@ impl<'a, T: Real, I: Index> Borrowed<'a, T, I> {
         n_threads: usize,
     ) -> Result<(Self, bool), KernelError> {
         check_length("indices", columns.len(), values.len())?;
-        if u32::try_from(starts.len()).is_err() {
-            return Err(KernelError::Argument("at most 2^32 - 2 rows".into()));
-        }
         let nnz = values.len();
         let malformed = |row| KernelError::RowPointer { row, nnz };
         if starts.first().map(|s| s.to_i64()) != Some(0) {
@@ -105,15 +102,24 @@ impl<'a, T: Real, I: Index> Borrowed<'a, T, I> {
     /// Whether some row names a column twice; rows need not be sorted.
     pub fn repeats_columns(&self, n_threads: usize) -> bool {
         let parts = self.in_parts(n_threads, |mut rows| {
-            let mut last_seen = vec![u32::MAX; self.n_cols];
+            // One bit per column, set and cleared row by row: small enough to stay in the cache.
+            let mut seen = vec![0u64; self.n_cols.div_ceil(64)];
             rows.any(|i| {
-                let mut again = false;
-                for c in self.row(i).0 {
-                    if let Some(seen) = last_seen.get_mut(c.to_i64() as usize) {
-                        again |= std::mem::replace(seen, i as u32) == i as u32;
+                let columns = self.row(i).0;
+                let mut again = 0;
+                for c in columns {
+                    let c = c.to_i64() as usize;
+                    if let Some(word) = seen.get_mut(c / 64) {
+                        again |= (*word >> (c % 64)) & 1;
+                        *word |= 1 << (c % 64);
                     }
                 }
-                again
+                for c in columns {
+                    if let Some(word) = seen.get_mut(c.to_i64() as usize / 64) {
+                        *word = 0;
+                    }
+                }
+                again == 1
             })
         });
         parts.into_iter().any(|again| again)
