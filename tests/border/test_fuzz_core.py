@@ -4,6 +4,7 @@ Each name has a valid call; one or two of its arguments are replaced by junk. Th
 or raise a typed error. A crash ends the test run; a panic or "bug" error fails the test.
 """
 
+import contextlib
 import inspect
 
 import numpy as np
@@ -53,7 +54,15 @@ def valid_calls():
             D,
             1,
         ],
+        "CsrView": [
+            np.arange(0, N * D + 1, D, dtype=np.int32),
+            np.tile(np.arange(D, dtype=np.int32), N),
+            X.ravel().copy(),
+            D,
+            1,
+        ],
         "Dense": [X],
+        "column_gram": [csr(), np.arange(D, dtype=np.int64), ONES],
         "scores": [csr(), wk, 1],
         "adjoint": [dense(), np.ones((N, K)), 1],
         "row_scores": [csr(), np.array([0, 2], dtype=np.int64), wk],
@@ -76,10 +85,8 @@ def methods_of(made):
         if inspect.isdatadescriptor(member):
             getattr(made, name)
         else:
-            try:
+            with contextlib.suppress(*ALLOWED):
                 getattr(made, name)()
-            except ALLOWED:
-                pass
 
 
 DTYPES = st.sampled_from(
@@ -121,12 +128,10 @@ def near_misses(draw, original):
         return draw(arrays())
     array = original.copy()
     kind = draw(st.sampled_from(["value", "short", "long", "dtype", "order"]))
-    if kind == "value":
+    if kind == "value" and array.dtype.kind in "fi":
         with np.errstate(all="ignore"):
             array.flat[draw(st.integers(0, array.size - 1))] = (
-                draw(SPECIAL)
-                if array.dtype.kind == "f"
-                else draw(st.sampled_from([-1, 99, 2**31 - 1]))
+                draw(SPECIAL) if array.dtype.kind == "f" else draw(st.sampled_from([-1, 99, 100]))
             )
     elif kind == "short":
         array = array[:-1]
@@ -134,7 +139,7 @@ def near_misses(draw, original):
         array = np.concatenate([array, array])
     elif kind == "dtype":
         array = array.astype(draw(st.sampled_from([np.float32, np.float64, np.int32, np.int64])))
-    else:
+    elif kind == "order":
         array = np.asfortranarray(array) if array.ndim == 2 else np.repeat(array, 2)[::2]
     return array
 
@@ -217,9 +222,7 @@ def test_malformed_arguments_give_typed_errors(name, data):
         index = data.draw(st.integers(0, len(arguments) - 1))
         junk = st.one_of(near_misses(arguments[index]), arrays(), OTHER)
         arguments[index] = data.draw(junk)
-    try:
+    with contextlib.suppress(*ALLOWED):
         made = getattr(_core, name)(*arguments)
         if inspect.isclass(getattr(_core, name)):
             methods_of(made)
-    except ALLOWED:
-        pass

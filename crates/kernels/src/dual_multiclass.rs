@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild, squared_norm};
 use crate::dual_intercept::{Intercept, scale_of};
 use crate::dual_multiclass_rows::{Biases, Measure, Problem, Rebuild, Sweep};
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::exponential::VectorExp;
 use crate::hot::{HOT_SWEEPS, HotRows};
 use crate::interrupt::Interrupt;
@@ -58,6 +58,9 @@ pub struct DualMulticlass<T> {
     since_rebuild: f64,
 }
 
+/// More classes than this want another method than one weight vector a class.
+const MOST_CLASSES: usize = 1 << 24;
+
 impl<T: VectorExp> DualMulticlass<T> {
     /// A state at the duals (n x K, U_i p_i) and free intercepts of `start`, made feasible; at p_i = e_{y_i}
     /// and W = 0 without.
@@ -76,13 +79,15 @@ impl<T: VectorExp> DualMulticlass<T> {
         n_threads: usize,
         start: Option<(&[f64], &[f64])>,
     ) -> Result<Self, KernelError> {
+        if !(1..=MOST_CLASSES).contains(&n_classes) {
+            return Err(KernelError::Argument(format!(
+                "n_classes must be in 1..={MOST_CLASSES}, got {n_classes}"
+            )));
+        }
         let (n, width) = (x.n_rows(), padded(n_classes));
         check_length("y", labels.len(), n)?;
         check_length("upper", upper.len(), n)?;
         check_upper(upper)?;
-        if n_classes == 0 {
-            return Err(KernelError::Argument("there must be at least one class".into()));
-        }
         let labels = labels
             .iter()
             .enumerate()
@@ -99,14 +104,14 @@ impl<T: VectorExp> DualMulticlass<T> {
         let (mean_square, total) = scale_of(&norms, upper);
         let softmax = *loss == ClassLoss::Softmax;
         let square = intercept.square(mean_square, total, n_classes, softmax);
-        let mut points = vec![T::ZERO; n * width];
+        let mut points: Vec<T> = zeros(n.saturating_mul(width))?;
         for (point, &label) in points.chunks_exact_mut(width).zip(&labels) {
             point[label as usize] = T::ONE;
         }
         let mut state = Self {
             points,
             values: vec![0.0; n],
-            weights: vec![T::ZERO; x.n_cols() * width],
+            weights: zeros(x.n_cols().saturating_mul(width))?,
             biases: Biases::new(intercept, square, width),
             order: active_rows(upper)?,
             hot: HotRows::new(n),

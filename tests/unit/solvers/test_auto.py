@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import numpy as np
-import pytest
 
 from separatrix.losses import MARGIN_LOSSES, Logistic, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.scores import FlatScores, make_design
-from separatrix.solvers import Lbfgs, NewtonCG, ProximalGradient, ProximalNewton
+from separatrix.solvers import Lbfgs, NewtonCG, ProximalNewton
 from separatrix.solvers.auto import choose, describe
 from tests.unit.solvers.problems import make
-
-has_dual = importlib.util.find_spec("separatrix.solvers.dual") is not None
-has_stochastic = importlib.util.find_spec("separatrix.solvers.stochastic") is not None
 
 
 def test_a_kink_in_the_penalty_takes_a_proximal_step():
     for regularizer in [L1(), ElasticNet(0.5)]:
-        for sparse in [False, True]:
-            assert isinstance(choose(make("logistic", regularizer, sparse=sparse)), ProximalNewton)
-        softmax = make("multiclass_logistic", regularizer)
-        assert isinstance(choose(softmax), ProximalNewton)
-        softmax = make("multiclass_logistic", regularizer, sparse=True)
-        assert isinstance(choose(softmax), ProximalGradient)
+        assert isinstance(choose(make("logistic", regularizer)), ProximalNewton)
 
 
 def test_small_dense_problems_take_exact_newton():
@@ -62,13 +51,15 @@ def test_gradients_alone_are_enough_for_lbfgs():
     assert isinstance(choose(objective), Lbfgs)
 
 
-@pytest.mark.skipif(not has_dual, reason="the dual solver is not there yet")
 def test_sparse_and_hinge_take_the_dual():
     assert type(choose(make("logistic", sparse=True))).__name__ == "DualCoordinateDescent"
-    assert type(choose(make("hinge"))).__name__ == "DualCoordinateDescent"
+    assert type(choose(make("hinge", sparse=True))).__name__ == "DualCoordinateDescent"
 
 
-@pytest.mark.skipif(not has_stochastic, reason="the stochastic solver is not there yet")
+def test_hinge_on_small_dense_data_takes_the_interior_point():
+    assert type(choose(make("hinge"))).__name__ == "InteriorPoint"
+
+
 def test_a_kink_without_a_dual_kernel_takes_stochastic_steps():
     objective = make("perceptron")
     assert objective.loss is MARGIN_LOSSES["perceptron"]
