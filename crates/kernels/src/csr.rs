@@ -3,11 +3,12 @@
 
 use rayon::prelude::*;
 
+use crate::dense::first_not_finite;
 use crate::error::{KernelError, check_length};
 use crate::real::Real;
 use crate::rows::{LANES, Rows, axpy_lanes};
 use crate::simd::prefetch;
-use crate::threads::with_threads;
+use crate::threads::{MOST, WORTH_THREADS, with_threads};
 
 /// A sparse matrix whose indices are owned here.
 ///
@@ -75,8 +76,11 @@ impl<T: Real> Csr<T> {
         }
         let bound = n_cols as i64;
         let mut checked = vec![0u32; nnz];
+        let mut copied = vec![T::ZERO; nnz];
         const BLOCK: usize = 1 << 16;
-        let copy_block = |(to, from): (&mut [u32], &[I])| {
+        type Blocks<'a, I, T> = ((&'a mut [u32], &'a [I]), (&'a mut [T], &'a [T]));
+        let copy_block = |((to, from), (copy, values)): Blocks<'_, I, T>| {
+            copy.copy_from_slice(values);
             let mut ok = true;
             for (to, from) in to.iter_mut().zip(from) {
                 let c = from.to_i64();
@@ -85,11 +89,16 @@ impl<T: Real> Csr<T> {
             }
             ok
         };
+        let n_threads = if nnz < WORTH_THREADS { 1 } else { n_threads };
         let good: Vec<bool> = with_threads(n_threads, || {
             if n_threads <= 1 {
-                checked.chunks_mut(BLOCK).zip(columns.chunks(BLOCK)).map(copy_block).collect()
+                let indices = checked.chunks_mut(BLOCK).zip(columns.chunks(BLOCK));
+                let data = copied.chunks_mut(BLOCK).zip(values.chunks(BLOCK));
+                indices.zip(data).map(copy_block).collect()
             } else {
-                checked.par_chunks_mut(BLOCK).zip(columns.par_chunks(BLOCK)).map(copy_block).collect()
+                let indices = checked.par_chunks_mut(BLOCK).zip(columns.par_chunks(BLOCK));
+                let data = copied.par_chunks_mut(BLOCK).zip(values.par_chunks(BLOCK));
+                indices.zip(data).map(copy_block).collect()
             }
         });
         if let Some(block) = good.iter().position(|ok| !ok) {
@@ -98,7 +107,7 @@ impl<T: Real> Csr<T> {
             let row = owned.partition_point(|&s| s <= at) - 1;
             return Err(KernelError::IndexOutOfRange { row, index: columns[at].to_i64(), n_cols });
         }
-        Ok(Self { starts: owned, columns: checked, values: values.to_vec(), n_cols })
+        Ok(Self { starts: owned, columns: checked, values: copied, n_cols })
     }
 
     /// Columns and values of row `i`.
@@ -109,28 +118,43 @@ impl<T: Real> Csr<T> {
     }
 
     /// Whether some row names a column twice; rows need not be sorted.
-    pub fn repeats_columns(&self) -> bool {
+    pub fn repeats_columns(&self, n_threads: usize) -> bool {
+        let n_threads = if self.values.len() < WORTH_THREADS { 1 } else { n_threads.min(MOST) };
+        let share = self.n_rows().div_ceil(n_threads.max(1)).max(1);
+        if n_threads <= 1 {
+            return self.repeats_within(0..self.n_rows());
+        }
+        with_threads(n_threads, || {
+            (0..n_threads).into_par_iter().any(|t| {
+                let rows = (t * share).min(self.n_rows())..((t + 1) * share).min(self.n_rows());
+                self.repeats_within(rows)
+            })
+        })
+    }
+
+    fn repeats_within(&self, rows: std::ops::Range<usize>) -> bool {
         // A table of all columns is fast, unless it would be much larger than the data.
         let tabled = self.n_cols <= 4 * self.columns.len();
         let mut last_seen = Vec::new();
         let mut sorted = Vec::new();
-        for i in 0..self.n_rows() {
+        for i in rows {
             let columns = self.row(i).0;
             if columns.windows(2).all(|pair| pair[0] < pair[1]) {
                 continue;
             }
             if tabled {
-                last_seen.resize(self.n_cols, usize::MAX);
-                if columns.iter().any(|&c| std::mem::replace(&mut last_seen[c as usize], i) == i) {
-                    return true;
+                last_seen.resize(self.n_cols, u32::MAX);
+                // Rows above 2^32 share a mark with others, which costs a look at the sorted row.
+                let mark = i as u32;
+                if !columns.iter().any(|&c| std::mem::replace(&mut last_seen[c as usize], mark) == mark) {
+                    continue;
                 }
-            } else {
-                sorted.clear();
-                sorted.extend_from_slice(columns);
-                sorted.sort_unstable();
-                if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-                    return true;
-                }
+            }
+            sorted.clear();
+            sorted.extend_from_slice(columns);
+            sorted.sort_unstable();
+            if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+                return true;
             }
         }
         false
@@ -142,20 +166,10 @@ impl<T: Real> Csr<T> {
     }
 
     /// Fail at the first value that is NaN or infinite.
-    pub fn check_finite(&self) -> Result<(), KernelError> {
-        for (block, values) in self.values.chunks(1 << 14).enumerate() {
-            let poison: T = values.iter().map(|&v| v * T::ZERO).sum();
-            if poison.is_nan() {
-                let at = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
-                let flat = (block << 14) + at;
-                return Err(KernelError::NotFinite {
-                    row: self.starts.partition_point(|&s| s <= flat) - 1,
-                    column: self.columns[flat] as usize,
-                    value: if values[at].is_nan() { "NaN" } else { "infinity" },
-                });
-            }
-        }
-        Ok(())
+    pub fn check_finite(&self, n_threads: usize) -> Result<(), KernelError> {
+        let Some((at, value)) = first_not_finite(&self.values, n_threads) else { return Ok(()) };
+        let row = self.starts.partition_point(|&s| s <= at) - 1;
+        Err(KernelError::NotFinite { row, column: self.columns[at] as usize, value })
     }
 
     /// The transpose, its rows (our columns) in the order of our rows.

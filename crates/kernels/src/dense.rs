@@ -1,8 +1,11 @@
 //! Dense row-major input, borrowed from its owner.
 
+use rayon::prelude::*;
+
 use crate::error::{KernelError, check_length};
 use crate::real::Real;
 use crate::rows::{LANES, Rows, axpy_lanes};
+use crate::threads::{WORTH_THREADS, with_threads};
 
 /// A row-major matrix over borrowed values.
 #[derive(Debug, Clone, Copy)]
@@ -31,22 +34,34 @@ impl<'a, T: Real> Dense<'a, T> {
     }
 
     /// Fail at the first value that is NaN or infinite.
-    pub fn check_finite(&self) -> Result<(), KernelError> {
-        // A sum of products with zero is NaN exactly when some value is not finite; it vectorizes.
-        for (block, values) in self.values.chunks(1 << 14).enumerate() {
-            let poison: T = values.iter().map(|&v| v * T::ZERO).sum();
-            if poison.is_nan() {
-                let at = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
-                let flat = (block << 14) + at;
-                return Err(KernelError::NotFinite {
-                    row: flat / self.n_cols,
-                    column: flat % self.n_cols,
-                    value: if values[at].is_nan() { "NaN" } else { "infinity" },
-                });
+    pub fn check_finite(&self, n_threads: usize) -> Result<(), KernelError> {
+        let Some((at, value)) = first_not_finite(self.values, n_threads) else { return Ok(()) };
+        Err(KernelError::NotFinite { row: at / self.n_cols, column: at % self.n_cols, value })
+    }
+}
+
+/// Position and name of the first value that is NaN or infinite.
+pub(crate) fn first_not_finite<T: Real>(values: &[T], n_threads: usize) -> Option<(usize, &'static str)> {
+    const BLOCK: usize = 1 << 14;
+    // A sum of products with zero is NaN exactly when some value is not finite; it vectorizes.
+    let poisoned = |values: &[T]| {
+        let mut lanes = [T::ZERO; LANES];
+        let mut chunks = values.chunks_exact(LANES);
+        for chunk in &mut chunks {
+            for (sum, &v) in lanes.iter_mut().zip(chunk) {
+                *sum += v * T::ZERO;
             }
         }
-        Ok(())
-    }
+        let rest: T = chunks.remainder().iter().map(|&v| v * T::ZERO).sum();
+        (lanes.iter().copied().sum::<T>() + rest).is_nan()
+    };
+    let block = if n_threads <= 1 || values.len() < WORTH_THREADS {
+        values.chunks(BLOCK).position(poisoned)
+    } else {
+        with_threads(n_threads, || values.par_chunks(BLOCK).position_first(poisoned))
+    }?;
+    let at = block * BLOCK + values[block * BLOCK..].iter().position(|v| !v.is_finite())?;
+    Some((at, if values[at].is_nan() { "NaN" } else { "infinity" }))
 }
 
 impl<T: Real> Rows<T> for Dense<'_, T> {
@@ -204,7 +219,7 @@ mod tests {
         let mut values = vec![0.0f32; 6];
         values[5] = f32::INFINITY;
         let x = Dense::new(&values, 2, 3).expect("shape");
-        assert_eq!(x.check_finite(), Err(KernelError::NotFinite { row: 1, column: 2, value: "infinity" }));
+        assert_eq!(x.check_finite(1), Err(KernelError::NotFinite { row: 1, column: 2, value: "infinity" }));
         assert!(Dense::new(&values, 2, 2).is_err());
     }
 }

@@ -12,7 +12,10 @@ struct Node {
 }
 
 /// More threads than this are never made, whatever is asked for.
-const MOST: usize = 256;
+pub const MOST: usize = 256;
+
+/// Values from which on reading them once is worth a second thread.
+pub const WORTH_THREADS: usize = 1 << 18;
 
 static HEAD: OnceLock<Box<Node>> = OnceLock::new();
 

@@ -111,19 +111,18 @@ impl Csr {
     }
 
     /// Whether some row names a column twice; rows need not be sorted.
-    #[getter]
-    fn repeats_columns(&self) -> bool {
+    fn repeats_columns(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
         match &self.inner {
-            SparseAny::F32(x) => x.rows.repeats_columns(),
-            SparseAny::F64(x) => x.rows.repeats_columns(),
+            SparseAny::F32(x) => run(py, 0, |_| Ok(x.rows.repeats_columns(n_threads))),
+            SparseAny::F64(x) => run(py, 0, |_| Ok(x.rows.repeats_columns(n_threads))),
         }
     }
 
     /// Raise DataError at the first NaN or infinity, naming its row and column.
-    fn check_finite(&self, py: Python<'_>) -> PyResult<()> {
+    fn check_finite(&self, py: Python<'_>, n_threads: usize) -> PyResult<()> {
         match &self.inner {
-            SparseAny::F32(x) => run(py, 0, |_| x.rows.check_finite()),
-            SparseAny::F64(x) => run(py, 0, |_| x.rows.check_finite()),
+            SparseAny::F32(x) => run(py, 0, |_| x.rows.check_finite(n_threads)),
+            SparseAny::F64(x) => run(py, 0, |_| x.rows.check_finite(n_threads)),
         }
     }
 }
@@ -235,16 +234,20 @@ impl Dense {
     }
 
     /// Raise DataError at the first NaN or infinity, naming its row and column.
-    fn check_finite(&self, py: Python<'_>) -> PyResult<()> {
-        fn check<T: Real + Element>(py: Python<'_>, array: &Py<PyArray2<T>>) -> PyResult<()> {
+    fn check_finite(&self, py: Python<'_>, n_threads: usize) -> PyResult<()> {
+        fn check<T: Real + Element>(
+            py: Python<'_>,
+            array: &Py<PyArray2<T>>,
+            n_threads: usize,
+        ) -> PyResult<()> {
             let guard = readonly(py, array)?;
             let (n, d) = shape(py, array);
             let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
-            run(py, 0, |_| view.check_finite())
+            run(py, 0, |_| view.check_finite(n_threads))
         }
         match &self.inner {
-            DenseAny::F32(array) => check(py, array),
-            DenseAny::F64(array) => check(py, array),
+            DenseAny::F32(array) => check(py, array, n_threads),
+            DenseAny::F64(array) => check(py, array, n_threads),
         }
     }
 }

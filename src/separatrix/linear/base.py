@@ -70,7 +70,7 @@ def checked_design(estimator: Any, X: Any, n_threads: int) -> Design:
     """A handle on X; DataError names the first cell that is not finite."""
     design = make_design(X, n_threads)
     try:
-        design.check_finite()
+        design.check_finite(n_threads)
     except DataError as error:
         raise name_column(error, estimator, X) from None
     return design
