@@ -455,7 +455,7 @@ def test_the_binary_handle_checks_its_arguments(change, message):
     [
         ({"y": np.array([0, 2])}, r"y\[1\] is 2"),
         ({"y": np.array([0, -1])}, r"y\[1\] is -1"),
-        ({"n_classes": 0}, "at least one class"),
+        ({"n_classes": 0}, "n_classes must be"),
         ({"cost": np.zeros((3, 3))}, "cost must be"),
         ({"cost": np.array([[0.0, -1.0], [1.0, 0.0]])}, r"cost\[0, 1\]"),
         ({"cost": np.array([[0.0, 1.0], [1.0, 2.0]])}, r"cost\[1, 1\]"),
