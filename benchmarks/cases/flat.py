@@ -15,7 +15,7 @@ _LR = "sklearn.linear_model:LogisticRegression"
 # LIBLINEAR's time grows fast with its tolerance: coarse steps here would flatter us.
 _FINE = (1, 0.5, 0.3, 0.2, 0.1, 5e-2, 3e-2, 2e-2, 1e-2, 7e-3, 5e-3, 3e-3, 2e-3, 1e-3)
 _FINER = (*_FINE, 7e-4, 5e-4, 3e-4, 2e-4, 1e-4)
-_TOLERANCES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7)
+_TOLERANCES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 5e-7, 1e-7)
 
 
 def _estimator(
