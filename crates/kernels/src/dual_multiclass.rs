@@ -61,6 +61,14 @@ pub struct DualMulticlass<T> {
 /// More classes than this want another method than one weight vector a class.
 const MOST_CLASSES: usize = 1 << 24;
 
+/// Fail unless there are between one and 2^24 classes.
+pub fn check_classes(n_classes: usize) -> Result<(), KernelError> {
+    if (1..=MOST_CLASSES).contains(&n_classes) {
+        return Ok(());
+    }
+    Err(KernelError::Argument(format!("n_classes must be in 1..={MOST_CLASSES}, got {n_classes}")))
+}
+
 impl<T: VectorExp> DualMulticlass<T> {
     /// A state at the duals (n x K, U_i p_i) and free intercepts of `start`, made feasible; at p_i = e_{y_i}
     /// and W = 0 without.
@@ -79,11 +87,7 @@ impl<T: VectorExp> DualMulticlass<T> {
         n_threads: usize,
         start: Option<(&[f64], &[f64])>,
     ) -> Result<Self, KernelError> {
-        if !(1..=MOST_CLASSES).contains(&n_classes) {
-            return Err(KernelError::Argument(format!(
-                "n_classes must be in 1..={MOST_CLASSES}, got {n_classes}"
-            )));
-        }
+        check_classes(n_classes)?;
         let (n, width) = (x.n_rows(), padded(n_classes));
         check_length("y", labels.len(), n)?;
         check_length("upper", upper.len(), n)?;

@@ -6,7 +6,7 @@ use pyo3::types::PyAny;
 use separatrix_kernels::dual_binary::DualBinary as Binary;
 use separatrix_kernels::dual_common::{Certificate, Pass};
 use separatrix_kernels::dual_intercept::Intercept;
-use separatrix_kernels::dual_multiclass::{ClassLoss, DualMulticlass as Multiclass};
+use separatrix_kernels::dual_multiclass::{ClassLoss, DualMulticlass as Multiclass, check_classes};
 use separatrix_kernels::margin_dual::MarginLoss;
 use separatrix_kernels::rows::Rows;
 
@@ -222,6 +222,7 @@ impl DualMulticlass {
         intercepts: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let (y, upper) = (vector("y", &y)?, vector("upper", &upper)?);
+        check_classes(n_classes).map_err(to_python)?;
         let intercepts = checked_intercepts(intercepts.as_ref(), n_classes)?;
         let start = start.as_ref().map(|start| matrix("start", start)).transpose()?;
         let start = start.map(|start| (start, &intercepts[..]));
