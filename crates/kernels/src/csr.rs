@@ -1,18 +1,19 @@
 //! Compressed sparse rows, owned and validated once; unchecked indexing afterwards.
 #![allow(unsafe_code)]
 
-use rayon::prelude::*;
-
-use crate::dense::first_not_finite;
-use crate::error::{KernelError, check_length};
+use crate::error::KernelError;
 use crate::real::Real;
-use crate::rows::{LANES, Rows, axpy_lanes};
+use crate::rows::{LANES, Rows};
 use crate::simd::prefetch;
-use crate::threads::{MOST, WORTH_THREADS, with_threads};
+
+mod build;
+mod lanes;
+
+use lanes::{add_block, add_tail, dot_block, dot_tail};
 
 /// A sparse matrix whose indices are owned here.
 ///
-/// Invariants, checked by [`Csr::new`]: `starts` has `n_rows + 1` entries, starts at 0, never
+/// Invariants, checked by [`Csr::new`] in `build.rs`: `starts` has `n_rows + 1` entries, starts at 0, never
 /// falls, and ends at `columns.len() == values.len()`; every column is below `n_cols`.
 /// Columns of a row need not be sorted and may repeat (their values add up).
 #[derive(Debug, Clone)]
@@ -21,6 +22,10 @@ pub struct Csr<T> {
     columns: Vec<u32>,
     values: Vec<T>,
     n_cols: usize,
+    /// |x_i|^2
+    norms: Vec<f64>,
+    /// Whether some row names a column twice.
+    repeats: bool,
 }
 
 /// Integer types in which row pointers and columns may arrive.
@@ -44,72 +49,6 @@ impl Index for i64 {
 }
 
 impl<T: Real> Csr<T> {
-    /// Copy and check the three arrays of a CSR matrix, on `n_threads` threads.
-    pub fn new<I: Index>(
-        starts: &[I],
-        columns: &[I],
-        values: &[T],
-        n_cols: usize,
-        n_threads: usize,
-    ) -> Result<Self, KernelError> {
-        check_length("indices", columns.len(), values.len())?;
-        if u32::try_from(n_cols).is_err() {
-            return Err(KernelError::Argument(format!("{n_cols} columns are too many: at most 2^32 - 1")));
-        }
-        let nnz = values.len();
-        let malformed = |row| KernelError::RowPointer { row, nnz };
-        if starts.first().map(|s| s.to_i64()) != Some(0) {
-            return Err(malformed(0));
-        }
-        let mut owned = Vec::with_capacity(starts.len());
-        let mut last = 0usize;
-        for (row, start) in starts.iter().enumerate() {
-            let start = usize::try_from(start.to_i64()).map_err(|_| malformed(row))?;
-            if start < last || start > nnz {
-                return Err(malformed(row));
-            }
-            owned.push(start);
-            last = start;
-        }
-        if last != nnz {
-            return Err(malformed(owned.len() - 1));
-        }
-        let bound = n_cols as i64;
-        let mut checked = vec![0u32; nnz];
-        let mut copied = vec![T::ZERO; nnz];
-        const BLOCK: usize = 1 << 16;
-        type Blocks<'a, I, T> = ((&'a mut [u32], &'a [I]), (&'a mut [T], &'a [T]));
-        let copy_block = |((to, from), (copy, values)): Blocks<'_, I, T>| {
-            copy.copy_from_slice(values);
-            let mut ok = true;
-            for (to, from) in to.iter_mut().zip(from) {
-                let c = from.to_i64();
-                ok &= (c >= 0) & (c < bound);
-                *to = c as u32;
-            }
-            ok
-        };
-        let n_threads = if nnz < WORTH_THREADS { 1 } else { n_threads };
-        let good: Vec<bool> = with_threads(n_threads, || {
-            if n_threads <= 1 {
-                let indices = checked.chunks_mut(BLOCK).zip(columns.chunks(BLOCK));
-                let data = copied.chunks_mut(BLOCK).zip(values.chunks(BLOCK));
-                indices.zip(data).map(copy_block).collect()
-            } else {
-                let indices = checked.par_chunks_mut(BLOCK).zip(columns.par_chunks(BLOCK));
-                let data = copied.par_chunks_mut(BLOCK).zip(values.par_chunks(BLOCK));
-                indices.zip(data).map(copy_block).collect()
-            }
-        });
-        if let Some(block) = good.iter().position(|ok| !ok) {
-            let within = columns[block * BLOCK..].iter().position(|c| c.to_i64() < 0 || c.to_i64() >= bound);
-            let at = block * BLOCK + within.unwrap_or(0);
-            let row = owned.partition_point(|&s| s <= at) - 1;
-            return Err(KernelError::IndexOutOfRange { row, index: columns[at].to_i64(), n_cols });
-        }
-        Ok(Self { starts: owned, columns: checked, values: copied, n_cols })
-    }
-
     /// Columns and values of row `i`.
     #[inline(always)]
     pub fn row(&self, i: usize) -> (&[u32], &[T]) {
@@ -118,46 +57,8 @@ impl<T: Real> Csr<T> {
     }
 
     /// Whether some row names a column twice; rows need not be sorted.
-    pub fn repeats_columns(&self, n_threads: usize) -> bool {
-        let n_threads = if self.values.len() < WORTH_THREADS { 1 } else { n_threads.min(MOST) };
-        let share = self.n_rows().div_ceil(n_threads.max(1)).max(1);
-        if n_threads <= 1 {
-            return self.repeats_within(0..self.n_rows());
-        }
-        with_threads(n_threads, || {
-            (0..n_threads).into_par_iter().any(|t| {
-                let rows = (t * share).min(self.n_rows())..((t + 1) * share).min(self.n_rows());
-                self.repeats_within(rows)
-            })
-        })
-    }
-
-    fn repeats_within(&self, rows: std::ops::Range<usize>) -> bool {
-        // A table of all columns is fast, unless it would be much larger than the data.
-        let tabled = self.n_cols <= 4 * self.columns.len();
-        let mut last_seen = Vec::new();
-        let mut sorted = Vec::new();
-        for i in rows {
-            let columns = self.row(i).0;
-            if columns.windows(2).all(|pair| pair[0] < pair[1]) {
-                continue;
-            }
-            if tabled {
-                last_seen.resize(self.n_cols, u32::MAX);
-                // Rows above 2^32 share a mark with others, which costs a look at the sorted row.
-                let mark = i as u32;
-                if !columns.iter().any(|&c| std::mem::replace(&mut last_seen[c as usize], mark) == mark) {
-                    continue;
-                }
-            }
-            sorted.clear();
-            sorted.extend_from_slice(columns);
-            sorted.sort_unstable();
-            if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-                return true;
-            }
-        }
-        false
+    pub fn repeats_columns(&self) -> bool {
+        self.repeats
     }
 
     /// Where row `i` starts in the stored values, for cutting the rows into equal work.
@@ -166,10 +67,16 @@ impl<T: Real> Csr<T> {
     }
 
     /// Fail at the first value that is NaN or infinite.
-    pub fn check_finite(&self, n_threads: usize) -> Result<(), KernelError> {
-        let Some((at, value)) = first_not_finite(&self.values, n_threads) else { return Ok(()) };
-        let row = self.starts.partition_point(|&s| s <= at) - 1;
-        Err(KernelError::NotFinite { row, column: self.columns[at] as usize, value })
+    pub fn check_finite(&self) -> Result<(), KernelError> {
+        // The square of a row is finite unless one of its values is not (or overflows, which is no error).
+        for (i, _) in self.norms.iter().enumerate().filter(|(_, square)| !square.is_finite()) {
+            let (columns, values) = self.row(i);
+            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+                let value = if values[at].is_nan() { "NaN" } else { "infinity" };
+                return Err(KernelError::NotFinite { row: i, column: columns[at] as usize, value });
+            }
+        }
+        Ok(())
     }
 
     /// The transpose, its rows (our columns) in the order of our rows.
@@ -190,6 +97,7 @@ impl<T: Real> Csr<T> {
         let mut next = starts.clone();
         let mut columns = vec![0u32; self.columns.len()];
         let mut values = vec![T::ZERO; self.values.len()];
+        let mut norms = vec![0.0; self.n_cols];
         for i in 0..n_rows {
             let (cols, vals) = self.row(i);
             for (&c, &v) in cols.iter().zip(vals) {
@@ -197,9 +105,10 @@ impl<T: Real> Csr<T> {
                 next[c as usize] += 1;
                 columns[at] = i as u32;
                 values[at] = v;
+                norms[c as usize] += v.to_f64() * v.to_f64();
             }
         }
-        Ok(Self { starts, columns, values, n_cols: n_rows })
+        Ok(Self { starts, columns, values, n_cols: n_rows, norms, repeats: self.repeats })
     }
 }
 
@@ -224,7 +133,7 @@ impl<T: Real> Rows<T> for Csr<T> {
     }
 
     fn squared_norm(&self, i: usize) -> f64 {
-        self.row(i).1.iter().map(|v| v.to_f64() * v.to_f64()).sum()
+        self.norms[i]
     }
 
     #[inline(always)]
@@ -321,97 +230,6 @@ impl<T: Real> Rows<T> for Csr<T> {
             *w = a.fma::<FMA>(v, *w);
         }
     }
-}
-
-/// Scores `done .. done + N * LANES` of one row, kept in registers.
-#[inline(always)]
-fn dot_block<T: Real, const FMA: bool, const N: usize>(
-    (cols, vals): (&[u32], &[T]),
-    w: &[T],
-    k: usize,
-    done: usize,
-    out: &mut [T],
-) -> usize {
-    let mut acc = [[T::ZERO; LANES]; N];
-    for (&c, &v) in cols.iter().zip(vals) {
-        let at = c as usize * k + done;
-        // SAFETY: the caller asserted w.len() >= n_cols * k, and done + N * LANES <= k.
-        let w = unsafe { w.get_unchecked(at..at + N * LANES) };
-        axpy_lanes::<T, FMA, N>(&mut acc, v, w);
-    }
-    for (out, lane) in out.chunks_exact_mut(LANES).zip(&acc) {
-        out.copy_from_slice(lane);
-    }
-    N * LANES
-}
-
-/// The last scores of one row, fewer than a lane.
-#[inline(always)]
-fn dot_tail<T: Real, const FMA: bool>(
-    (cols, vals): (&[u32], &[T]),
-    w: &[T],
-    k: usize,
-    done: usize,
-    out: &mut [T],
-) -> usize {
-    let n = out.len();
-    let mut acc = [T::ZERO; LANES];
-    for (&c, &v) in cols.iter().zip(vals) {
-        let at = c as usize * k + done;
-        // SAFETY: the caller asserted w.len() >= n_cols * k, and done + n == k.
-        let w = unsafe { w.get_unchecked(at..at + n) };
-        for (a, &w) in acc.iter_mut().zip(w) {
-            *a = v.fma::<FMA>(w, *a);
-        }
-    }
-    out.copy_from_slice(&acc[..n]);
-    n
-}
-
-/// W += x a' for scores `done .. done + N * LANES`, with `a` kept in registers.
-#[inline(always)]
-fn add_block<T: Real, const FMA: bool, const N: usize>(
-    (cols, vals): (&[u32], &[T]),
-    a: &[T],
-    k: usize,
-    done: usize,
-    w: &mut [T],
-) -> usize {
-    let mut lanes = [[T::ZERO; LANES]; N];
-    for (lane, a) in lanes.iter_mut().zip(a.chunks_exact(LANES)) {
-        lane.copy_from_slice(a);
-    }
-    for (&c, &v) in cols.iter().zip(vals) {
-        let at = c as usize * k + done;
-        // SAFETY: the caller asserted w.len() >= n_cols * k, and done + N * LANES <= k.
-        let w = unsafe { w.get_unchecked_mut(at..at + N * LANES) };
-        for (w, lane) in w.chunks_exact_mut(LANES).zip(&lanes) {
-            for (w, &a) in w.iter_mut().zip(lane) {
-                *w = v.fma::<FMA>(a, *w);
-            }
-        }
-    }
-    N * LANES
-}
-
-/// W += x a' for the last scores, fewer than a lane.
-#[inline(always)]
-fn add_tail<T: Real, const FMA: bool>(
-    (cols, vals): (&[u32], &[T]),
-    a: &[T],
-    k: usize,
-    done: usize,
-    w: &mut [T],
-) -> usize {
-    for (&c, &v) in cols.iter().zip(vals) {
-        let at = c as usize * k + done;
-        // SAFETY: the caller asserted w.len() >= n_cols * k, and done + a.len() == k.
-        let w = unsafe { w.get_unchecked_mut(at..at + a.len()) };
-        for (w, &a) in w.iter_mut().zip(a) {
-            *w = v.fma::<FMA>(a, *w);
-        }
-    }
-    a.len()
 }
 
 #[cfg(test)]

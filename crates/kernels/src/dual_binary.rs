@@ -5,18 +5,18 @@
 //! Invariant, on every exit: the weights are w(a) (up to rounding, which is removed by rebuilding them
 //! now and then in single precision) and the duals are feasible.
 //! Sources: Hsieh et al. (2008), Algorithm 1; Yu, Huang & Lin (2011) for the logistic loss;
-//! [`crate::dual_intercept`] for free intercepts; [`crate::hot`] for the order of visits; on several
-//! threads CoCoA+ (Ma et al. 2015): local copies of w, added up several times a pass, safe because every
-//! thread takes its steps as if the curvature were as many times larger as there are threads.
+//! [`crate::dual_intercept`] for free intercepts; [`crate::hot`] for the order of visits;
+//! [`crate::dual_merge`] for several threads.
 //! A pass returns the state of convergence, [`DualBinary::certificate`] the exact duality gap.
 
 use rayon::prelude::*;
 
-use crate::dual_binary_rows::{Local, Measure, Problem, Rebuild, Share, Sweep, Visit};
+use crate::dual_binary_rows::{Local, Measure, Problem, Rebuild, Share, Sweep};
 use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild, squared_norm};
 use crate::dual_intercept::{Bias, Intercept, scale_of};
+use crate::dual_merge::Copies;
 use crate::error::{KernelError, check_length};
-use crate::hot::{HOT_SWEEPS, HotRows};
+use crate::hot::HotRows;
 use crate::interrupt::Interrupt;
 use crate::margin_dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::random::Random;
@@ -27,8 +27,8 @@ use crate::threads::with_threads;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 512;
-/// Merges of the local weights per pass.
-const MERGES: usize = 8;
+/// Merges of the threads' weights in a sweep over all rows.
+const MERGES: usize = 4;
 /// Stored values below which a pass is too short to share.
 const WORTH: usize = 1 << 21;
 /// Mean curvature U |x|^2 up to which sweeps are shared: beyond it, and for the hinge losses, the safe
@@ -52,7 +52,7 @@ pub struct DualBinary<T> {
     random: Random,
     n_threads: usize,
     shared: bool,
-    locals: Vec<(Vec<T>, Vec<Visit>)>,
+    copies: Copies<T>,
     n_sweeps: usize,
     since_rebuild: f64,
 }
@@ -101,8 +101,7 @@ impl<T: Real> DualBinary<T> {
         check_upper(upper)?;
         let norms: Vec<f64> = (0..n).map(|i| x.squared_norm(i)).collect();
         let (mean_square, total) = scale_of(&norms, upper);
-        let smooth = loss == MarginLoss::Logistic;
-        let bias = Bias { square: intercept.square(mean_square, total, 2, smooth), ..Bias::default() };
+        let bias = Bias { square: intercept.square(mean_square, total, 2), ..Bias::default() };
         let mut state = Self {
             loss,
             intercept,
@@ -117,8 +116,8 @@ impl<T: Real> DualBinary<T> {
             gaps: vec![0.0; n],
             random: Random::new(seed),
             n_threads: if worth_threads(x) { n_threads.max(1) } else { 1 },
-            shared: smooth && mean_square * total / n.max(1) as f64 <= GENTLE,
-            locals: Vec::new(),
+            shared: loss == MarginLoss::Logistic && mean_square * total / n.max(1) as f64 <= GENTLE,
+            copies: Copies::new(),
             n_sweeps: 0,
             since_rebuild: 0.0,
         };
@@ -150,15 +149,21 @@ impl<T: Real> DualBinary<T> {
         stop: &Interrupt,
     ) -> Result<Pass, KernelError> {
         let mut visited = 0;
+        if self.n_sweeps > 0 {
+            self.bias.recenter(self.intercept);
+        }
         let mut order = std::mem::take(&mut self.order);
         self.random.shuffle(&mut order);
         let outcome = (|| {
             let rows = if L::BOUNDED {
-                let mut hot = self.hot.select(self.n_sweeps, &mut self.random);
-                for _ in 0..HOT_SWEEPS {
-                    self.random.shuffle(&mut hot);
-                    self.sweep(x, loss, &hot, stop)?;
-                    visited += hot.len();
+                let mut hot = self.hot.first_set(self.n_sweeps);
+                while let Some(mut set) = hot {
+                    for _ in 0..set.n_sweeps {
+                        self.random.shuffle(&mut set.rows);
+                        self.sweep(x, loss, &set.rows, stop)?;
+                        visited += set.rows.len();
+                    }
+                    hot = self.hot.next_set(set);
                 }
                 self.hot.awake(self.n_sweeps, &order)
             } else {
@@ -176,7 +181,6 @@ impl<T: Real> DualBinary<T> {
         self.order = order;
         let violation = outcome?;
         self.n_sweeps += 1;
-        self.bias.recenter(self.intercept);
         let passes = visited as f64 / n_active as f64;
         self.since_rebuild += passes;
         if due_for_rebuild::<T>(self.since_rebuild) {
@@ -227,28 +231,25 @@ impl<T: Real> DualBinary<T> {
         let scale = n_threads as f64;
         let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
         let (duals, weights, bias) = (&mut self.duals, &mut self.weights, &mut self.bias);
-        let locals = &mut self.locals;
-        locals.resize_with(n_threads, || (vec![T::ZERO; weights.len()], Vec::new()));
+        self.copies.begin(weights, n_threads);
         let mut violation = 0.0f64;
         for segment in rows.chunks(rows.len().div_ceil(MERGES).max(1)) {
             stop.check()?;
             let share = segment.len().div_ceil(n_threads).max(1);
             let start = *bias;
             let sums: Vec<f64> = with_threads(n_threads, || {
-                let tasks = locals.par_iter_mut().zip(segment.par_chunks(share));
-                let sums = tasks.map(|((copy, visits), rows)| {
-                    copy.copy_from_slice(weights);
-                    visits.clear();
-                    let local = Local { weights: copy, bias: start, scale };
-                    dispatch(Share { problem: &problem, rows, local, duals, visits })
+                let tasks = self.copies.each.par_iter_mut().zip(segment.par_chunks(share));
+                let sums = tasks.map(|(copy, rows)| {
+                    copy.visits.clear();
+                    let local = Local { weights: &mut copy.weights, bias: start, scale };
+                    dispatch(Share { problem: &problem, rows, local, duals, visits: &mut copy.visits })
                 });
                 sums.collect()
             });
-            let used = &locals[..sums.len()];
-            merge(weights, used, n_threads);
             bias.sum += sums.iter().map(|sum| sum - start.sum).sum::<f64>() / scale;
-            for (rows, (_, visits)) in segment.chunks(share).zip(used) {
-                for (&i, visit) in rows.iter().zip(visits) {
+            self.copies.merge(weights);
+            for (rows, copy) in segment.chunks(share).zip(&self.copies.each) {
+                for (&i, visit) in rows.iter().zip(&copy.visits) {
                     let i = i as usize;
                     duals[i] = visit.dual;
                     self.gaps[i] = visit.gap as f32;
@@ -319,25 +320,6 @@ impl<T: Real> DualBinary<T> {
     pub fn n_sweep_threads(&self) -> usize {
         if self.shared { self.n_threads } else { 1 }
     }
-}
-
-/// w <- w + sum over the copies of (copy - w) / n_threads.
-fn merge<T: Real>(weights: &mut [T], copies: &[(Vec<T>, Vec<Visit>)], n_threads: usize) {
-    let inverse = T::from_f64(1.0 / n_threads as f64);
-    let own = T::from_f64(1.0 - copies.len() as f64 / n_threads as f64);
-    let columns = weights.len().div_ceil(n_threads).max(1);
-    with_threads(n_threads, || {
-        weights.par_chunks_mut(columns).enumerate().for_each(|(c, weights)| {
-            for w in weights.iter_mut() {
-                *w *= own;
-            }
-            for (copy, _) in copies {
-                for (w, &v) in weights.iter_mut().zip(&copy[c * columns..]) {
-                    *w += inverse * v;
-                }
-            }
-        });
-    });
 }
 
 /// Whether a pass has enough work, by shape alone, to share it among threads: enough in all, and

@@ -41,8 +41,9 @@ impl<X, L: MarginDual> Problem<'_, X, L> {
     {
         let (sign, upper) = (self.signs[i], self.upper[i]);
         let q = local.scale * (self.norms[i] + local.bias.square);
+        let prepared = self.loss.prepare(upper, dual);
         let margin = sign * (self.x.dot::<FMA>(i, local.weights).to_f64() + local.bias.value());
-        let (next, gap) = self.loss.step(margin, q, upper, dual);
+        let (next, gap) = self.loss.step(margin, q, upper, dual, prepared);
         let step = next - dual;
         if step != 0.0 {
             let change = local.scale * sign * step;

@@ -4,7 +4,7 @@
 //! S = sum_i y_i a_i. Without a penalty S must be zero at the optimum; with the penalty b^2/2, b = S. We
 //! add the proximal term mu/2 (b - c)^2, so that with r = 0 or 1 for the penalty
 //! b = (mu c + S) / (r + mu): the weight of one more feature, of squared value 1 / (r + mu), around a
-//! center. After every pass c <- b. That is the method of multipliers (Rockafellar 1976) with one inexact
+//! center. Before every further pass c <- b. That is the method of multipliers (Rockafellar 1976) with one inexact
 //! inner pass; its fixed point solves the problem itself.
 
 use crate::error::KernelError;
@@ -36,14 +36,13 @@ impl Intercept {
     /// The squared value of the constant feature.
     ///
     /// `mean_square` is the mean of |x_i|^2 and `total` the sum of U_i. Two wishes set it. The feature
-    /// should stay small beside the others, or rows disturb each other through it: a tenth of
-    /// `mean_square`, or three for a `smooth` loss, whose curvature damps that. And the multiplier steps contract by about mu / (mu + h), h the curvature of the
-    /// objective in b, at most total p (1 - p) for class probability p = 1/K: so mu must not exceed a
-    /// fraction of that, which decides for small C or few rows. Both scale as the data do.
-    pub fn square(self, mean_square: f64, total: f64, n_classes: usize, smooth: bool) -> f64 {
+    /// should stay small beside the others, or rows disturb each other through it. And the multiplier steps
+    /// contract by about mu / (mu + h), h the curvature of the objective in b, at most total p (1 - p) for
+    /// class probability p = 1/K: so mu must not exceed a fraction of that, which decides for small C or few
+    /// rows. Both scale as the data do.
+    pub fn square(self, mean_square: f64, total: f64, n_classes: usize) -> f64 {
         let p = 1.0 / n_classes.max(2) as f64;
-        let share = if smooth { 0.3 } else { 0.1 };
-        let wanted = (share * mean_square).max(4.0 / (total * p * (1.0 - p)));
+        let wanted = (0.03 * mean_square).max(4.0 / (total * p * (1.0 - p)));
         match self {
             Self::None => 0.0,
             Self::Penalized => wanted.min(1.0),

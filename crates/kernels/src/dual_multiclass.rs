@@ -17,7 +17,7 @@ use crate::dual_intercept::{Intercept, scale_of};
 use crate::dual_multiclass_rows::{Biases, Measure, Problem, Rebuild, Sweep};
 use crate::error::{KernelError, check_length, zeros};
 use crate::exponential::VectorExp;
-use crate::hot::{HOT_SWEEPS, HotRows};
+use crate::hot::HotRows;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::rows::{Rows, padded};
@@ -107,7 +107,7 @@ impl<T: VectorExp> DualMulticlass<T> {
         let norms: Vec<f64> = (0..n).map(|i| x.squared_norm(i)).collect();
         let (mean_square, total) = scale_of(&norms, upper);
         let softmax = *loss == ClassLoss::Softmax;
-        let square = intercept.square(mean_square, total, n_classes, softmax);
+        let square = intercept.square(mean_square, total, n_classes);
         let mut points: Vec<T> = zeros(n.saturating_mul(width))?;
         for (point, &label) in points.chunks_exact_mut(width).zip(&labels) {
             point[label as usize] = T::ONE;
@@ -175,6 +175,10 @@ impl<T: VectorExp> DualMulticlass<T> {
     /// One sweep over the rows, preceded by sweeps over the hot ones where that pays.
     pub fn pass<X: Rows<T>>(&mut self, x: &X, stop: &Interrupt) -> Result<Pass, KernelError> {
         let mut visited = 0;
+        if self.n_sweeps > 0 {
+            let intercept = self.problem.intercept;
+            self.biases.update(|_, bias| bias.recenter(intercept));
+        }
         let mut order = std::mem::take(&mut self.order);
         self.random.shuffle(&mut order);
         let outcome = (|| {
@@ -182,11 +186,14 @@ impl<T: VectorExp> DualMulticlass<T> {
                 visited += order.len();
                 return self.sweep(x, &order, stop);
             }
-            let mut hot = self.hot.select(self.n_sweeps, &mut self.random);
-            for _ in 0..HOT_SWEEPS {
-                self.random.shuffle(&mut hot);
-                self.sweep(x, &hot, stop)?;
-                visited += hot.len();
+            let mut hot = self.hot.first_set(self.n_sweeps);
+            while let Some(mut set) = hot {
+                for _ in 0..set.n_sweeps {
+                    self.random.shuffle(&mut set.rows);
+                    self.sweep(x, &set.rows, stop)?;
+                    visited += set.rows.len();
+                }
+                hot = self.hot.next_set(set);
             }
             let rows = self.hot.awake(self.n_sweeps, &order);
             visited += rows.len();
@@ -196,8 +203,6 @@ impl<T: VectorExp> DualMulticlass<T> {
         self.order = order;
         let violation = outcome?;
         self.n_sweeps += 1;
-        let intercept = self.problem.intercept;
-        self.biases.update(|_, bias| bias.recenter(intercept));
         let passes = visited as f64 / n_active as f64;
         self.since_rebuild += passes;
         if due_for_rebuild::<T>(self.since_rebuild) {

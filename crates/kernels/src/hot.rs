@@ -1,24 +1,42 @@
 //! Which rows deserve a visit: hot sets and resting rows for dual coordinate descent.
 //!
-//! With hinge losses most duals reach a bound early and stay there, while a few keep moving. Before a
-//! full sweep the rows that moved most in the last one are swept several times; rows that did not
-//! move in two visits rest until the next full sweep. Both only reorder exact coordinate steps,
-//! so the optimum does not change (compare shrinking, Hsieh et al. 2008, section 3.2).
+//! With hinge losses most duals reach a bound early and stay there, and of the others a few move for long:
+//! rows that nearly repeat each other settle slowly, while the rest is done. Before a sweep the rows that
+//! moved most in the last one are swept several times, then the quarter of them that still moves most is
+//! swept more often, and so on; rows that did not move in two visits rest until the next full
+//! sweep. Both only reorder exact coordinate steps, so the optimum does not change (compare shrinking,
+//! Hsieh et al. 2008, section 3.2).
 
-use crate::random::Random;
-
-/// Share of the rows in a hot set.
-const SHARE: f64 = 0.02;
-/// A hot set has at least this many rows where so many moved: 2 % of a small problem is too few.
+/// Share of the rows in the first hot set.
+const SHARE: f64 = 0.01;
+/// The first hot set has at least this many rows where so many moved: 1 % of a small problem is too few.
 const LEAST: usize = 64;
-/// Sweeps over a hot set before each sweep over the others.
-pub const HOT_SWEEPS: usize = 20;
-/// First pass (from zero) that starts with a hot set.
-const FIRST: usize = 5;
+/// Sweeps over the first hot set.
+const SWEEPS: f64 = 8.0;
+/// Factor on the sweeps from one hot set to the next.
+const MORE: f64 = 2.5;
+/// Each hot set holds one row out of so many of the one before.
+const FEWER: usize = 4;
+/// Hot sets end with this many rows.
+const SMALLEST: usize = 4;
+/// First pass (from zero) in which rows rest.
+const FIRST_REST: usize = 3;
+/// First pass (from zero) that starts with hot sets.
+const FIRST_HOT: usize = 7;
 /// Every so many passes all rows are visited.
 const FULL_EVERY: usize = 5;
 /// Visits without a move after which a row rests.
 const REST: u8 = 2;
+
+/// Rows to be swept several times, reshuffled before each sweep.
+#[derive(Debug)]
+pub struct HotSet {
+    /// The rows, sorted.
+    pub rows: Vec<u32>,
+    /// How often.
+    pub n_sweeps: usize,
+    sweeps: f64,
+}
 
 /// How far each row's dual moved at its last visit, and for how long it has not.
 #[derive(Debug, Clone)]
@@ -40,27 +58,39 @@ impl HotRows {
         self.still[i] = if step == 0.0 { self.still[i].saturating_add(1) } else { 0 };
     }
 
-    /// The rows of a hot set before pass number `pass`, in random order; often none.
-    pub fn select(&self, pass: usize, random: &mut Random) -> Vec<u32> {
-        if pass < FIRST {
-            return Vec::new();
+    /// The first hot set before pass number `pass`, if there is one.
+    pub fn first_set(&self, pass: usize) -> Option<HotSet> {
+        if pass < FIRST_HOT {
+            return None;
         }
-        let mut rows: Vec<u32> =
-            (0..self.moved.len() as u32).filter(|&i| self.moved[i as usize] > 0.0).collect();
+        let rows = (0..self.moved.len() as u32).collect();
         let wanted = ((self.moved.len() as f64 * SHARE) as usize).max(LEAST);
+        self.hottest(rows, wanted, SWEEPS)
+    }
+
+    /// The hot set after `set`, if there is one.
+    pub fn next_set(&self, set: HotSet) -> Option<HotSet> {
+        let wanted = set.rows.len() / FEWER;
+        if wanted < SMALLEST {
+            return None;
+        }
+        self.hottest(set.rows, wanted, set.sweeps * MORE)
+    }
+
+    fn hottest(&self, mut rows: Vec<u32>, wanted: usize, sweeps: f64) -> Option<HotSet> {
+        rows.retain(|&i| self.moved[i as usize] > 0.0);
         if wanted < rows.len() {
             let key = |i: &u32| self.moved[*i as usize];
             rows.select_nth_unstable_by(wanted, |a, b| key(b).total_cmp(&key(a)).then(a.cmp(b)));
             rows.truncate(wanted);
         }
         rows.sort_unstable();
-        random.shuffle(&mut rows);
-        rows
+        (!rows.is_empty()).then_some(HotSet { rows, n_sweeps: sweeps as usize, sweeps })
     }
 
     /// Keep of `rows` those to be visited in pass number `pass`.
     pub fn awake(&self, pass: usize, rows: &[u32]) -> Vec<u32> {
-        if pass < FIRST || pass.is_multiple_of(FULL_EVERY) {
+        if pass < FIRST_REST || pass.is_multiple_of(FULL_EVERY) {
             return rows.to_vec();
         }
         rows.iter().copied().filter(|&i| self.still[i as usize] < REST).collect()
@@ -69,8 +99,7 @@ impl HotRows {
 
 #[cfg(test)]
 mod tests {
-    use super::{FIRST, HotRows, LEAST};
-    use crate::random::Random;
+    use super::{FEWER, FIRST_HOT, FULL_EVERY, HotRows, LEAST, SMALLEST};
 
     #[test]
     fn the_rows_that_moved_most_are_hot_and_still_rows_rest() {
@@ -81,12 +110,20 @@ mod tests {
                 hot.note(i, if i % 2 == 0 { i as f64 + 1.0 } else { 0.0 });
             }
         }
-        assert!(hot.select(0, &mut Random::new(0)).is_empty());
-        let rows = hot.select(FIRST + 1, &mut Random::new(0));
-        assert_eq!(rows.len(), LEAST);
-        assert!(rows.iter().all(|&i| i % 2 == 0 && i as usize >= n - 2 * LEAST));
+        assert!(hot.first_set(0).is_none());
+        let mut set = hot.first_set(FIRST_HOT);
+        let mut wanted = LEAST;
+        let mut sweeps = 0;
+        while let Some(now) = set {
+            assert_eq!(now.rows.len(), wanted);
+            assert!(now.rows.iter().all(|&i| i % 2 == 0 && i as usize >= n - 2 * wanted));
+            assert!(now.n_sweeps > sweeps);
+            (wanted, sweeps) = (wanted / FEWER, now.n_sweeps);
+            set = hot.next_set(now);
+        }
+        assert!(wanted < SMALLEST);
         let all: Vec<u32> = (0..n as u32).collect();
-        assert_eq!(hot.awake(FIRST, &all).len(), n);
-        assert_eq!(hot.awake(FIRST + 1, &all).len(), n / 2);
+        assert_eq!(hot.awake(FULL_EVERY, &all).len(), n);
+        assert_eq!(hot.awake(FULL_EVERY + 1, &all).len(), n / 2);
     }
 }

@@ -15,6 +15,7 @@ mod dual_binary_rows;
 pub mod dual_common;
 pub mod dual_hinge;
 pub mod dual_intercept;
+mod dual_merge;
 pub mod dual_multiclass;
 mod dual_multiclass_rows;
 pub mod dual_softmax;

@@ -35,8 +35,14 @@ impl MarginLoss {
 pub trait MarginDual: Copy + Send + Sync {
     /// Whether duals stay at bounds, so that hot sets pay.
     const BOUNDED: bool;
-    /// The best new dual (`q` may be zero) and the gap at the old one, exact or close to it.
-    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> (f64, f64);
+    /// What `step` wants to know that does not depend on the margin.
+    #[inline(always)]
+    fn prepare(self, _upper: f64, _dual: f64) -> f64 {
+        0.0
+    }
+    /// The best new dual (`q` may be zero) and the gap at the old one, exact or close to it; `prepared`
+    /// comes from `prepare`.
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64, prepared: f64) -> (f64, f64);
     /// U phi(m)
     fn loss(self, margin: f64, upper: f64) -> f64;
     /// The row's term of the dual objective.
@@ -55,7 +61,7 @@ impl MarginDual for HingeDual {
     const BOUNDED: bool = true;
 
     #[inline(always)]
-    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> (f64, f64) {
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64, _prepared: f64) -> (f64, f64) {
         let slope = 1.0 - margin;
         let next = if q > 0.0 {
             (dual + slope / q).clamp(0.0, upper)
@@ -99,7 +105,7 @@ impl MarginDual for SquaredHingeDual {
     const BOUNDED: bool = true;
 
     #[inline(always)]
-    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> (f64, f64) {
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64, _prepared: f64) -> (f64, f64) {
         let ridge = 0.5 / upper;
         let next = (dual + (1.0 - margin - ridge * dual) / (q + ridge)).max(0.0);
         (next, self.gap(margin, upper, dual))
@@ -155,16 +161,14 @@ fn entropy(p: f64) -> f64 {
     if p > 0.0 && p < 1.0 { -p * p.ln() - (1.0 - p) * (1.0 - p).ln() } else { 0.0 }
 }
 
-/// Solve u + m + s (sigmoid(u) - p) = 0 for the logit u, from the guess `u`; returns sigmoid(u).
+/// Solve u + m + s (sigmoid(u) - p) = 0 for the logit u, which lies in `bracket`; returns sigmoid(u).
 ///
-/// The left side rises, and u lies in [-m - s (1 - p), -m + s p]: Newton steps, and a bisection
-/// where a step leaves the bracket or does not halve the one before.
+/// The left side rises: Newton steps from `u`, where sigmoid(u) = `value`, and a bisection where a step
+/// leaves the bracket or does not halve the one before.
 #[inline(always)]
-fn logistic_root(guess: f64, m: f64, s: f64, p: f64) -> f64 {
-    let (mut low, mut high) = (-m - s * (1.0 - p), -m + s * p);
-    let mut u = if guess >= low && guess <= high { guess } else { 0.5 * (low + high) };
+fn logistic_root(mut u: f64, mut value: f64, bracket: (f64, f64), m: f64, s: f64, p: f64) -> f64 {
+    let (mut low, mut high) = bracket;
     let mut last = f64::INFINITY;
-    let mut value = sigmoid(u);
     for _ in 0..100 {
         let residual = u + m + s * (value - p);
         if residual > 0.0 {
@@ -190,23 +194,35 @@ fn logistic_root(guess: f64, m: f64, s: f64, p: f64) -> f64 {
 impl MarginDual for LogisticDual {
     const BOUNDED: bool = false;
 
+    /// The logit of the dual.
     #[inline(always)]
-    fn step(self, margin: f64, q: f64, upper: f64, dual: f64) -> (f64, f64) {
+    fn prepare(self, upper: f64, dual: f64) -> f64 {
+        (dual / (upper - dual)).ln()
+    }
+
+    #[inline(always)]
+    fn step(self, margin: f64, q: f64, upper: f64, dual: f64, logit: f64) -> (f64, f64) {
         let s = q * upper;
         let p = dual / upper;
-        if p > 0.0 && p < 1.0 {
-            let logit = (p / (1.0 - p)).ln();
+        if logit.is_finite() {
             let off = logit + margin;
-            // Near the optimum the gap is a divergence of close distributions: its second order.
+            // The gap is a divergence of two distributions of one bit whose logits are `off` apart: to
+            // second order, or half the symmetric divergence, where they are close.
             let gap = if off.abs() < 0.5 {
                 0.5 * dual * (1.0 - p) * off * off
+            } else if off.abs() < 3.0 {
+                0.5 * upper * (p - sigmoid(-margin)) * off
             } else {
                 self.gap(margin, upper, dual)
             };
-            (upper * logistic_root(logit, margin, s, p), gap)
+            let bracket = (logit.min(-margin), logit.max(-margin));
+            (upper * logistic_root(logit, p, bracket, margin, s, p), gap)
         } else {
+            let bracket = (-margin - s * (1.0 - p), -margin + s * p);
             let guess = (p - 0.5).mul_add(s, -margin) / (1.0 + 0.25 * s);
-            (upper * logistic_root(guess, margin, s, p), self.gap(margin, upper, dual))
+            let guess = guess.max(bracket.0).min(bracket.1);
+            let root = logistic_root(guess, sigmoid(guess), bracket, margin, s, p);
+            (upper * root, self.gap(margin, upper, dual))
         }
     }
 
@@ -245,7 +261,8 @@ mod tests {
                         let gain = |a: f64| {
                             loss.value(a, upper) - margin * (a - dual) - 0.5 * q * (a - dual) * (a - dual)
                         };
-                        let (best, about) = loss.step(margin, q, upper, dual);
+                        let ready = loss.prepare(upper, dual);
+                        let (best, about) = loss.step(margin, q, upper, dual, ready);
                         assert!(best.is_finite() && loss.clip(best, upper) == best);
                         let scale = 1e-5 * (1.0 + gain(best).abs() + (margin * dual).abs());
                         for other in grid(upper) {

@@ -111,18 +111,20 @@ impl Csr {
     }
 
     /// Whether some row names a column twice; rows need not be sorted.
-    fn repeats_columns(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
+    #[getter]
+    fn repeats_columns(&self) -> bool {
         match &self.inner {
-            SparseAny::F32(x) => run(py, 0, |_| Ok(x.rows.repeats_columns(n_threads))),
-            SparseAny::F64(x) => run(py, 0, |_| Ok(x.rows.repeats_columns(n_threads))),
+            SparseAny::F32(x) => x.rows.repeats_columns(),
+            SparseAny::F64(x) => x.rows.repeats_columns(),
         }
     }
 
     /// Raise DataError at the first NaN or infinity, naming its row and column.
     fn check_finite(&self, py: Python<'_>, n_threads: usize) -> PyResult<()> {
+        let _ = n_threads;
         match &self.inner {
-            SparseAny::F32(x) => run(py, 0, |_| x.rows.check_finite(n_threads)),
-            SparseAny::F64(x) => run(py, 0, |_| x.rows.check_finite(n_threads)),
+            SparseAny::F32(x) => run(py, 0, |_| x.rows.check_finite()),
+            SparseAny::F64(x) => run(py, 0, |_| x.rows.check_finite()),
         }
     }
 }

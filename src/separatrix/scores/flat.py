@@ -24,7 +24,7 @@ def make_design(X: npt.NDArray[Any] | sp.csr_array | sp.csr_matrix, n_threads: i
     if not sp.issparse(X):
         return Dense(np.ascontiguousarray(X))
     design = Csr(X.indptr, X.indices, X.data, X.shape[1], n_threads)
-    if not design.repeats_columns(n_threads):
+    if not design.repeats_columns:
         return design
     summed = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
     summed.sum_duplicates()
