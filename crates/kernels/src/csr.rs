@@ -3,6 +3,7 @@
 
 use rayon::prelude::*;
 
+use crate::column_set::ColumnSet;
 use crate::dense::first_not_finite;
 use crate::error::{KernelError, check_length};
 use crate::real::Real;
@@ -23,25 +24,7 @@ pub struct Csr<T> {
     n_cols: usize,
 }
 
-/// Integer types in which row pointers and columns may arrive.
-pub trait Index: Copy + Sync {
-    /// Widen.
-    fn to_i64(self) -> i64;
-}
-
-impl Index for i32 {
-    #[inline(always)]
-    fn to_i64(self) -> i64 {
-        i64::from(self)
-    }
-}
-
-impl Index for i64 {
-    #[inline(always)]
-    fn to_i64(self) -> i64 {
-        self
-    }
-}
+pub use crate::simd::Index;
 
 impl<T: Real> Csr<T> {
     /// Copy and check the three arrays of a CSR matrix, on `n_threads` threads.
@@ -132,32 +115,12 @@ impl<T: Real> Csr<T> {
         })
     }
 
-    fn repeats_within(&self, rows: std::ops::Range<usize>) -> bool {
-        // A table of all columns is fast, unless it would be much larger than the data.
-        let tabled = self.n_cols <= 4 * self.columns.len();
-        let mut last_seen = Vec::new();
-        let mut sorted = Vec::new();
-        for i in rows {
+    fn repeats_within(&self, mut rows: std::ops::Range<usize>) -> bool {
+        let mut set = ColumnSet::default();
+        rows.any(|i| {
             let columns = self.row(i).0;
-            if columns.windows(2).all(|pair| pair[0] < pair[1]) {
-                continue;
-            }
-            if tabled {
-                last_seen.resize(self.n_cols, u32::MAX);
-                // Rows above 2^32 share a mark with others, which costs a look at the sorted row.
-                let mark = i as u32;
-                if !columns.iter().any(|&c| std::mem::replace(&mut last_seen[c as usize], mark) == mark) {
-                    continue;
-                }
-            }
-            sorted.clear();
-            sorted.extend_from_slice(columns);
-            sorted.sort_unstable();
-            if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-                return true;
-            }
-        }
-        false
+            !columns.windows(2).all(|pair| pair[0] < pair[1]) && set.repeats(columns, self.n_cols)
+        })
     }
 
     /// Where row `i` starts in the stored values, for cutting the rows into equal work.

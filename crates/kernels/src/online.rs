@@ -17,11 +17,12 @@
 //!
 //! An epoch returns its number of mistakes.
 
+use crate::column_set::ColumnSet;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::real::Real;
-use crate::rows::Rows;
+use crate::rows::{Rows, check_row};
 use crate::simd::{Task, dispatch};
 
 mod margin;
@@ -100,6 +101,8 @@ pub struct Online<T> {
     start_survived: u64,
     random: Option<Random>,
     order: Vec<u32>,
+    /// Scratch space for norms.
+    set: ColumnSet,
 }
 
 /// Number of scores that `n_classes` labels need.
@@ -152,6 +155,7 @@ impl<T: Real> Online<T> {
             start_survived: 0,
             random: seed.map(Random::new),
             order: Vec::new(),
+            set: ColumnSet::default(),
         })
     }
 
@@ -202,6 +206,9 @@ impl<T: Real> Online<T> {
     }
 
     /// One pass over the rows; returns the number of mistakes.
+    ///
+    /// Rows that were not checked beforehand are checked here; after their error the weights are those of
+    /// the rows before.
     pub fn run_epoch<X: Rows<T>>(
         &mut self,
         x: &X,
@@ -219,16 +226,16 @@ impl<T: Real> Online<T> {
         }
         let order = std::mem::take(&mut self.order);
         let mut mistakes = 0;
-        let mut outcome = Ok(());
+        let mut outcome = Ok(0);
         for rows in order.chunks(BLOCK) {
-            outcome = stop.check();
-            if outcome.is_err() {
-                break;
+            outcome = stop.check().and_then(|()| dispatch(Block { learner: self, x, examples, rows }));
+            match &outcome {
+                Ok(found) => mistakes += found,
+                Err(_) => break,
             }
-            mistakes += dispatch(Block { learner: self, x, examples, rows });
         }
         self.order = order;
-        outcome.map(|()| mistakes)
+        outcome.map(|_| mistakes)
     }
 }
 
@@ -290,10 +297,10 @@ struct Block<'a, T, X> {
 }
 
 impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
-    type Output = u64;
+    type Output = Result<u64, KernelError>;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> u64 {
+    fn run<const FMA: bool>(self) -> Self::Output {
         let Self { learner, x, examples, rows } = self;
         let mut scores = vec![T::ZERO; n_scores(learner.n_classes)];
         let mut mistakes = 0;
@@ -304,9 +311,13 @@ impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
             }
             let weight = examples.weight(i);
             if weight == 0.0 {
+                check_row(x, i)?;
                 continue;
             }
             score_row::<T, X, FMA>(x, i, &learner.weights, &mut scores);
+            if !scores.iter().all(|s| s.is_finite()) {
+                check_row(x, i)?;
+            }
             let y = examples.targets[i] as usize;
             let (lowered, margin) = rival(&scores, y);
             // Written so that a score that is not a number counts as a mistake too.
@@ -321,7 +332,7 @@ impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
             }
             learner.seen += 1;
         }
-        mistakes
+        Ok(mistakes)
     }
 }
 
@@ -344,7 +355,7 @@ impl<T: Real> Online<T> {
             Rule::Mira { cap } => {
                 // On w = w_1 - w_0 the step, and so its cap, is twice that on each vector.
                 let twice = if k == 1 { 2.0 } else { 1.0 };
-                let norm = x.squared_norm(i) + f64::from(u8::from(self.intercept));
+                let norm = x.summed_squared_norm(i, &mut self.set) + f64::from(u8::from(self.intercept));
                 if norm == 0.0 { 0.0 } else { twice * ((1.0 - margin) / (2.0 * norm)).min(cap * weight) }
             }
         };

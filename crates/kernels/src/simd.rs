@@ -7,8 +7,10 @@
 
 use std::sync::OnceLock;
 
+mod gather;
 mod lanes;
 
+pub use gather::{Gather, Index};
 pub use lanes::{Lanes, Packed};
 
 /// Work to be compiled once per instruction set.
