@@ -103,8 +103,8 @@ def validate_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     )
 
 
-def name_column(error: DataError, estimator: Any, X: Any) -> DataError:
-    """The error of `check_finite`, with the column's name where X has names."""
+def name_column(error: DataError, estimator: Any) -> DataError:
+    """The error about a value that is not finite, with the column's name where X has names."""
     names = getattr(estimator, "feature_names_in_", None)
     head, _, number = str(error).rstrip(".").rpartition("column ")
     if names is None or not head:

@@ -1,12 +1,9 @@
 //! Handles of the online learners: perceptron and MIRA, and the vote of their weight vectors.
 
-use std::any::Any;
-
-use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
 use separatrix_kernels::online::{Examples, Keep, Online as Learner, Rule, Update, n_scores};
-use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 use separatrix_kernels::vote;
 
@@ -14,6 +11,7 @@ use crate::arrays::{matrix, new_matrix, vector};
 use crate::csr_view::with_any_rows;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
+use crate::state::{State, lost, read, taken};
 
 /// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed)
 ///
@@ -25,19 +23,7 @@ pub struct Online {
     targets: Vec<u32>,
     row_weights: Vec<f64>,
     n_scores: usize,
-    state: Box<dyn Any + Send + Sync>,
-}
-
-/// The values of an optional matrix of the data's precision.
-fn values<T: Real + Element>(name: &str, array: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<T>> {
-    let Some(array) = array else { return Ok(Vec::new()) };
-    let array: PyReadonlyArray2<'_, T> =
-        array.extract().map_err(|_| data_error(format!("{name} must be a matrix of the data's dtype")))?;
-    Ok(matrix(name, &array)?.to_vec())
-}
-
-fn lost() -> PyErr {
-    data_error("the handle and its data differ in precision".into())
+    state: State,
 }
 
 fn class_numbers(targets: &[i64]) -> PyResult<Vec<u32>> {
@@ -80,13 +66,13 @@ impl Online {
             }
         };
         let k = n_scores(n_classes);
-        let state: Box<dyn Any + Send + Sync> = with_any_rows!(py, design, |rows: T| {
-            let weights = values::<T>("weights", Some(weights))?;
+        let state: State = with_any_rows!(py, design, |rows: T| {
+            let weights = taken::<T>("weights", weights)?.0;
             let intercept = weights.len() == (rows.n_cols() + 1) * k;
-            let sums = values::<T>("sums", sums)?;
+            let sums = sums.map_or(Ok(Vec::new()), |sums| Ok::<_, PyErr>(taken::<T>("sums", sums)?.0))?;
             let learner = Learner::new(rule, keep, n_classes, intercept, weights, sums, seen, seed)
                 .map_err(to_python)?;
-            Ok::<Box<dyn Any + Send + Sync>, PyErr>(Box::new(learner))
+            Ok::<State, PyErr>(Box::new(learner))
         })?;
         Ok(Self {
             design: design.clone().unbind(),
@@ -175,14 +161,10 @@ impl Online {
     fn read<'py>(
         &self,
         py: Python<'py>,
-        single: impl Fn(&Learner<f32>) -> Vec<f32>,
-        double: impl Fn(&Learner<f64>) -> Vec<f64>,
+        single: impl FnOnce(&Learner<f32>) -> Vec<f32>,
+        double: impl FnOnce(&Learner<f64>) -> Vec<f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(learner) = self.state.downcast_ref::<Learner<f32>>() {
-            return Ok(new_matrix(py, single(learner), self.n_scores)?.into_any());
-        }
-        let learner = self.state.downcast_ref::<Learner<f64>>().ok_or_else(lost)?;
-        Ok(new_matrix(py, double(learner), self.n_scores)?.into_any())
+        read(py, &self.state, self.n_scores, single, double)
     }
 }
 

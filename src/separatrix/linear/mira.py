@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from separatrix.linear.online import OnlineClassifier
 from separatrix.validation import check_positive
@@ -79,8 +79,6 @@ class MIRA(OnlineClassifier):
     >>> bool(model.score(X[1200:] / 16, y[1200:]) > 0.9)
     True
     """
-
-    _needs_norms: ClassVar[bool] = True
 
     def __init__(
         self,

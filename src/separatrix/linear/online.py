@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,10 +98,6 @@ class Vote:
         return np.vstack(parts)
 
 
-def _repeats(design: Any) -> bool:
-    return isinstance(design, CsrView) and design.repeats_columns(1)
-
-
 class OnlineClassifier(BaseLinearClassifier):
     """Base of the online learners; subclasses name the rule and its step."""
 
@@ -115,9 +111,6 @@ class OnlineClassifier(BaseLinearClassifier):
     margin_: float | None
     radius_: float | None
     mistake_bound_: float | None
-
-    #: Whether the rule looks at the norms of rows.
-    _needs_norms: ClassVar[bool]
 
     def _rule(self) -> tuple[str, float]:
         """Name and step of the rule."""
@@ -210,20 +203,10 @@ class OnlineClassifier(BaseLinearClassifier):
         return self
 
     def _make_design(self, X: Any, n_threads: int) -> Any:
-        """A handle on X that copies no sparse rows, for few passes are made.
-
-        Columns that repeat in a row spoil its norm: such data goes the usual way, which adds them
-        up.
-        """
+        """A handle on X; sparse rows are read where they lie, and checked on the way."""
         if not is_sparse(X):
             return super()._make_design(X, n_threads)
-        try:
-            view = CsrView(X.indptr, X.indices, X.data, X.shape[1], n_threads)
-        except DataError as error:
-            raise name_column(error, self, X) from None
-        if self._needs_norms and view.repeats_columns(n_threads):
-            return super()._make_design(X, n_threads)
-        return view
+        return CsrView(X.indptr, X.indices, X.data, X.shape[1])
 
     def _start(self, data: TrainingData, coef: Any, intercept: Any) -> Array:
         """Starting weights of shape (d, K), or (d + 1, K) with intercepts."""
@@ -257,21 +240,19 @@ class OnlineClassifier(BaseLinearClassifier):
         sums = self._sums.astype(data.dtype) if go_on and self._sums is not None else None
         with progress(type(self).__name__, self.verbose, 1e-3) as report:
             monitor = Monitor(tol=0.0, max_passes=max_passes, report=report)
-            result = learner.run(
-                data.design,
-                data.codes,
-                data.weights,
-                len(data.classes),
-                start=start,
-                monitor=monitor,
-                sums=sums,
-                seen=self._seen if sums is not None else 0,
-            )
-            if result.separation is not None and _repeats(data.design):
-                # The radius would be wrong: start over on the sums of repeated columns.
-                rows = validate_X(self, X, reset=False)
-                summed = replace(data, design=super()._make_design(rows, data.n_threads))
-                return self._learn(X, summed, start, max_passes, go_on=go_on)
+            try:
+                result = learner.run(
+                    data.design,
+                    data.codes,
+                    data.weights,
+                    len(data.classes),
+                    start=start,
+                    monitor=monitor,
+                    sums=sums,
+                    seen=self._seen if sums is not None else 0,
+                )
+            except DataError as error:
+                raise name_column(error, self) from None
         if not np.isfinite(result.weights).all():
             raise FloatingPointError(
                 f"{type(self).__name__} ended with weights that are not finite; scale the features"

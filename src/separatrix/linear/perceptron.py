@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from separatrix.linear.online import OnlineClassifier
 from separatrix.validation import check_positive
@@ -81,8 +81,6 @@ class Perceptron(OnlineClassifier):
     >>> bool(separable.mistakes_.sum() <= separable.mistake_bound_)
     True
     """
-
-    _needs_norms: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import Csr, Dense, adjoint, row_adjoint, row_scores, scores
+from separatrix._core import Csr, CsrView, Dense, adjoint, row_adjoint, row_scores, scores
 from separatrix.protocols import Array
 
 __all__ = ["Design", "FlatScores", "RowScores", "make_design"]
@@ -36,8 +36,8 @@ class FlatScores:
 
     Parameters
     ----------
-    design : Csr or Dense
-        The data, n rows and d columns.
+    design : Csr, CsrView or Dense
+        The data, n rows and d columns; a CsrView has no `adjoint` but that of a `subset`.
     n_scores : int
         Number of scores K per row.
     intercept : bool
@@ -50,7 +50,7 @@ class FlatScores:
 
     def __init__(
         self,
-        design: Design,
+        design: Design | CsrView,
         n_scores: int,
         *,
         intercept: bool,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +13,13 @@ from separatrix.errors import ParameterError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.stochastic_runs import Recipe, find_rate, l2_share, start_run
+from separatrix.solvers.stochastic_runs import (
+    Recipe,
+    find_rate,
+    l2_share,
+    rate_by_curvature,
+    start_run,
+)
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "RmsProp", "StochasticGradient"]
 
@@ -24,6 +30,11 @@ _PATIENCE_SHARE = 0.25
 #: By which a rate that proved too large is divided, and how often in vain before the run ends.
 _FACTOR = 3.0
 _CUTS = 4
+#: Budgets below so many passes are spent on steps alone: no trials, no average, no evaluation.
+_FEW = 3
+#: With few passes over data with many zeros: the rate of intercepts, against that of weights. They
+#: move at every row, weights at the rows that have their feature (so does Bottou's sgd).
+_INTERCEPT_SHARE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +44,15 @@ class _Stochastic:
     Parameters
     ----------
     rate : float or None
-        First step size, for F = P / (C n); None tries powers of four on some rows.
+        First step size, for F = P / (C n); None tries powers of four on some rows, or takes it from
+        the norms of the rows where fewer than three passes are to be made over sparse data.
     schedule : {"bottou", "inverse", "inverse_sqrt", "constant"}
         With t steps done, m a pass and l the L2 share 1 / (C n): rate / (1 + rate l t),
         rate / (1 + t/m), rate / sqrt(1 + t/m), or rate. With "bottou", intercepts that are not
         penalized take rate / (1 + t/m)^(3/4).
-    averaging : bool
-        Return the average of the weights, later ones weighing more (as t^4).
+    averaging : bool or None
+        Return the average of the weights, later ones weighing more (as t^4); None does so from a
+        budget of three passes on.
     batch_size : int or None
         Rows per step; None stands for 16, fewer on fewer than 512 rows.
     shuffle : bool
@@ -50,18 +63,20 @@ class _Stochastic:
 
     rate: float | None = None
     schedule: str = "constant"
-    averaging: bool = True
+    averaging: bool | None = None
     batch_size: int | None = None
     shuffle: bool = True
     seed: int = 0
 
     needs: ClassVar[frozenset[str]] = frozenset({"prox"})
+    #: Whether sparse rows are read where they lie, which saves a copy.
+    reads_in_place: ClassVar[bool] = True
     title: ClassVar[str]
 
     def _rule(self) -> tuple[str, float, float, float]:
         raise NotImplementedError
 
-    def _recipe(self, n_rows: int) -> Recipe:
+    def _recipe(self, n_rows: int, few: bool) -> Recipe:
         batch_size = self.batch_size
         if batch_size is None:
             batch_size = 16 if n_rows >= 512 else max(1, n_rows // 64)
@@ -72,7 +87,8 @@ class _Stochastic:
         if self.rate is not None and not 0 < self.rate < math.inf:
             raise ParameterError(f"rate must be positive and finite, got {self.rate!r}")
         seed = self.seed if self.shuffle else None
-        return Recipe(self._rule(), self.schedule, int(batch_size), self.averaging, seed)
+        averaging = not few if self.averaging is None else self.averaging
+        return Recipe(self._rule(), self.schedule, int(batch_size), averaging, seed)
 
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Run passes from `w0` until the budget ends or the objective settles.
@@ -80,13 +96,19 @@ class _Stochastic:
         Where the objective has not fallen by ``tol * max(1, P)`` for a while, a constant rate is
         cut to a third; after the fourth time in a row the run has settled. The objective is
         evaluated after every pass (not counted as a pass), and the best weights are returned.
+
+        A budget below three passes is spent on steps alone: the last weights are returned, and the
+        objective is estimated from the losses that the rows had when their turn came.
         """
-        recipe = self._recipe(objective.score_map.n_rows)
-        start = np.zeros(objective.weight_shape) if w0 is None else np.asarray(w0, dtype=np.float64)
-        search = _Search(objective, monitor, recipe, start)
+        few = monitor.max_passes - monitor.offset < _FEW
+        recipe = self._recipe(objective.score_map.n_rows, few)
+        search = _Search(objective, monitor, recipe, w0)
         try:
-            rate = find_rate(objective, recipe, start) if self.rate is None else self.rate
-            stopped = search.run(rate)
+            if few:
+                stopped = search.run_few(self.rate)
+            else:
+                rate = find_rate(objective, recipe, search.best) if self.rate is None else self.rate
+                stopped = search.run(rate)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         gap, certificate = search.certificate(stopped)
@@ -114,10 +136,14 @@ class _Run:
         self._schedule = recipe.schedule
         self._l2 = l2_share(objective)
 
-    def one_pass(self) -> Array:
-        """Use every row once; the weights, or their average where one is kept."""
-        self._run.run(self._n_rows)
+    def one_pass(self) -> float:
+        """Use every row once; sum_i c_i loss_i, each loss taken before its row was used."""
+        loss = self._run.run(self._n_rows)
         self._steps += self._steps_per_pass
+        return loss
+
+    def weights(self) -> Array:
+        """The weights, or their average where one is kept."""
         return self._run.mean()
 
     @property
@@ -132,15 +158,61 @@ class _Search:
     """Passes of one run, its rates and its best weights."""
 
     def __init__(
-        self, objective: Objective, monitor: Monitor, recipe: Recipe, start: Array
+        self, objective: Objective, monitor: Monitor, recipe: Recipe, w0: Array | None
     ) -> None:
         self._objective = objective
         self._monitor = monitor
         self._recipe = recipe
-        self.best = start
-        self.best_value = objective.value(start)
+        self._from_zero = w0 is None
+        self._dtype = getattr(objective.score_map, "dtype", np.float64)
+        zeros = np.zeros(objective.weight_shape, dtype=self._dtype)
+        self.best = zeros if w0 is None else np.asarray(w0)
+        self.best_value = math.nan
         self.passes = 0.0
         self.rate = math.nan
+        self._estimated = False
+
+    def run_few(self, rate: float | None) -> StopReason:
+        """A pass or two without an evaluation of the objective, at a rate from the rows' norms."""
+        if rate is None:
+            rate = rate_by_curvature(self._objective, self._recipe)
+            if rate is not None:
+                self._recipe = replace(self._recipe, intercept_share=_INTERCEPT_SHARE)
+            else:
+                rate = find_rate(self._objective, self._recipe, self.best)
+        start, run = self.best, self._start(rate)
+        try:
+            stopped = None
+            while stopped is None:
+                loss = self._objective.C * run.one_pass()
+                self.passes += 1
+                self.best = run.weights()
+                penalized = self._objective.penalized(self.best)
+                self.best_value = loss + self._objective.regularizer.value(penalized)
+                self._estimated = True
+                stopped = self._monitor.record(
+                    self.passes, self.best_value, math.inf, lambda: self.best
+                )
+        except KeyboardInterrupt:
+            self._settle(run.weights(), self.best)
+            raise
+        if not loss <= self._loss_at_zero():
+            # Worse than no weights at all: the rate was too large, unless it got well at the end.
+            self._settle(start, self.best)
+        return stopped
+
+    def _settle(self, *candidates: Array) -> None:
+        """Evaluate some weights and keep the best."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = [self._objective.value(w) for w in candidates]
+        order = np.argsort(values)  # NaN comes last
+        self.best, self.best_value = candidates[order[0]], values[order[0]]
+        self._estimated = False
+
+    def _loss_at_zero(self) -> float:
+        """C sum_i c_i loss_i where all scores are zero."""
+        shape = self._objective.score_map.n_rows, self.best.shape[1]
+        return self._objective.loss_at(np.zeros(shape, dtype=self._dtype))[0]
 
     def run(self, rate: float) -> StopReason:
         """Pass after pass, until the budget ends or the objective settles.
@@ -149,6 +221,11 @@ class _Search:
         does one at a constant rate whose objective has not fallen for a while. When it has not
         fallen for a while four times in a row, it has settled.
         """
+        if self._from_zero:
+            penalty = self._objective.regularizer.value(self._objective.penalized(self.best))
+            self.best_value = self._loss_at_zero() + penalty
+        else:
+            self._settle(self.best)
         run = self._start(rate)
         ceiling = 2 * abs(self.best_value)
         mark, marked, cuts = self.best_value, self.passes, 0
@@ -175,7 +252,8 @@ class _Search:
 
     def _one_pass(self, run: _Run) -> tuple[StopReason | None, float]:
         """One pass; why to stop, and the objective after it."""
-        w = run.one_pass()
+        run.one_pass()
+        w = run.weights()
         self.passes += 1
         with np.errstate(over="ignore", invalid="ignore"):
             value = self._objective.value(w)
@@ -185,6 +263,10 @@ class _Search:
 
     def certificate(self, stopped: StopReason) -> tuple[float, str]:
         """Bound of P(w) - min P at the best weights, where strong convexity gives one."""
+        if self._estimated:
+            return math.inf, "none; objective estimated from the losses on the way"
+        if math.isnan(self.best_value):  # interrupted before the first pass
+            self._settle(self.best)
         if stopped is StopReason.INTERRUPTED or "value_grad" not in self._objective.can:
             return math.inf, "none"
         grad = self._gradient(np.asarray(self.best, dtype=np.float64))
