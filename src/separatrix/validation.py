@@ -75,6 +75,8 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 def check_frame(X: Any) -> None:
     """Raise DataError when a DataFrame has a column that is not numeric, naming the column."""
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        return
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     if not isinstance(frame, nw.DataFrame):
         return
@@ -115,19 +117,22 @@ def name_column(error: DataError, estimator: Any) -> DataError:
 def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The sorted classes and the class number of every row; at least two classes."""
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    if y.dtype.kind not in "biu":  # such numbers are labels of one kind or another
+        check_classification_targets(y)
     if len(y) != n_rows:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
             f"y has {len(y)}"
         )
-    classes, codes = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
     if len(classes) < 2:
         raise DataError(
             "The training data holds one class only "
             f"({classes.tolist()}); a classifier needs at least two classes."
         )
-    return classes, codes.astype(np.int64, copy=False)
+    if len(classes) == 2:
+        return classes, (y == classes[1]).astype(np.int64)
+    return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)
 
 
 def check_weights(

@@ -10,7 +10,10 @@
 use crate::column_set::ColumnSet;
 use crate::error::{KernelError, check_length};
 use crate::rows::{Rows, sum_of_squares};
-use crate::simd::{Gather, Index, prefetch};
+use crate::simd::{Gather, Index, prefetch_lines};
+
+/// Cache lines of a row to ask for ahead of its visit.
+const LINES: usize = 8;
 
 /// A sparse matrix whose arrays are borrowed.
 #[derive(Debug, Clone, Copy)]
@@ -112,8 +115,8 @@ impl<T: Gather<I>, I: Index> Rows<T> for Borrowed<'_, T, I> {
     #[inline(always)]
     fn prefetch(&self, i: usize) {
         let (columns, values) = self.row(i);
-        prefetch(columns);
-        prefetch(values);
+        prefetch_lines(columns, LINES);
+        prefetch_lines(values, LINES);
     }
 
     #[inline(always)]

@@ -14,7 +14,8 @@ pub struct ColumnSet {
 impl ColumnSet {
     /// Whether a column below `n_cols` stands twice in `columns`, sorted or not.
     pub fn repeats<I: Index>(&mut self, columns: &[I], n_cols: usize) -> bool {
-        if columns.len() < 2 {
+        let rise = |pair: &[I]| pair[0].to_i64() < pair[1].to_i64();
+        if columns.windows(2).all(rise) {
             return false;
         }
         if n_cols > MOST {

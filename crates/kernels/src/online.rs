@@ -15,6 +15,9 @@
 //! the log of a vote (Freund & Schapire 1999) holds every update with the number of rows that the
 //! vector it made survived.
 //!
+//! The sums are not read while learning: where there is a second thread, it adds the rows of the
+//! mistakes to them, in the same order and with the same result.
+//!
 //! An epoch returns its number of mistakes.
 
 use crate::column_set::ColumnSet;
@@ -24,8 +27,12 @@ use crate::random::Random;
 use crate::real::Real;
 use crate::rows::{Rows, check_row};
 use crate::simd::{Task, dispatch};
+use crate::threads::WORTH_THREADS;
 
 mod margin;
+mod trail;
+
+use trail::Addition;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 1024;
@@ -103,6 +110,9 @@ pub struct Online<T> {
     order: Vec<u32>,
     /// Scratch space for norms.
     set: ColumnSet,
+    n_threads: usize,
+    /// Additions to the sums that another thread will make.
+    pending: Option<Vec<Addition<T>>>,
 }
 
 /// Number of scores that `n_classes` labels need.
@@ -156,7 +166,14 @@ impl<T: Real> Online<T> {
             random: seed.map(Random::new),
             order: Vec::new(),
             set: ColumnSet::default(),
+            n_threads: 1,
+            pending: None,
         })
+    }
+
+    /// Use so many threads; the result does not depend on it.
+    pub fn with_threads(self, n_threads: usize) -> Self {
+        Self { n_threads, ..self }
     }
 
     /// The last weights.
@@ -177,6 +194,13 @@ impl<T: Real> Online<T> {
     /// Updates of a vote, in order, and the rows that the starting weights survived.
     pub fn log(&self) -> (&[Update], u64) {
         (&self.log, self.start_survived)
+    }
+
+    /// The average, the last weights and the sums, the first and the last empty where no average is kept;
+    /// the learner is left without.
+    pub fn finish(&mut self) -> (Vec<T>, Vec<T>, Vec<T>) {
+        let average = if self.keep == Keep::Average { self.average() } else { Vec::new() };
+        (average, std::mem::take(&mut self.weights), std::mem::take(&mut self.sums))
     }
 
     /// Average of the weights after each row; the weights themselves before the first row.
@@ -225,17 +249,33 @@ impl<T: Real> Online<T> {
             random.shuffle(&mut self.order);
         }
         let order = std::mem::take(&mut self.order);
-        let mut mistakes = 0;
-        let mut outcome = Ok(0);
-        for rows in order.chunks(BLOCK) {
-            outcome = stop.check().and_then(|()| dispatch(Block { learner: self, x, examples, rows }));
-            match &outcome {
-                Ok(found) => mistakes += found,
-                Err(_) => break,
-            }
-        }
+        let trailing = self.keep == Keep::Average && self.n_threads > 1 && x.n_stored() >= WORTH_THREADS;
+        let outcome = if trailing {
+            self.trailed(x, |learner, send| learner.visit(x, examples, &order, stop, send))
+        } else {
+            self.visit(x, examples, &order, stop, |_| ())
+        };
         self.order = order;
-        outcome.map(|_| mistakes)
+        outcome
+    }
+
+    /// Visit rows in order, calling `after` after every block.
+    fn visit<X: Rows<T>>(
+        &mut self,
+        x: &X,
+        examples: Examples<'_>,
+        order: &[u32],
+        stop: &Interrupt,
+        mut after: impl FnMut(&mut Self),
+    ) -> Result<u64, KernelError> {
+        let mut mistakes = 0;
+        for rows in order.chunks(BLOCK) {
+            stop.check()?;
+            let found = dispatch(Block { learner: self, x, examples, rows });
+            after(self);
+            mistakes += found?;
+        }
+        Ok(mistakes)
     }
 }
 
@@ -365,7 +405,10 @@ impl<T: Real> Online<T> {
             add_row::<T, X, FMA>(x, i, &mut self.weights, k, column, T::from_f64(a));
             if self.keep == Keep::Average && self.seen > 0 {
                 let a = T::from_f64(a * self.seen as f64);
-                add_row::<T, X, FMA>(x, i, &mut self.sums, k, column, a);
+                match &mut self.pending {
+                    Some(pending) => pending.push(Addition { row, column, a }),
+                    None => add_row::<T, X, FMA>(x, i, &mut self.sums, k, column, a),
+                }
             }
         }
         if self.keep == Keep::Vote {

@@ -169,6 +169,12 @@ impl<T: Real> Stochastic<T> {
         if self.settings.average { &self.mean } else { &self.weights }
     }
 
+    /// [`Stochastic::mean`] itself; the run is left without weights.
+    pub fn finish(&mut self) -> Vec<T> {
+        let weights = std::mem::take(&mut self.weights);
+        if self.settings.average { std::mem::take(&mut self.mean) } else { weights }
+    }
+
     /// Use the next `n_rows` rows of the shuffled order, at most up to the end of the pass.
     ///
     /// Rows that were not checked beforehand are checked here; after their error the weights are those of

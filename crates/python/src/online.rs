@@ -4,6 +4,7 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
 use separatrix_kernels::online::{Examples, Keep, Online as Learner, Rule, Update, n_scores};
+use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 use separatrix_kernels::vote;
 
@@ -13,7 +14,8 @@ use crate::errors::{data_error, to_python};
 use crate::run::run;
 use crate::state::{State, lost, read, taken};
 
-/// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed)
+/// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed,
+/// n_threads)
 ///
 /// A perceptron (`rule="perceptron"`, `step` its rate) or MIRA (`rule="mira"`, `step` its cap) that
 /// keeps the "last" weights, their "average" or the log of a "vote".
@@ -34,7 +36,7 @@ fn class_numbers(targets: &[i64]) -> PyResult<Vec<u32>> {
 #[pymethods]
 impl Online {
     #[new]
-    #[pyo3(signature = (design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed))]
+    #[pyo3(signature = (design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed, n_threads))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -49,6 +51,7 @@ impl Online {
         sums: Option<&Bound<'_, PyAny>>,
         seen: u64,
         seed: Option<u64>,
+        n_threads: usize,
     ) -> PyResult<Self> {
         let rule = match rule {
             "perceptron" => Rule::Perceptron { rate: step },
@@ -71,7 +74,8 @@ impl Online {
             let intercept = weights.len() == (rows.n_cols() + 1) * k;
             let sums = sums.map_or(Ok(Vec::new()), |sums| Ok::<_, PyErr>(taken::<T>("sums", sums)?.0))?;
             let learner = Learner::new(rule, keep, n_classes, intercept, weights, sums, seen, seed)
-                .map_err(to_python)?;
+                .map_err(to_python)?
+                .with_threads(n_threads);
             Ok::<State, PyErr>(Box::new(learner))
         })?;
         Ok(Self {
@@ -109,18 +113,22 @@ impl Online {
     }
 
     /// The last weights.
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |l| l.weights().to_vec(), |l| l.weights().to_vec())
+    fn weights<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |l| [l.weights().to_vec()], |l| [l.weights().to_vec()])
     }
 
     /// The average of the weights after each row.
-    fn average<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, Learner::average, Learner::average)
+    fn average<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |l| [l.average()], |l| [l.average()])
     }
 
-    /// Running sums: the average is `weights - sums / seen`.
-    fn sums<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |l| l.sums().to_vec(), |l| l.sums().to_vec())
+    /// The average, the last weights, and running sums with average = weights - sums / seen; the first
+    /// and the last are empty where no average is kept. Afterwards the handle is without weights.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        fn all<T: Real>(learner: &mut Learner<T>) -> [Vec<T>; 3] {
+            learner.finish().into()
+        }
+        PyTuple::new(py, read(py, &mut self.state, self.n_scores, all::<f32>, all::<f64>)?)
     }
 
     /// Rows seen so far.
@@ -159,12 +167,12 @@ impl Online {
 
 impl Online {
     fn read<'py>(
-        &self,
+        &mut self,
         py: Python<'py>,
-        single: impl FnOnce(&Learner<f32>) -> Vec<f32>,
-        double: impl FnOnce(&Learner<f64>) -> Vec<f64>,
+        single: impl FnOnce(&mut Learner<f32>) -> [Vec<f32>; 1],
+        double: impl FnOnce(&mut Learner<f64>) -> [Vec<f64>; 1],
     ) -> PyResult<Bound<'py, PyAny>> {
-        read(py, &self.state, self.n_scores, single, double)
+        read(py, &mut self.state, self.n_scores, single, double)?.pop().ok_or_else(lost)
     }
 }
 

@@ -25,17 +25,23 @@ pub fn taken<T: Real + Element>(name: &str, array: &Bound<'_, PyAny>) -> PyResul
     Ok((matrix(name, &array)?.to_vec(), (array.shape()[0], array.shape()[1])))
 }
 
-/// What `single` or `double` reads from a learner `A` (f32) or `B` (f64), as a matrix of `k` columns.
-pub fn read<'py, A: 'static, B: 'static>(
+/// What `single` or `double` takes from a learner `A` (f32) or `B` (f64), as matrices of `k` columns.
+pub fn read<'py, A: 'static, B: 'static, const N: usize>(
     py: Python<'py>,
-    state: &State,
+    state: &mut State,
     k: usize,
-    single: impl FnOnce(&A) -> Vec<f32>,
-    double: impl FnOnce(&B) -> Vec<f64>,
-) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(learner) = state.downcast_ref::<A>() {
-        return Ok(new_matrix(py, single(learner), k)?.into_any());
+    single: impl FnOnce(&mut A) -> [Vec<f32>; N],
+    double: impl FnOnce(&mut B) -> [Vec<f64>; N],
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn matrices<'py, T: Element>(
+        py: Python<'py>,
+        all: impl IntoIterator<Item = Vec<T>>,
+        k: usize,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        all.into_iter().map(|values| Ok(new_matrix(py, values, k)?.into_any())).collect()
     }
-    let learner = state.downcast_ref::<B>().ok_or_else(lost)?;
-    Ok(new_matrix(py, double(learner), k)?.into_any())
+    if let Some(learner) = state.downcast_mut::<A>() {
+        return matrices(py, single(learner), k);
+    }
+    matrices(py, double(state.downcast_mut::<B>().ok_or_else(lost)?), k)
 }

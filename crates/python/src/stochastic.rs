@@ -176,25 +176,25 @@ impl Stochastic {
         })
     }
 
-    /// The weights after the last step.
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |s| s.weights().to_vec(), |s| s.weights().to_vec())
+    /// The average of the weights (the weights themselves where none is kept).
+    fn mean<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |s| [s.mean().to_vec()], |s| [s.mean().to_vec()])
     }
 
-    /// The average of the weights (the weights themselves where none is kept).
-    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |s| s.mean().to_vec(), |s| s.mean().to_vec())
+    /// `mean`, given away: afterwards the handle is without weights.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |s| [s.finish()], |s| [s.finish()])
     }
 }
 
 impl Stochastic {
     fn read<'py>(
-        &self,
+        &mut self,
         py: Python<'py>,
-        single: impl FnOnce(&Run<f32>) -> Vec<f32>,
-        double: impl FnOnce(&Run<f64>) -> Vec<f64>,
+        single: impl FnOnce(&mut Run<f32>) -> [Vec<f32>; 1],
+        double: impl FnOnce(&mut Run<f64>) -> [Vec<f64>; 1],
     ) -> PyResult<Bound<'py, PyAny>> {
-        read(py, &self.state, self.n_scores, single, double)
+        read(py, &mut self.state, self.n_scores, single, double)?.pop().ok_or_else(lost)
     }
 }
 

@@ -41,7 +41,7 @@ class MIRA(OnlineClassifier):
     on_interrupt : {"raise", "keep"}, default="raise"
         Upon Ctrl-C: raise KeyboardInterrupt, or keep the weights so far and return.
     n_jobs : int or None, default=None
-        Threads for building and scoring; learning is sequential.
+        Threads for scoring; learning is sequential, but for the average, kept on a second thread.
     random_state : int, RandomState or None, default=None
         Seed of the orders.
     verbose : int, default=0

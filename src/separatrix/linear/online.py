@@ -213,6 +213,8 @@ class OnlineClassifier(BaseLinearClassifier):
         k = 1 if len(data.classes) == 2 else len(data.classes)
         d = data.design.shape[1]
         start = np.zeros((d + self.fit_intercept, k), dtype=data.dtype)
+        if coef is None and intercept is None:
+            return start
         if coef is not None:
             coef = np.asarray(coef, dtype=data.dtype)
             if coef.shape != (k, d) and not (k == 1 and coef.shape == (d,)):
@@ -250,6 +252,7 @@ class OnlineClassifier(BaseLinearClassifier):
                     monitor=monitor,
                     sums=sums,
                     seen=self._seen if sums is not None else 0,
+                    n_threads=data.n_threads,
                 )
             except DataError as error:
                 raise name_column(error, self) from None

@@ -140,6 +140,7 @@ class OnlineLearner:
         monitor: Monitor,
         sums: Array | None = None,
         seen: int = 0,
+        n_threads: int = 1,
     ) -> OnlineResult:
         """Run passes until one makes no mistake or the monitor says stop.
 
@@ -159,6 +160,8 @@ class OnlineLearner:
             Budget and trace; the gap of a pass is its number of mistakes.
         sums, seen : ndarray and int
             State of an earlier run to go on from, with averaging.
+        n_threads : int
+            With two, the average is kept up on the second; the result is the same.
         """
         handle = Online(
             design,
@@ -172,6 +175,7 @@ class OnlineLearner:
             sums,
             seen,
             self.seed,
+            n_threads,
         )
         average = self.averaging == "average"
         mistakes: list[int] = []
@@ -187,9 +191,14 @@ class OnlineLearner:
                 )
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
+        separation = None
+        if stopped is StopReason.CONVERGED:
+            from_zero = seen == 0 and not start.any()
+            separation = self._separation(handle, n_classes, row_weights, from_zero)
+        mean, weights, total = handle.finish()
         last = mistakes[-1] if mistakes else math.inf
         solution = Solution(
-            w=handle.average() if average else handle.weights(),
+            w=mean if average else weights,
             n_passes=float(len(mistakes)),
             gap=float(last),
             stopped=stopped,
@@ -198,14 +207,10 @@ class OnlineLearner:
             certificate="mistakes of the last pass",
             solver=f"{self.rule}, {self.averaging}",
         )
-        separation = None
-        if stopped is StopReason.CONVERGED:
-            from_zero = seen == 0 and not start.any()
-            separation = self._separation(handle, n_classes, row_weights, from_zero)
         return OnlineResult(
             solution=solution,
-            weights=handle.weights(),
-            sums=handle.sums() if average else None,
+            weights=weights,
+            sums=total if average else None,
             seen=handle.seen,
             mistakes=np.array(mistakes, dtype=np.int64),
             log=UpdateLog(*handle.log()) if self.averaging == "vote" else None,

@@ -142,9 +142,9 @@ class _Run:
         self._steps += self._steps_per_pass
         return loss
 
-    def weights(self) -> Array:
-        """The weights, or their average where one is kept."""
-        return self._run.mean()
+    def weights(self, *, last: bool = False) -> Array:
+        """The weights, or their average where one is kept; no copy for the `last` time."""
+        return self._run.finish() if last else self._run.mean()
 
     @property
     def rate(self) -> float:
@@ -181,12 +181,13 @@ class _Search:
             else:
                 rate = find_rate(self._objective, self._recipe, self.best)
         start, run = self.best, self._start(rate)
+        stopped, spent = None, False
         try:
-            stopped = None
             while stopped is None:
                 loss = self._objective.C * run.one_pass()
                 self.passes += 1
-                self.best = run.weights()
+                spent = self.passes + self._monitor.offset >= self._monitor.max_passes
+                self.best = run.weights(last=spent)
                 penalized = self._objective.penalized(self.best)
                 self.best_value = loss + self._objective.regularizer.value(penalized)
                 self._estimated = True
@@ -194,7 +195,8 @@ class _Search:
                     self.passes, self.best_value, math.inf, lambda: self.best
                 )
         except KeyboardInterrupt:
-            self._settle(run.weights(), self.best)
+            if not spent:
+                self._settle(run.weights(), self.best)
             raise
         if not loss <= self._loss_at_zero():
             # Worse than no weights at all: the rate was too large, unless it got well at the end.

@@ -91,6 +91,10 @@ class StochasticRun(Protocol):
         """The average of the weights, or the weights where none is kept."""
         ...
 
+    def finish(self) -> Array:
+        """The same, given away at the end of the run."""
+        ...
+
 
 def penalty_strengths(objective: Objective) -> tuple[float, float] | None:
     """(l1, l2) of a built-in regularizer divided by C n, None for a user's own."""
@@ -207,6 +211,10 @@ class ComposedRun:
     def mean(self) -> Array:
         """The average of the weights, or the weights where none is kept."""
         return self._mean if self._recipe.averaging else self._w
+
+    def finish(self) -> Array:
+        """The same, given away at the end of the run."""
+        return self.mean()
 
     def _step(self, rows: npt.NDArray[np.int64]) -> float:
         objective = self._objective
