@@ -67,8 +67,8 @@ class Online:
         rule: str,
         step: float,
         keep: str,
-        weights: _Floats,
-        sums: _Floats | None,
+        weights: _Floats | tuple[int, int],
+        average: _Floats | None,
         seen: int,
         seed: int | None,
         n_threads: int,
@@ -79,7 +79,7 @@ class Online:
     def margin(self) -> tuple[float, float]: ...
     def weights(self) -> _Floats: ...
     def average(self) -> _Floats: ...
-    def finish(self) -> tuple[_Floats, _Floats, _Floats]: ...
+    def finish(self) -> tuple[_Floats, _Floats]: ...
     def log(self) -> tuple[_Ints, _Ints, _Ints, _Floats, _Ints, int]: ...
 
 @final
@@ -100,7 +100,7 @@ class Stochastic:
         row_weights: _Floats | None,
         loss: str,
         cost: _Floats | None,
-        weights: _Floats,
+        weights: _Floats | tuple[int, int],
         rule: tuple[str, float, float, float],
         schedule_name: str,
         rate: float,

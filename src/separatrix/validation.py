@@ -114,6 +114,17 @@ def name_column(error: DataError, estimator: Any) -> DataError:
     return DataError(f"{head}column {names[int(number)]!r}. Impute or drop it before fitting.")
 
 
+def _distinct(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The distinct labels, sorted; by counting where they are whole numbers close together."""
+    if y.dtype.kind in "iu" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low < 1 << 12 and abs(low) < 1 << 62:
+            present = np.flatnonzero(np.bincount(y.astype(np.int64) - low))
+            return (present + low).astype(y.dtype)
+    labels: npt.NDArray[Any] = np.unique(y)
+    return labels
+
+
 def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The sorted classes and the class number of every row; at least two classes."""
     y = column_or_1d(y, warn=True)
@@ -124,7 +135,7 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
             f"y has {len(y)}"
         )
-    classes = np.unique(y)
+    classes = _distinct(y)
     if len(classes) < 2:
         raise DataError(
             "The training data holds one class only "

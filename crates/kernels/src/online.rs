@@ -21,7 +21,7 @@
 //! An epoch returns its number of mistakes.
 
 use crate::column_set::ColumnSet;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::real::Real;
@@ -115,6 +115,12 @@ pub struct Online<T> {
     pending: Option<Vec<Addition<T>>>,
 }
 
+/// An average weight from the last one and its running sum.
+#[inline(always)]
+fn mean<T: Real>(w: T, u: T, share: f64) -> T {
+    T::from_f64(w.to_f64() - u.to_f64() * share)
+}
+
 /// Number of scores that `n_classes` labels need.
 pub const fn n_scores(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
@@ -123,7 +129,7 @@ pub const fn n_scores(n_classes: usize) -> usize {
 impl<T: Real> Online<T> {
     /// Start from `weights`; `seed` None keeps the rows in their order, else epochs are shuffled.
     ///
-    /// `sums` and `seen` continue an earlier run with [`Keep::Average`]; `sums` may be empty.
+    /// `average` and `seen` continue an earlier run with [`Keep::Average`]; `average` may be empty.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         rule: Rule,
@@ -131,7 +137,7 @@ impl<T: Real> Online<T> {
         n_classes: usize,
         intercept: bool,
         weights: Vec<T>,
-        sums: Vec<T>,
+        average: Vec<T>,
         seen: u64,
         seed: Option<u64>,
     ) -> Result<Self, KernelError> {
@@ -145,13 +151,15 @@ impl<T: Real> Online<T> {
         if step.is_nan() || step <= 0.0 {
             return Err(KernelError::Argument(format!("{name} must be positive, not {step}")));
         }
-        let sums = match (keep, sums.is_empty()) {
-            (Keep::Average, true) => vec![T::ZERO; weights.len()],
-            (Keep::Average, false) => sums,
-            _ => Vec::new(),
-        };
-        if keep == Keep::Average {
-            check_length("sums", sums.len(), weights.len())?;
+        let mut sums = Vec::new();
+        if keep == Keep::Average && average.is_empty() {
+            sums = zeros(weights.len())?;
+        } else if keep == Keep::Average {
+            check_length("average", average.len(), weights.len())?;
+            sums = average;
+            for (u, w) in sums.iter_mut().zip(&weights) {
+                *u = T::from_f64((w.to_f64() - u.to_f64()) * seen as f64);
+            }
         }
         Ok(Self {
             rule,
@@ -181,11 +189,6 @@ impl<T: Real> Online<T> {
         &self.weights
     }
 
-    /// Running sums: the average is `weights - sums / seen`.
-    pub fn sums(&self) -> &[T] {
-        &self.sums
-    }
-
     /// Rows seen so far.
     pub fn seen(&self) -> u64 {
         self.seen
@@ -196,21 +199,28 @@ impl<T: Real> Online<T> {
         (&self.log, self.start_survived)
     }
 
-    /// The average, the last weights and the sums, the first and the last empty where no average is kept;
-    /// the learner is left without.
-    pub fn finish(&mut self) -> (Vec<T>, Vec<T>, Vec<T>) {
-        let average = if self.keep == Keep::Average { self.average() } else { Vec::new() };
-        (average, std::mem::take(&mut self.weights), std::mem::take(&mut self.sums))
+    /// The average (empty where none is kept) and the last weights; the learner is left without.
+    pub fn finish(&mut self) -> [Vec<T>; 2] {
+        let mut average = std::mem::take(&mut self.sums);
+        let share = self.share();
+        for (u, w) in average.iter_mut().zip(&self.weights) {
+            *u = mean(*w, *u, share);
+        }
+        [average, std::mem::take(&mut self.weights)]
     }
 
     /// Average of the weights after each row; the weights themselves before the first row.
     pub fn average(&self) -> Vec<T> {
-        if self.seen == 0 || self.sums.is_empty() {
+        if self.sums.is_empty() {
             return self.weights.clone();
         }
-        let share = 1.0 / self.seen as f64;
-        let mean = |(&w, &u): (&T, &T)| T::from_f64(w.to_f64() - u.to_f64() * share);
-        self.weights.iter().zip(&self.sums).map(mean).collect()
+        let share = self.share();
+        self.weights.iter().zip(&self.sums).map(|(&w, &u)| mean(w, u, share)).collect()
+    }
+
+    /// Share of one row in the average.
+    fn share(&self) -> f64 {
+        1.0 / self.seen.max(1) as f64
     }
 
     fn check<X: Rows<T>>(&self, x: &X, examples: Examples<'_>) -> Result<(), KernelError> {

@@ -4,7 +4,6 @@ use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArr
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
 use separatrix_kernels::online::{Examples, Keep, Online as Learner, Rule, Update, n_scores};
-use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 use separatrix_kernels::vote;
 
@@ -14,11 +13,12 @@ use crate::errors::{data_error, to_python};
 use crate::run::run;
 use crate::state::{State, lost, read, taken};
 
-/// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed,
-/// n_threads)
+/// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, average, seen,
+/// seed, n_threads)
 ///
 /// A perceptron (`rule="perceptron"`, `step` its rate) or MIRA (`rule="mira"`, `step` its cap) that
-/// keeps the "last" weights, their "average" or the log of a "vote".
+/// keeps the "last" weights, their "average" or the log of a "vote". `weights` and `average` are where an
+/// earlier run stopped; a shape (d, K) in place of `weights` stands for zeros.
 #[pyclass(module = "separatrix._core")]
 pub struct Online {
     design: Py<PyAny>,
@@ -36,7 +36,7 @@ fn class_numbers(targets: &[i64]) -> PyResult<Vec<u32>> {
 #[pymethods]
 impl Online {
     #[new]
-    #[pyo3(signature = (design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed, n_threads))]
+    #[pyo3(signature = (design, targets, row_weights, n_classes, rule, step, keep, weights, average, seen, seed, n_threads))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -48,7 +48,7 @@ impl Online {
         step: f64,
         keep: &str,
         weights: &Bound<'_, PyAny>,
-        sums: Option<&Bound<'_, PyAny>>,
+        average: Option<&Bound<'_, PyAny>>,
         seen: u64,
         seed: Option<u64>,
         n_threads: usize,
@@ -72,8 +72,11 @@ impl Online {
         let state: State = with_any_rows!(py, design, |rows: T| {
             let weights = taken::<T>("weights", weights)?.0;
             let intercept = weights.len() == (rows.n_cols() + 1) * k;
-            let sums = sums.map_or(Ok(Vec::new()), |sums| Ok::<_, PyErr>(taken::<T>("sums", sums)?.0))?;
-            let learner = Learner::new(rule, keep, n_classes, intercept, weights, sums, seen, seed)
+            let average = match average {
+                Some(average) => taken::<T>("average", average)?.0,
+                None => Vec::new(),
+            };
+            let learner = Learner::new(rule, keep, n_classes, intercept, weights, average, seen, seed)
                 .map_err(to_python)?
                 .with_threads(n_threads);
             Ok::<State, PyErr>(Box::new(learner))
@@ -122,13 +125,11 @@ impl Online {
         self.read(py, |l| [l.average()], |l| [l.average()])
     }
 
-    /// The average, the last weights, and running sums with average = weights - sums / seen; the first
-    /// and the last are empty where no average is kept. Afterwards the handle is without weights.
+    /// The average (empty where none is kept) and the last weights; afterwards the handle is without.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        fn all<T: Real>(learner: &mut Learner<T>) -> [Vec<T>; 3] {
-            learner.finish().into()
-        }
-        PyTuple::new(py, read(py, &mut self.state, self.n_scores, all::<f32>, all::<f64>)?)
+        let k = self.n_scores;
+        let both = read(py, &mut self.state, k, Learner::<f32>::finish, Learner::<f64>::finish)?;
+        PyTuple::new(py, both)
     }
 
     /// Rows seen so far.

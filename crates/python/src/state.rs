@@ -5,10 +5,11 @@ use std::any::Any;
 use numpy::{Element, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
+use separatrix_kernels::error::zeros;
 use separatrix_kernels::real::Real;
 
 use crate::arrays::{matrix, new_matrix};
-use crate::errors::data_error;
+use crate::errors::{data_error, to_python};
 
 /// A learner of either precision.
 pub type State = Box<dyn Any + Send + Sync>;
@@ -18,8 +19,13 @@ pub fn lost() -> PyErr {
     data_error("the handle and its data differ in precision".into())
 }
 
-/// A copy of the weights that a learner starts from, which must have the data's dtype, and their shape.
+/// A copy of the weights that a learner starts from, which must have the data's dtype, and their shape;
+/// a shape (d, K) alone stands for zeros.
 pub fn taken<T: Real + Element>(name: &str, array: &Bound<'_, PyAny>) -> PyResult<(Vec<T>, (usize, usize))> {
+    if let Ok((height, k)) = array.extract::<(usize, usize)>() {
+        let size = height.checked_mul(k).ok_or_else(|| data_error(format!("{name} would be too large")))?;
+        return Ok((zeros(size).map_err(to_python)?, (height, k)));
+    }
     let array: PyReadonlyArray2<'_, T> =
         array.extract().map_err(|_| data_error(format!("{name} must be a matrix of the data's dtype")))?;
     Ok((matrix(name, &array)?.to_vec(), (array.shape()[0], array.shape()[1])))

@@ -88,7 +88,8 @@ impl StepRule {
 /// intercept_share, batch_size, average, l1, l2, penalized, seed)
 ///
 /// Stochastic gradient passes for a built-in loss; `rule` is (name, mean_decay, decay, epsilon), and
-/// `intercept_share` the factor of the plain rule's rate for intercepts.
+/// `intercept_share` the factor of the plain rule's rate for intercepts; a shape (d, K) in place of
+/// `weights` stands for zeros.
 #[pyclass(module = "separatrix._core")]
 pub struct Stochastic {
     design: Py<PyAny>,

@@ -148,7 +148,7 @@ class OnlineClassifier(BaseLinearClassifier):
         before = getattr(self, "_weights", None) if self.warm_start else None
         classes_before = getattr(self, "classes_", None)
         data = self._take(X, y, sample_weight)
-        start = self._start(data, coef_init, intercept_init)
+        start, warm = self._start(data, coef_init, intercept_init), False
         if (
             before is not None
             and coef_init is None
@@ -157,8 +157,9 @@ class OnlineClassifier(BaseLinearClassifier):
             and classes_before is not None
             and np.array_equal(classes_before, data.classes)
         ):
-            start = before.astype(data.dtype)
-        self._learn(X, data, start, self.max_iter)
+            start, warm = before.astype(data.dtype), True
+        from_zero = coef_init is None and intercept_init is None and not warm
+        self._learn(X, data, start, self.max_iter, from_zero=from_zero)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -199,7 +200,7 @@ class OnlineClassifier(BaseLinearClassifier):
             classes = self.classes_
         data = self._take(X, y, sample_weight, classes=classes, reset=first)
         start = self._start(data, None, None) if first else self._weights.astype(data.dtype)
-        self._learn(X, data, start, 1, go_on=not first)
+        self._learn(X, data, start, 1, go_on=not first, from_zero=first)
         return self
 
     def _make_design(self, X: Any, n_threads: int) -> Any:
@@ -232,14 +233,23 @@ class OnlineClassifier(BaseLinearClassifier):
         return start
 
     def _learn(
-        self, X: Any, data: TrainingData, start: Array, max_passes: int, *, go_on: bool = False
+        self,
+        X: Any,
+        data: TrainingData,
+        start: Array,
+        max_passes: int,
+        *,
+        go_on: bool = False,
+        from_zero: bool = False,
     ) -> None:
         check_choice("averaging", self.averaging, ("none", "average", "vote"))
         check_choice("on_interrupt", self.on_interrupt, ("raise", "keep"))
         rule, step = self._rule()
         seed = seed_from(self.random_state) if self.shuffle else None
         learner = OnlineLearner(rule, step, self.averaging, seed)
-        sums = self._sums.astype(data.dtype) if go_on and self._sums is not None else None
+        average = None
+        if go_on and self._average is not None:
+            average = self._average.astype(data.dtype, copy=False)
         with progress(type(self).__name__, self.verbose, 1e-3) as report:
             monitor = Monitor(tol=0.0, max_passes=max_passes, report=report)
             try:
@@ -248,10 +258,10 @@ class OnlineClassifier(BaseLinearClassifier):
                     data.codes,
                     data.weights,
                     len(data.classes),
-                    start=start,
+                    start=start.shape if from_zero else start,
                     monitor=monitor,
-                    sums=sums,
-                    seen=self._seen if sums is not None else 0,
+                    average=average,
+                    seen=self._seen if average is not None else 0,
                     n_threads=data.n_threads,
                 )
             except DataError as error:
@@ -268,7 +278,8 @@ class OnlineClassifier(BaseLinearClassifier):
         self, X: Any, data: TrainingData, start: Array, result: OnlineResult, go_on: bool
     ) -> None:
         self._store(result.solution, data)
-        self._weights, self._sums, self._seen = result.weights, result.sums, result.seen
+        self._weights, self._seen = result.weights, result.seen
+        self._average = result.solution.w if self.averaging == "average" else None
         earlier = getattr(self, "mistakes_", None) if go_on else None
         self.mistakes_ = (
             result.mistakes if earlier is None else np.concatenate([earlier, result.mistakes])

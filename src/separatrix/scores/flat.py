@@ -80,6 +80,8 @@ class FlatScores:
     def adjoint(self, ds: Array) -> Array:
         """X' ds with the column sums of ds below, float64, of the shape of the weights."""
         residuals = np.ascontiguousarray(ds, dtype=self.dtype)
+        if isinstance(self.design, CsrView):
+            raise TypeError("rows that are read in place have no transpose; take a subset of them")
         grad = adjoint(self.design, residuals, self.n_threads).astype(np.float64, copy=False)
         if self.intercept:
             grad = np.vstack([grad, ds.sum(axis=0, dtype=np.float64)[None]])

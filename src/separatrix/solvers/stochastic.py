@@ -127,8 +127,10 @@ class _Stochastic:
 class _Run:
     """A run that knows its present rate."""
 
-    def __init__(self, objective: Objective, recipe: Recipe, w0: Array, rate: float) -> None:
-        self._run = start_run(objective, recipe, w0, rate)
+    def __init__(
+        self, objective: Objective, recipe: Recipe, w0: Array, rate: float, from_zero: bool
+    ) -> None:
+        self._run = start_run(objective, recipe, w0, rate, from_zero=from_zero)
         self._n_rows = objective.score_map.n_rows
         self._steps_per_pass = max(1, -(-self._n_rows // recipe.batch_size))
         self._steps = 0
@@ -250,7 +252,8 @@ class _Search:
 
     def _start(self, rate: float) -> _Run:
         self.rate = rate
-        return _Run(self._objective, self._recipe, self.best, rate)
+        from_zero = self._from_zero and self.passes == 0
+        return _Run(self._objective, self._recipe, self.best, rate, from_zero)
 
     def _one_pass(self, run: _Run) -> tuple[StopReason | None, float]:
         """One pass; why to stop, and the objective after it."""

@@ -130,8 +130,13 @@ def _in_kernel(objective: Objective) -> bool:
     )
 
 
-def start_run(objective: Objective, recipe: Recipe, w0: Array, rate: float) -> StochasticRun:
-    """Start from `w0` (d, K): in the kernel where it knows loss and regularizer."""
+def start_run(
+    objective: Objective, recipe: Recipe, w0: Array, rate: float, *, from_zero: bool = False
+) -> StochasticRun:
+    """Start from `w0` (d, K): in the kernel where it knows loss and regularizer.
+
+    With `from_zero`, all of `w0` is zero, and need not be read.
+    """
     strengths = penalty_strengths(objective)
     if strengths is None or not _in_kernel(objective):
         return ComposedRun(objective, recipe, w0, rate)
@@ -142,7 +147,7 @@ def start_run(objective: Objective, recipe: Recipe, w0: Array, rate: float) -> S
         objective.sample_weight,
         objective.loss.name,  # type: ignore[attr-defined]
         None if cost is None else np.ascontiguousarray(cost, dtype=np.float64),
-        np.ascontiguousarray(w0, dtype=objective.score_map.dtype),  # type: ignore[attr-defined]
+        w0.shape if from_zero else np.ascontiguousarray(w0, dtype=objective.score_map.dtype),  # type: ignore[attr-defined]
         recipe.rule,
         recipe.schedule,
         rate,

@@ -111,7 +111,7 @@ def test_averaging_goes_on_where_it_stopped():
     X, y = RNG.normal(size=(50, 3)), RNG.integers(0, 3, 50)
     whole = run(X, y, 3, averaging="average", passes=2)
     first = run(X, y, 3, averaging="average", passes=1)
-    rest = {"start": first.weights, "sums": first.sums, "seen": first.seen}
+    rest = {"start": first.weights, "average": first.solution.w, "seen": first.seen}
     second = run(X, y, 3, averaging="average", passes=1, **rest)
     np.testing.assert_allclose(second.solution.w, whole.solution.w, atol=1e-12)
     assert second.seen == 100
