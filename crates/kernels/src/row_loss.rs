@@ -67,7 +67,8 @@ impl RowLoss {
         match self {
             Self::Logistic => 0.25,
             Self::MulticlassLogistic => 0.5,
-            Self::Perceptron | Self::Hinge | Self::Exponential => 1.0,
+            Self::Perceptron | Self::Hinge => 1.0,
+            Self::Exponential => f64::INFINITY,
             Self::Squared | Self::SquaredHinge => 2.0,
             Self::MulticlassPerceptron | Self::MulticlassHinge(_) => 2.0,
         }

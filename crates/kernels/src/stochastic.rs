@@ -301,7 +301,8 @@ impl<T: Real> Stochastic<T> {
 /// Rows that [`curvature_rate`] looks at.
 const SAMPLE: usize = 1000;
 
-/// The rate 1 / (b R^2) at which steps on `loss` are stable, or None where the columns are centered.
+/// The rate 1 / (b R^2) at which steps on `loss` are stable; None where there is none, or the columns are
+/// centered.
 ///
 /// b bounds the curvature of the loss in the scores and R^2 = sum |x_i|^4 / sum |x_i|^2 over some rows, so
 /// that E |x|^2 x x' <= R^2 E x x' holds roughly (Bach & Moulines 2013, section 3).
