@@ -48,7 +48,7 @@ F7A = Case(
         _vowpal("--loss_function hinge --sgd"),
     ),
     bounds=_BOUND,
-    note="Rows shuffled, no averaging." + _VOWPAL_NOTE,
+    note="Rows shuffled; separatrix averages the weights too, the peers do not." + _VOWPAL_NOTE,
 )
 
 F7B = Case(
@@ -67,7 +67,8 @@ F7B = Case(
         _vowpal("--loss_function hinge --sgd"),
     ),
     bounds=_BOUND,
-    note="Passive-aggressive I, C = 1, rows shuffled, no averaging." + _VOWPAL_NOTE,
+    note="C = 1, rows shuffled. separatrix moves on mistakes and averages the weights too; the "
+    "peers move on every row within the margin and do not average." + _VOWPAL_NOTE,
 )
 
 F7C = Case(

@@ -75,10 +75,11 @@ class Solution(NamedTuple):
     trace : Trace
         Objective, gap, seconds and held-out score per pass.
     objective : float
-        P(w) at the returned weights.
+        P(w) at the returned weights, or an estimate of it where `certificate` says so.
     certificate : str
         What `gap` is: "duality gap" (a bound), "newton decrement" (an estimate of P(w) - min P),
-        "gradient norm" or "none".
+        "gradient norm" or "none"; and "none; objective estimated from the losses on the way" after
+        a stochastic run of a pass or two.
     solver : str
         The solver that ran, in words.
     dual : ndarray of shape (n,) or (n, K), or None

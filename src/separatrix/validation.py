@@ -75,6 +75,8 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 def check_frame(X: Any) -> None:
     """Raise DataError when a DataFrame has a column that is not numeric, naming the column."""
+    if isinstance(X, np.ndarray) or sp.issparse(X):
+        return
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     if not isinstance(frame, nw.DataFrame):
         return
@@ -103,8 +105,8 @@ def validate_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     )
 
 
-def name_column(error: DataError, estimator: Any, X: Any) -> DataError:
-    """The error of `check_finite`, with the column's name where X has names."""
+def name_column(error: DataError, estimator: Any) -> DataError:
+    """The error about a value that is not finite, with the column's name where X has names."""
     names = getattr(estimator, "feature_names_in_", None)
     head, _, number = str(error).rstrip(".").rpartition("column ")
     if names is None or not head:
@@ -112,22 +114,36 @@ def name_column(error: DataError, estimator: Any, X: Any) -> DataError:
     return DataError(f"{head}column {names[int(number)]!r}. Impute or drop it before fitting.")
 
 
+def _distinct(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The distinct labels, sorted; by counting where they are whole numbers close together."""
+    if y.dtype.kind in "iu" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low < 1 << 12 and abs(low) < 1 << 62:
+            present = np.flatnonzero(np.bincount(y.astype(np.int64) - low))
+            return (present + low).astype(y.dtype)
+    labels: npt.NDArray[Any] = np.unique(y)
+    return labels
+
+
 def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The sorted classes and the class number of every row; at least two classes."""
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    if y.dtype.kind not in "biu":  # such numbers are labels of one kind or another
+        check_classification_targets(y)
     if len(y) != n_rows:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
             f"y has {len(y)}"
         )
-    classes, codes = np.unique(y, return_inverse=True)
+    classes = _distinct(y)
     if len(classes) < 2:
         raise DataError(
             "The training data holds one class only "
             f"({classes.tolist()}); a classifier needs at least two classes."
         )
-    return classes, codes.astype(np.int64, copy=False)
+    if len(classes) == 2:
+        return classes, (y == classes[1]).astype(np.int64)
+    return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)
 
 
 def check_weights(

@@ -37,6 +37,13 @@ def csr(dtype=np.float64):
     )
 
 
+def view(column=0, value=1.0):
+    """Borrowed rows, the second of which has a cell that may be bad."""
+    columns, data = np.tile(np.arange(D, dtype=np.int32), N), values().ravel().copy()
+    columns[D], data[D] = column, value
+    return _core.CsrView(np.arange(0, N * D + 1, D, dtype=np.int32), columns, data, D)
+
+
 SIGNS = np.array([1.0, -1.0] * (N // 2))
 CODES = np.array([0, 1] * (N // 2), dtype=np.int64)
 ONES = np.ones(N)
@@ -59,7 +66,6 @@ def valid_calls():
             np.tile(np.arange(D, dtype=np.int32), N),
             X.ravel().copy(),
             D,
-            1,
         ],
         "Dense": [X],
         "column_gram": [csr(), np.arange(D, dtype=np.int64), ONES],
@@ -157,6 +163,7 @@ OTHER = st.one_of(
     ),
     st.builds(dense),
     st.builds(csr),
+    st.builds(view, st.sampled_from([0, -1, D, 2**31 - 1]), st.sampled_from([1.0, np.nan, np.inf])),
     st.builds(lambda: dense(np.float32)),
     st.tuples(st.text(max_size=4), st.floats(), st.floats(), st.floats()),
 )
@@ -178,13 +185,14 @@ def online_calls():
     start = np.zeros((D + 1, 1))
     return {
         "Online": [
-            csr(), CODES, None, K, "perceptron", 1.0, "average", start, None, 0, 1,
+            csr(), CODES, None, K, "perceptron", 1.0, "average", start, None, 0, 1, 2,
         ],
         "StepRule": ["adam", 0.9, 0.99, 1e-8, 4],
         "Stochastic": [
             csr(), CODES, None, "hinge", None, start, ("plain", 0.9, 0.99, 1e-8),
-            "constant", 0.1, 1, True, 0.0, 0.1, D, 0,
+            "constant", 0.1, 1.0, 1, True, 0.0, 0.1, D, 0,
         ],
+        "curvature_rate": [view(), "logistic", 1],
         "scheduled_rate": ["constant", 0.1, 1.0, 1.0, 0.1],
         "newest_share": [3.0],
         "vote_shares": [

@@ -1,23 +1,19 @@
 //! Compressed sparse rows over borrowed arrays, for kernels that pass over the data a few times only:
-//! nothing is copied, and every index is checked where it is used.
+//! nothing is copied, and every column is checked where it is used.
 //!
-//! The arrays belong to somebody who may change them while a kernel runs. [`Borrowed::new`] checks them
-//! all once, for the errors; afterwards a row pointer or column that has become invalid reads as an
-//! empty row or a zero, never as memory that is not ours.
+//! The arrays belong to somebody who may change them while a kernel runs. [`Borrowed::new`] checks lengths
+//! and row pointers; a row pointer that becomes invalid later reads as an empty row. Columns and values
+//! are not looked at beforehand: products with a row that has a column outside the matrix, a NaN or an
+//! infinity are not finite, and kernels that meet such a score ask [`Rows::fault`] for the reason.
+//! Additions pass over columns outside the matrix.
 
-use std::ops::Range;
-
-use rayon::prelude::*;
-
-use crate::csr::Index;
+use crate::column_set::ColumnSet;
 use crate::error::{KernelError, check_length};
-use crate::real::Real;
-use crate::rows::Rows;
-use crate::simd::{Task, dispatch, prefetch};
-use crate::threads::with_threads;
+use crate::rows::{Rows, sum_of_squares};
+use crate::simd::{Gather, Index, prefetch_lines};
 
-/// Stored values from which on threads pay for themselves.
-const PARALLEL: usize = 1 << 18;
+/// Cache lines of a row to ask for ahead of its visit.
+const LINES: usize = 8;
 
 /// A sparse matrix whose arrays are borrowed.
 #[derive(Debug, Clone, Copy)]
@@ -28,21 +24,19 @@ pub struct Borrowed<'a, T, I> {
     n_cols: usize,
 }
 
-impl<'a, T: Real, I: Index> Borrowed<'a, T, I> {
-    /// Take the three arrays as they are; `n_rows + 1` row pointers.
+impl<'a, T: Gather<I>, I: Index> Borrowed<'a, T, I> {
+    /// Take arrays that [`Borrowed::new`] has accepted before; nothing breaks where they changed since.
     pub fn unchecked(starts: &'a [I], columns: &'a [I], values: &'a [T], n_cols: usize) -> Self {
         Self { starts, columns, values, n_cols }
     }
 
-    /// Take and check the three arrays of a CSR matrix, values included; returns the matrix and whether
-    /// the columns of every row are sorted without repetition.
+    /// Take the three arrays of a CSR matrix, `n_rows + 1` row pointers; these and the lengths are checked.
     pub fn new(
         starts: &'a [I],
         columns: &'a [I],
         values: &'a [T],
         n_cols: usize,
-        n_threads: usize,
-    ) -> Result<(Self, bool), KernelError> {
+    ) -> Result<Self, KernelError> {
         check_length("indices", columns.len(), values.len())?;
         let nnz = values.len();
         let malformed = |row| KernelError::RowPointer { row, nnz };
@@ -55,74 +49,7 @@ impl<'a, T: Real, I: Index> Borrowed<'a, T, I> {
         if starts.last().map(|s| s.to_i64()) != i64::try_from(nnz).ok() {
             return Err(malformed(starts.len() - 1));
         }
-        let matrix = Self { starts, columns, values, n_cols };
-        let parts = matrix.in_parts(n_threads, |rows| matrix.check(rows));
-        let mut sorted = true;
-        for part in parts {
-            sorted &= part?;
-        }
-        Ok((matrix, sorted))
-    }
-
-    /// Run `work` on so many equal ranges of rows, in parallel; results in order.
-    fn in_parts<R: Send>(&self, n_parts: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-        let n_rows = self.n_rows();
-        let per = n_rows.div_ceil(n_parts.max(1)).max(1);
-        let part = |p: usize| work(p * per..((p + 1) * per).min(n_rows));
-        let n_parts = n_rows.div_ceil(per);
-        if n_parts <= 1 || self.values.len() < PARALLEL {
-            return (0..n_parts).map(part).collect();
-        }
-        with_threads(n_parts, || (0..n_parts).into_par_iter().map(part).collect())
-    }
-
-    /// Check some rows; whether their columns rise.
-    fn check(&self, rows: Range<usize>) -> Result<bool, KernelError> {
-        let mut sorted = true;
-        for i in rows {
-            let (columns, values) = self.row(i);
-            let Findings { in_range, increasing, finite } =
-                dispatch(Check { columns, values, n_cols: self.n_cols });
-            sorted &= increasing;
-            if !in_range {
-                let outside = |c: &&I| !(0..self.n_cols as i64).contains(&c.to_i64());
-                let index = columns.iter().find(outside).map_or(0, |c| c.to_i64());
-                return Err(KernelError::IndexOutOfRange { row: i, index, n_cols: self.n_cols });
-            }
-            if !finite {
-                let at = values.iter().position(|v| !v.is_finite()).unwrap_or(0);
-                let value = if values[at].is_nan() { "NaN" } else { "infinity" };
-                let column = columns[at].to_i64() as usize;
-                return Err(KernelError::NotFinite { row: i, column, value });
-            }
-        }
-        Ok(sorted)
-    }
-
-    /// Whether some row names a column twice; rows need not be sorted.
-    pub fn repeats_columns(&self, n_threads: usize) -> bool {
-        let parts = self.in_parts(n_threads, |mut rows| {
-            // One bit per column, set and cleared row by row: small enough to stay in the cache.
-            let mut seen = vec![0u64; self.n_cols.div_ceil(64)];
-            rows.any(|i| {
-                let columns = self.row(i).0;
-                let mut again = 0;
-                for c in columns {
-                    let c = c.to_i64() as usize;
-                    if let Some(word) = seen.get_mut(c / 64) {
-                        again |= (*word >> (c % 64)) & 1;
-                        *word |= 1 << (c % 64);
-                    }
-                }
-                for c in columns {
-                    if let Some(word) = seen.get_mut(c.to_i64() as usize / 64) {
-                        *word = 0;
-                    }
-                }
-                again == 1
-            })
-        });
-        parts.into_iter().any(|again| again)
+        Ok(Self { starts, columns, values, n_cols })
     }
 
     #[inline(always)]
@@ -133,43 +60,22 @@ impl<'a, T: Real, I: Index> Borrowed<'a, T, I> {
             _ => (&[], &[]),
         }
     }
-}
 
-struct Check<'a, T, I> {
-    columns: &'a [I],
-    values: &'a [T],
-    n_cols: usize,
-}
-
-struct Findings {
-    in_range: bool,
-    increasing: bool,
-    finite: bool,
-}
-
-impl<T: Real, I: Index> Task for Check<'_, T, I> {
-    type Output = Findings;
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> Findings {
-        let bound = self.n_cols as i64;
-        let mut in_range = true;
-        for c in self.columns {
-            in_range &= (c.to_i64() >= 0) & (c.to_i64() < bound);
-        }
-        let mut increasing = true;
-        for (a, b) in self.columns.iter().zip(self.columns.iter().skip(1)) {
-            increasing &= a.to_i64() < b.to_i64();
-        }
-        let mut finite = true;
-        for v in self.values {
-            finite &= v.is_finite();
-        }
-        Findings { in_range, increasing, finite }
+    /// Sum of squares of a row after its repeated columns were added up.
+    #[cold]
+    fn summed(&self, i: usize) -> f64 {
+        let (columns, values) = self.row(i);
+        let mut pairs: Vec<(i64, f64)> =
+            columns.iter().zip(values).map(|(c, v)| (c.to_i64(), v.to_f64())).collect();
+        pairs.sort_by_key(|pair| pair.0);
+        pairs
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|same| same.iter().map(|pair| pair.1).sum::<f64>().powi(2))
+            .sum()
     }
 }
 
-impl<T: Real, I: Index> Rows<T> for Borrowed<'_, T, I> {
+impl<T: Gather<I>, I: Index> Rows<T> for Borrowed<'_, T, I> {
     fn n_rows(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -182,34 +88,41 @@ impl<T: Real, I: Index> Rows<T> for Borrowed<'_, T, I> {
         self.values.len()
     }
 
+    fn fault(&self, i: usize) -> Option<KernelError> {
+        let (columns, values) = self.row(i);
+        let n_cols = self.n_cols;
+        let inside = |c: i64| usize::try_from(c).is_ok_and(|c| c < n_cols);
+        columns.iter().zip(values).find_map(|(c, v)| {
+            let index = c.to_i64();
+            if !inside(index) {
+                return Some(KernelError::IndexOutOfRange { row: i, index, n_cols });
+            }
+            let value = if v.is_nan() { "NaN" } else { "infinity" };
+            (!v.is_finite()).then_some(KernelError::NotFinite { row: i, column: index as usize, value })
+        })
+    }
+
+    #[inline(always)]
     fn squared_norm(&self, i: usize) -> f64 {
-        self.row(i).1.iter().map(|v| v.to_f64() * v.to_f64()).sum()
+        sum_of_squares(self.row(i).1)
+    }
+
+    #[inline(always)]
+    fn summed_squared_norm(&self, i: usize, set: &mut ColumnSet) -> f64 {
+        if set.repeats(self.row(i).0, self.n_cols) { self.summed(i) } else { self.squared_norm(i) }
     }
 
     #[inline(always)]
     fn prefetch(&self, i: usize) {
         let (columns, values) = self.row(i);
-        prefetch(columns);
-        prefetch(values);
+        prefetch_lines(columns, LINES);
+        prefetch_lines(values, LINES);
     }
 
     #[inline(always)]
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
         let (columns, values) = self.row(i);
-        let at = |c: I| w.get(c.to_i64() as usize).copied().unwrap_or(T::ZERO);
-        let mut acc = [T::ZERO; 4];
-        let mut c4 = columns.chunks_exact(4);
-        let mut v4 = values.chunks_exact(4);
-        for (c, v) in (&mut c4).zip(&mut v4) {
-            for l in 0..4 {
-                acc[l] = v[l].fma::<FMA>(at(c[l]), acc[l]);
-            }
-        }
-        let mut sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-        for (&c, &v) in c4.remainder().iter().zip(v4.remainder()) {
-            sum = v.fma::<FMA>(at(c), sum);
-        }
-        sum
+        T::gather_dot::<FMA>(columns, values, &w[..self.n_cols])
     }
 
     #[inline(always)]
@@ -251,6 +164,8 @@ impl<T: Real, I: Index> Rows<T> for Borrowed<'_, T, I> {
                 for (o, &w) in out.iter_mut().zip(w) {
                     *o = v.fma::<FMA>(w, *o);
                 }
+            } else {
+                out.fill(T::NAN);
             }
         }
     }
@@ -284,9 +199,10 @@ impl<T: Real, I: Index> Rows<T> for Borrowed<'_, T, I> {
 #[cfg(test)]
 mod tests {
     use super::Borrowed;
+    use crate::column_set::ColumnSet;
     use crate::csr::Csr;
     use crate::error::KernelError;
-    use crate::rows::Rows;
+    use crate::rows::{Rows, check_row};
 
     #[test]
     fn products_are_those_of_the_owned_matrix() {
@@ -294,8 +210,7 @@ mod tests {
         let columns = [0, 2, 0, 1, 2, 3, 4];
         let values: Vec<f64> = (1..8).map(f64::from).collect();
         let owned = Csr::new(&starts, &columns, &values, 5, 1).expect("valid");
-        let (borrowed, sorted) = Borrowed::new(&starts, &columns, &values, 5, 2).expect("valid");
-        assert!(sorted);
+        let borrowed = Borrowed::new(&starts, &columns, &values, 5).expect("valid");
         for k in [1, 3, 9] {
             let w: Vec<f64> = (0..5 * k).map(|v| v as f64).collect();
             for i in 0..3 {
@@ -318,17 +233,15 @@ mod tests {
     }
 
     #[test]
-    fn malformed_arrays_are_named_and_later_changes_are_harmless() {
-        let range = Borrowed::new(&[0i32, 1], &[5], &[1.0f32], 3, 2).err();
-        assert_eq!(range, Some(KernelError::IndexOutOfRange { row: 0, index: 5, n_cols: 3 }));
-        assert!(Borrowed::new(&[0i64, 2, 1], &[0], &[1.0f32], 3, 2).is_err());
-        assert!(Borrowed::new(&[] as &[i32], &[], &[] as &[f32], 3, 2).is_err());
-        let nan = Borrowed::new(&[0i32, 0, 1], &[2], &[f64::NAN], 3, 2).err();
-        assert_eq!(nan, Some(KernelError::NotFinite { row: 1, column: 2, value: "NaN" }));
-        let repeated = Borrowed::new(&[0i32, 2], &[1, 1], &[1.0, 2.0], 3, 2).expect("valid");
-        assert!(!repeated.1 && repeated.0.repeats_columns(2));
-        let unsorted = Borrowed::new(&[0i32, 2, 3], &[2, 1, 1], &[1.0, 2.0, 3.0], 3, 2).expect("valid");
-        assert!(!unsorted.1 && !unsorted.0.repeats_columns(2));
+    fn malformed_row_pointers_are_named() {
+        let malformed = Some(KernelError::RowPointer { row: 2, nnz: 1 });
+        assert_eq!(Borrowed::new(&[0i64, 2, 1], &[0], &[1.0f32], 3).err(), malformed);
+        assert!(Borrowed::new(&[] as &[i32], &[], &[] as &[f32], 3).is_err());
+        assert!(Borrowed::new(&[0i32, 1], &[0, 1], &[1.0], 3).is_err());
+    }
+
+    #[test]
+    fn arrays_that_changed_are_harmless() {
         let changed = Borrowed::unchecked(&[0i32, 9, -4], &[-1, 7], &[1.0f64, 1.0], 2);
         let mut w = [1.0, 1.0];
         for i in 0..2 {
@@ -336,5 +249,36 @@ mod tests {
             changed.add_to::<false>(i, 1.0, &mut w);
         }
         assert_eq!(w, [1.0, 1.0]);
+    }
+
+    #[test]
+    fn bad_rows_give_no_number_and_are_named() {
+        for (column, value, expected) in [
+            (5, 1.0f32, KernelError::IndexOutOfRange { row: 1, index: 5, n_cols: 3 }),
+            (-1, 1.0, KernelError::IndexOutOfRange { row: 1, index: -1, n_cols: 3 }),
+            (2, f32::NAN, KernelError::NotFinite { row: 1, column: 2, value: "NaN" }),
+            (2, f32::INFINITY, KernelError::NotFinite { row: 1, column: 2, value: "infinity" }),
+        ] {
+            let (starts, columns, values) = ([0i32, 1, 2, 3], [0, column, column], [1.0, value, value]);
+            let x = Borrowed::new(&starts, &columns, &values, 3).expect("pointers are fine");
+            assert_eq!(x.dot::<false>(0, &[1.0, 1.0, 0.0]), 1.0);
+            assert!(check_row(&x, 0).is_ok());
+            assert!(!x.dot::<false>(2, &[1.0, 1.0, 0.0]).is_finite());
+            let mut scores = [0.0; 2];
+            x.dot_many::<false>(2, &[0.0; 6], &mut scores);
+            assert!(!scores[0].is_finite() && !scores[1].is_finite());
+            assert_eq!(check_row(&x, 2), Err(expected));
+            let mut w = [1.0; 3];
+            x.add_to::<false>(0, 1.0, &mut w);
+            assert_eq!(w, [2.0, 1.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn norms_add_repeated_columns_up() {
+        let x = Borrowed::new(&[0i32, 3, 5], &[2, 1, 2, 1, 2], &[1.0, 2.0, 3.0, 2.0, 4.0], 3).expect("valid");
+        let mut set = ColumnSet::default();
+        assert_eq!((x.squared_norm(0), x.summed_squared_norm(0, &mut set)), (14.0, 20.0));
+        assert_eq!((x.squared_norm(1), x.summed_squared_norm(1, &mut set)), (20.0, 20.0));
     }
 }

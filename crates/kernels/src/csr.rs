@@ -28,25 +28,7 @@ pub struct Csr<T> {
     repeats: bool,
 }
 
-/// Integer types in which row pointers and columns may arrive.
-pub trait Index: Copy + Sync {
-    /// Widen.
-    fn to_i64(self) -> i64;
-}
-
-impl Index for i32 {
-    #[inline(always)]
-    fn to_i64(self) -> i64 {
-        i64::from(self)
-    }
-}
-
-impl Index for i64 {
-    #[inline(always)]
-    fn to_i64(self) -> i64 {
-        self
-    }
-}
+pub use crate::simd::Index;
 
 impl<T: Real> Csr<T> {
     /// Columns and values of row `i`.

@@ -7,6 +7,7 @@
 pub mod batch;
 pub mod borrowed;
 pub mod column_gram;
+pub mod column_set;
 pub mod columns;
 pub mod csr;
 pub mod dense;

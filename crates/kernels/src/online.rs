@@ -15,16 +15,26 @@
 //! the log of a vote (Freund & Schapire 1999) holds every update with the number of rows that the
 //! vector it made survived.
 //!
+//! The sums are not read while learning: where there is a second thread, it adds the rows of the
+//! mistakes to them, in the same order and with the same result.
+//!
 //! An epoch returns its number of mistakes.
 
-use crate::error::{KernelError, check_length};
+use crate::column_set::ColumnSet;
+use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::real::Real;
 use crate::rows::Rows;
-use crate::simd::{Task, dispatch};
+use crate::simd::dispatch;
+use crate::threads::WORTH_THREADS;
 
+mod block;
 mod margin;
+mod trail;
+
+use block::Block;
+use trail::Addition;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 1024;
@@ -100,6 +110,17 @@ pub struct Online<T> {
     start_survived: u64,
     random: Option<Random>,
     order: Vec<u32>,
+    /// Scratch space for norms.
+    set: ColumnSet,
+    n_threads: usize,
+    /// Additions to the sums that another thread will make.
+    pending: Option<Vec<Addition<T>>>,
+}
+
+/// An average weight from the last one and its running sum.
+#[inline(always)]
+fn mean<T: Real>(w: T, u: T, share: f64) -> T {
+    T::from_f64(w.to_f64() - u.to_f64() * share)
 }
 
 /// Number of scores that `n_classes` labels need.
@@ -110,7 +131,7 @@ pub const fn n_scores(n_classes: usize) -> usize {
 impl<T: Real> Online<T> {
     /// Start from `weights`; `seed` None keeps the rows in their order, else epochs are shuffled.
     ///
-    /// `sums` and `seen` continue an earlier run with [`Keep::Average`]; `sums` may be empty.
+    /// `average` and `seen` continue an earlier run with [`Keep::Average`]; `average` may be empty.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         rule: Rule,
@@ -118,7 +139,7 @@ impl<T: Real> Online<T> {
         n_classes: usize,
         intercept: bool,
         weights: Vec<T>,
-        sums: Vec<T>,
+        average: Vec<T>,
         seen: u64,
         seed: Option<u64>,
     ) -> Result<Self, KernelError> {
@@ -132,13 +153,15 @@ impl<T: Real> Online<T> {
         if step.is_nan() || step <= 0.0 {
             return Err(KernelError::Argument(format!("{name} must be positive, not {step}")));
         }
-        let sums = match (keep, sums.is_empty()) {
-            (Keep::Average, true) => vec![T::ZERO; weights.len()],
-            (Keep::Average, false) => sums,
-            _ => Vec::new(),
-        };
-        if keep == Keep::Average {
-            check_length("sums", sums.len(), weights.len())?;
+        let mut sums = Vec::new();
+        if keep == Keep::Average && average.is_empty() {
+            sums = zeros(weights.len())?;
+        } else if keep == Keep::Average {
+            check_length("average", average.len(), weights.len())?;
+            sums = average;
+            for (u, w) in sums.iter_mut().zip(&weights) {
+                *u = T::from_f64((w.to_f64() - u.to_f64()) * seen as f64);
+            }
         }
         Ok(Self {
             rule,
@@ -152,17 +175,20 @@ impl<T: Real> Online<T> {
             start_survived: 0,
             random: seed.map(Random::new),
             order: Vec::new(),
+            set: ColumnSet::default(),
+            n_threads: 1,
+            pending: None,
         })
+    }
+
+    /// Use so many threads; the result does not depend on it.
+    pub fn with_threads(self, n_threads: usize) -> Self {
+        Self { n_threads, ..self }
     }
 
     /// The last weights.
     pub fn weights(&self) -> &[T] {
         &self.weights
-    }
-
-    /// Running sums: the average is `weights - sums / seen`.
-    pub fn sums(&self) -> &[T] {
-        &self.sums
     }
 
     /// Rows seen so far.
@@ -175,14 +201,28 @@ impl<T: Real> Online<T> {
         (&self.log, self.start_survived)
     }
 
+    /// The average (empty where none is kept) and the last weights; the learner is left without.
+    pub fn finish(&mut self) -> [Vec<T>; 2] {
+        let mut average = std::mem::take(&mut self.sums);
+        let share = self.share();
+        for (u, w) in average.iter_mut().zip(&self.weights) {
+            *u = mean(*w, *u, share);
+        }
+        [average, std::mem::take(&mut self.weights)]
+    }
+
     /// Average of the weights after each row; the weights themselves before the first row.
     pub fn average(&self) -> Vec<T> {
-        if self.seen == 0 || self.sums.is_empty() {
+        if self.sums.is_empty() {
             return self.weights.clone();
         }
-        let share = 1.0 / self.seen as f64;
-        let mean = |(&w, &u): (&T, &T)| T::from_f64(w.to_f64() - u.to_f64() * share);
-        self.weights.iter().zip(&self.sums).map(mean).collect()
+        let share = self.share();
+        self.weights.iter().zip(&self.sums).map(|(&w, &u)| mean(w, u, share)).collect()
+    }
+
+    /// Share of one row in the average.
+    fn share(&self) -> f64 {
+        1.0 / self.seen.max(1) as f64
     }
 
     fn check<X: Rows<T>>(&self, x: &X, examples: Examples<'_>) -> Result<(), KernelError> {
@@ -202,6 +242,9 @@ impl<T: Real> Online<T> {
     }
 
     /// One pass over the rows; returns the number of mistakes.
+    ///
+    /// Rows that were not checked beforehand are checked here; after their error the weights are those of
+    /// the rows before.
     pub fn run_epoch<X: Rows<T>>(
         &mut self,
         x: &X,
@@ -218,17 +261,33 @@ impl<T: Real> Online<T> {
             random.shuffle(&mut self.order);
         }
         let order = std::mem::take(&mut self.order);
-        let mut mistakes = 0;
-        let mut outcome = Ok(());
-        for rows in order.chunks(BLOCK) {
-            outcome = stop.check();
-            if outcome.is_err() {
-                break;
-            }
-            mistakes += dispatch(Block { learner: self, x, examples, rows });
-        }
+        let trailing = self.keep == Keep::Average && self.n_threads > 1 && x.n_stored() >= WORTH_THREADS;
+        let outcome = if trailing {
+            self.trailed(x, |learner, send| learner.visit(x, examples, &order, stop, send))
+        } else {
+            self.visit(x, examples, &order, stop, |_| ())
+        };
         self.order = order;
-        outcome.map(|()| mistakes)
+        outcome
+    }
+
+    /// Visit rows in order, calling `after` after every block.
+    fn visit<X: Rows<T>>(
+        &mut self,
+        x: &X,
+        examples: Examples<'_>,
+        order: &[u32],
+        stop: &Interrupt,
+        mut after: impl FnMut(&mut Self),
+    ) -> Result<u64, KernelError> {
+        let mut mistakes = 0;
+        for rows in order.chunks(BLOCK) {
+            stop.check()?;
+            let found = dispatch(Block { learner: self, x, examples, rows });
+            after(self);
+            mistakes += found?;
+        }
+        Ok(mistakes)
     }
 }
 
@@ -279,88 +338,6 @@ fn add_row<T: Real, X: Rows<T>, const FMA: bool>(
     }
     if let Some(b) = intercepts.get_mut(column) {
         *b += a;
-    }
-}
-
-struct Block<'a, T, X> {
-    learner: &'a mut Online<T>,
-    x: &'a X,
-    examples: Examples<'a>,
-    rows: &'a [u32],
-}
-
-impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> u64 {
-        let Self { learner, x, examples, rows } = self;
-        let mut scores = vec![T::ZERO; n_scores(learner.n_classes)];
-        let mut mistakes = 0;
-        for (at, &row) in rows.iter().enumerate() {
-            let i = row as usize;
-            if let Some(&next) = rows.get(at + 1) {
-                x.prefetch(next as usize);
-            }
-            let weight = examples.weight(i);
-            if weight == 0.0 {
-                continue;
-            }
-            score_row::<T, X, FMA>(x, i, &learner.weights, &mut scores);
-            let y = examples.targets[i] as usize;
-            let (lowered, margin) = rival(&scores, y);
-            // Written so that a score that is not a number counts as a mistake too.
-            let right = margin > 0.0;
-            if !right {
-                mistakes += 1;
-                learner.mend::<X, FMA>(x, row, y, lowered, margin, weight);
-            } else if let Some(last) = learner.log.last_mut() {
-                last.survived += 1;
-            } else {
-                learner.start_survived += 1;
-            }
-            learner.seen += 1;
-        }
-        mistakes
-    }
-}
-
-impl<T: Real> Online<T> {
-    /// Move the weights after a mistake on `row`.
-    #[inline(always)]
-    fn mend<X: Rows<T>, const FMA: bool>(
-        &mut self,
-        x: &X,
-        row: u32,
-        y: usize,
-        lowered: usize,
-        margin: f64,
-        weight: f64,
-    ) {
-        let i = row as usize;
-        let k = n_scores(self.n_classes);
-        let size = match self.rule {
-            Rule::Perceptron { rate } => rate * weight,
-            Rule::Mira { cap } => {
-                // On w = w_1 - w_0 the step, and so its cap, is twice that on each vector.
-                let twice = if k == 1 { 2.0 } else { 1.0 };
-                let norm = x.squared_norm(i) + f64::from(u8::from(self.intercept));
-                if norm == 0.0 { 0.0 } else { twice * ((1.0 - margin) / (2.0 * norm)).min(cap * weight) }
-            }
-        };
-        let moves: &[(usize, f64)] =
-            if k == 1 { &[(0, if y == 1 { size } else { -size })] } else { &[(y, size), (lowered, -size)] };
-        for &(column, a) in moves {
-            add_row::<T, X, FMA>(x, i, &mut self.weights, k, column, T::from_f64(a));
-            if self.keep == Keep::Average && self.seen > 0 {
-                let a = T::from_f64(a * self.seen as f64);
-                add_row::<T, X, FMA>(x, i, &mut self.sums, k, column, a);
-            }
-        }
-        if self.keep == Keep::Vote {
-            let (raised, lowered) = (y as u32, lowered as u32);
-            self.log.push(Update { row, raised, lowered, size, survived: 1 });
-        }
     }
 }
 

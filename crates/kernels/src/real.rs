@@ -28,6 +28,8 @@ pub trait Real:
     const ZERO: Self;
     /// 1
     const ONE: Self;
+    /// Not a number.
+    const NAN: Self;
 
     /// Round to this type.
     fn from_f64(x: f64) -> Self;
@@ -64,6 +66,7 @@ macro_rules! impl_real {
         impl Real for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const NAN: Self = <$t>::NAN;
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as $t

@@ -61,6 +61,19 @@ impl RowLoss {
         !matches!(self, Self::MulticlassPerceptron | Self::MulticlassHinge(_) | Self::MulticlassLogistic)
     }
 
+    /// Bound of the second derivative along any direction of the scores; of losses with a kink, the
+    /// factor by which a step of 1 / |x|^2 must be divided so that a mistake is just mended.
+    pub fn curvature(&self) -> f64 {
+        match self {
+            Self::Logistic => 0.25,
+            Self::MulticlassLogistic => 0.5,
+            Self::Perceptron | Self::Hinge => 1.0,
+            Self::Exponential => f64::INFINITY,
+            Self::Squared | Self::SquaredHinge => 2.0,
+            Self::MulticlassPerceptron | Self::MulticlassHinge(_) => 2.0,
+        }
+    }
+
     /// Fail unless every target is +1 or -1, or a class number below `k`.
     pub fn check_targets(&self, targets: &[i32], k: usize) -> Result<(), KernelError> {
         let margin = self.is_margin();

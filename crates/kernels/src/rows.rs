@@ -1,5 +1,7 @@
 //! Row access, the one door through which kernels see the data.
 
+use crate::column_set::ColumnSet;
+use crate::error::KernelError;
 use crate::real::Real;
 
 /// A matrix that is read row by row.
@@ -17,8 +19,17 @@ pub trait Rows<T: Real>: Sync {
     /// Ask for row `i` to be in the cache soon; a hint for visits in random order.
     #[inline(always)]
     fn prefetch(&self, _i: usize) {}
-    /// |x_i|^2, summed in `f64`.
+    /// What is wrong with row `i` of data that was not checked beforehand; its products are not finite.
+    fn fault(&self, _i: usize) -> Option<KernelError> {
+        None
+    }
+    /// |x_i|^2, summed in `f64`; the values of a repeated column count one by one.
     fn squared_norm(&self, i: usize) -> f64;
+    /// |x_i|^2 with repeated columns added up, where the data may have such; `set` is scratch space.
+    #[inline(always)]
+    fn summed_squared_norm(&self, i: usize, _set: &mut ColumnSet) -> f64 {
+        self.squared_norm(i)
+    }
     /// <x_i, w>; `w` has at least `n_cols` entries.
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T;
     /// w += a x_i
@@ -33,6 +44,31 @@ pub trait Rows<T: Real>: Sync {
     fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]);
     /// W[:, column] += a x_i for feature-major `w` with `k` scores.
     fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize);
+}
+
+/// Fail with the first fault of the data if row `i` has one; to be called when a score is not finite.
+///
+/// The first one, so that the error does not depend on the order of the visits.
+#[cold]
+pub fn check_row<T: Real, X: Rows<T>>(x: &X, i: usize) -> Result<(), KernelError> {
+    if x.fault(i).is_none() {
+        return Ok(());
+    }
+    (0..x.n_rows()).find_map(|i| x.fault(i)).map_or(Ok(()), Err)
+}
+
+/// Sum of squares in `f64`, in a fixed order that fits the registers.
+#[inline(always)]
+pub(crate) fn sum_of_squares<T: Real>(values: &[T]) -> f64 {
+    let mut acc = [0.0; LANES];
+    let mut packs = values.chunks_exact(LANES);
+    for pack in &mut packs {
+        for (a, v) in acc.iter_mut().zip(pack) {
+            *a += v.to_f64() * v.to_f64();
+        }
+    }
+    let rest: f64 = packs.remainder().iter().map(|v| v.to_f64() * v.to_f64()).sum();
+    ((acc[0] + acc[4]) + (acc[1] + acc[5])) + ((acc[2] + acc[6]) + (acc[3] + acc[7])) + rest
 }
 
 /// Number of scores handled together in registers.

@@ -7,8 +7,10 @@
 
 use std::sync::OnceLock;
 
+mod gather;
 mod lanes;
 
+pub use gather::{Gather, Index};
 pub use lanes::{Lanes, Packed};
 
 /// Work to be compiled once per instruction set.
@@ -92,27 +94,32 @@ pub fn dispatch<K: Task>(task: K) -> K::Output {
     }
 }
 
-/// Ask for the cache lines of `values`, at most the first `LINES`; a hint that changes nothing.
+/// Ask for the cache lines of `values`, at most the first 64; a hint that changes nothing.
 ///
 /// Rows visited in random order start with a cache miss each, which the hardware cannot foresee.
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn prefetch<T>(values: &[T]) {
+    prefetch_lines(values, 64);
+}
+
+/// Ask for the first cache lines of `values`; after a few, the hardware has seen where it goes.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn prefetch_lines<T>(values: &[T], lines: usize) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     const LINE: usize = 64;
-    const LINES: usize = 64;
     let start = values.as_ptr().cast::<i8>();
-    let size = std::mem::size_of_val(values).min(LINE * LINES);
+    let size = std::mem::size_of_val(values).min(LINE * lines);
     for at in (0..size).step_by(LINE) {
         // SAFETY: a prefetch reads nothing into the program and cannot fault; the address is in `values`.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(at)) };
     }
 }
 
-/// Ask for the cache lines of `values`: nothing on this target.
+/// Ask for the first cache lines of `values`: nothing on this target.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub fn prefetch<T>(_values: &[T]) {}
+pub fn prefetch_lines<T>(_values: &[T], _lines: usize) {}
 
 /// Run `task` on the packs of the instruction set in use.
 #[cfg(target_arch = "x86_64")]

@@ -21,7 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::real::Real;
 use crate::row_loss::RowLoss;
-use crate::rows::Rows;
+use crate::rows::{Rows, check_row};
 use crate::step_rule::{Kind, Shares, StepRule};
 
 mod center;
@@ -64,7 +64,8 @@ impl Schedule {
 
 /// The rate of step `t` for intercepts under no penalty, with [`Schedule::Bottou`].
 pub fn free_rate(rate: f64, t: f64, steps_per_pass: f64) -> f64 {
-    rate / (1.0 + t / steps_per_pass).powf(0.75)
+    let root = (1.0 + t / steps_per_pass).sqrt();
+    rate / (root * root.sqrt())
 }
 
 /// Share of the newest weights in the average after step `t`, counted from 1.
@@ -96,6 +97,8 @@ pub struct Settings {
     pub schedule: Schedule,
     /// First rate.
     pub rate: f64,
+    /// Factor of the rate for intercepts.
+    pub intercept_share: f64,
     /// Rows per step.
     pub batch_size: usize,
     /// Whether the average is kept.
@@ -135,6 +138,9 @@ impl<T: Real> Stochastic<T> {
         if !(settings.rate > 0.0 && settings.rate.is_finite()) {
             return Err(KernelError::Argument("rate must be positive".into()));
         }
+        if !(settings.intercept_share > 0.0 && settings.intercept_share <= 1.0) {
+            return Err(KernelError::Argument("the share of the intercepts must be in (0, 1]".into()));
+        }
         let mean = if settings.average { weights.clone() } else { Vec::new() };
         Ok(Self {
             settings,
@@ -163,7 +169,16 @@ impl<T: Real> Stochastic<T> {
         if self.settings.average { &self.mean } else { &self.weights }
     }
 
+    /// [`Stochastic::mean`] itself; the run is left without weights.
+    pub fn finish(&mut self) -> Vec<T> {
+        let weights = std::mem::take(&mut self.weights);
+        if self.settings.average { std::mem::take(&mut self.mean) } else { weights }
+    }
+
     /// Use the next `n_rows` rows of the shuffled order, at most up to the end of the pass.
+    ///
+    /// Rows that were not checked beforehand are checked here; after their error the weights are those of
+    /// the batches before.
     pub fn run<X: Rows<T>>(
         &mut self,
         x: &X,
@@ -210,8 +225,7 @@ impl<T: Real> Stochastic<T> {
             self.order = (0..n).collect();
             self.position = self.order.len();
             let free = intercept && self.settings.shares.penalized <= x.n_cols() * k;
-            let filled = x.n_stored() as f64 >= CENTERED_DENSITY * x.n_rows() as f64 * x.n_cols() as f64;
-            self.center = (free && filled).then(|| Center::of(x));
+            self.center = (free && is_filled(x)).then(|| Center::of(x));
         }
         if self.position >= self.order.len() {
             self.position = 0;
@@ -239,10 +253,10 @@ impl<T: Real> Stochastic<T> {
     fn next_intercept_rate(&self, n_rows: usize, n_features: usize) -> f64 {
         let s = &self.settings;
         if s.schedule != Schedule::Bottou || s.shares.penalized > n_features {
-            return self.next_rate(n_rows);
+            return s.intercept_share * self.next_rate(n_rows);
         }
         let pass = n_rows.div_ceil(s.batch_size).max(1) as f64;
-        free_rate(s.rate, self.steps as f64, pass).max(self.next_rate(n_rows))
+        s.intercept_share * free_rate(s.rate, self.steps as f64, pass).max(self.next_rate(n_rows))
     }
 
     /// Scores of the batch, `scale` <x_i, w> + shift + tilt <x_i, m>, then the slopes of the mean loss of
@@ -255,7 +269,7 @@ impl<T: Real> Stochastic<T> {
         rows: &[u32],
         scale: T,
         center: Option<&Center<T>>,
-    ) -> f64 {
+    ) -> Result<f64, KernelError> {
         let k = self.settings.k;
         let features = &self.weights[..x.n_cols() * k];
         let share = 1.0 / rows.len() as f64;
@@ -272,13 +286,46 @@ impl<T: Real> Stochastic<T> {
             for ((s, &shift), &tilt) in scores.iter_mut().zip(&self.shift).zip(&self.tilt) {
                 *s = *s * scale + shift + tilt * along;
             }
+            if !scores.iter().all(|s| s.is_finite()) {
+                check_row(x, i)?;
+            }
             let c = if data.row_weights.is_empty() { 1.0 } else { data.row_weights[i] };
             total += c * data.loss.value_and_grad(scores, data.targets[i], slopes);
             let c = T::from_f64(c * share);
             slopes.iter_mut().for_each(|g| *g *= c);
         }
-        total
+        Ok(total)
     }
+}
+
+/// Rows that [`curvature_rate`] looks at.
+const SAMPLE: usize = 1000;
+
+/// The rate 1 / (b R^2) at which steps on `loss` are stable; None where there is none, or the columns are
+/// centered.
+///
+/// b bounds the curvature of the loss in the scores and R^2 = sum |x_i|^4 / sum |x_i|^2 over some rows, so
+/// that E |x|^2 x x' <= R^2 E x x' holds roughly (Bach & Moulines 2013, section 3).
+pub fn curvature_rate<T: Real, X: Rows<T>>(x: &X, loss: &RowLoss) -> Result<Option<f64>, KernelError> {
+    if is_filled(x) {
+        return Ok(None);
+    }
+    let (mut second, mut fourth) = (0.0, 0.0);
+    for i in (0..x.n_rows()).step_by(x.n_rows().div_ceil(SAMPLE).max(1)) {
+        let square = x.squared_norm(i);
+        if !square.is_finite() {
+            check_row(x, i)?;
+        }
+        second += square;
+        fourth += square * square;
+    }
+    let rate = second / (fourth * loss.curvature());
+    Ok((rate > 0.0 && rate.is_finite()).then_some(rate))
+}
+
+/// Whether so many values are stored that the means of the columns matter.
+fn is_filled<T: Real, X: Rows<T>>(x: &X) -> bool {
+    x.n_stored() as f64 >= CENTERED_DENSITY * x.n_rows() as f64 * x.n_cols() as f64
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
-//! A handle on a sparse matrix that copies nothing, for the online learners.
+//! A handle on a sparse matrix that copies nothing, for learners that pass over the rows a few times.
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::borrowed::Borrowed;
-use separatrix_kernels::csr::Index;
-use separatrix_kernels::real::Real;
+use separatrix_kernels::simd::{Gather, Index};
 
 use crate::arrays::vector;
-use crate::errors::data_error;
-use crate::run::run;
+use crate::errors::{data_error, to_python};
 
 /// Which types the arrays of a view have: values, then indices.
 pub enum Arrays {
@@ -33,11 +31,10 @@ pub struct Parts<T, I> {
     pub data: Py<PyArray1<T>>,
 }
 
-/// CsrView(indptr, indices, data, n_cols, n_threads)
+/// CsrView(indptr, indices, data, n_cols)
 ///
-/// A sparse matrix over borrowed arrays, checked when built (finite values included) and again at
-/// every use. `is_sorted` says whether the columns of all rows rise; repeated columns add up, but norms
-/// of such rows come out wrong.
+/// A sparse matrix over borrowed arrays. Lengths and row pointers are checked when it is built;
+/// kernels check every index again where they use it, and the values with it. Repeated columns add up.
 #[pyclass(frozen, module = "separatrix._core")]
 pub struct CsrView {
     /// The arrays.
@@ -45,17 +42,14 @@ pub struct CsrView {
     /// Columns of the matrix.
     pub n_cols: usize,
     n_rows: usize,
-    sorted: bool,
 }
 
-type Checked<T, I> = Option<(Parts<T, I>, usize, bool)>;
+type Taken<T, I> = Option<(Parts<T, I>, usize)>;
 
-fn take<T: Real + numpy::Element, I: Index + numpy::Element>(
+fn take<T: Gather<I> + numpy::Element, I: Index + numpy::Element>(
     arrays: [&Bound<'_, PyAny>; 3],
     n_cols: usize,
-    n_threads: usize,
-) -> PyResult<Checked<T, I>> {
-    let py = arrays[0].py();
+) -> PyResult<Taken<T, I>> {
     let (Ok(indptr), Ok(indices), Ok(data)) =
         (arrays[0].cast::<PyArray1<I>>(), arrays[1].cast::<PyArray1<I>>(), arrays[2].cast::<PyArray1<T>>())
     else {
@@ -64,14 +58,13 @@ fn take<T: Real + numpy::Element, I: Index + numpy::Element>(
     let guards = (reading(indptr)?, reading(indices)?, reading(data)?);
     let starts = vector("indptr", &guards.0)?;
     let (columns, values) = (vector("indices", &guards.1)?, vector("data", &guards.2)?);
-    let sorted =
-        run(py, values.len(), |_| Borrowed::new(starts, columns, values, n_cols, n_threads).map(|m| m.1))?;
+    Borrowed::new(starts, columns, values, n_cols).map_err(to_python)?;
     let parts = Parts {
         indptr: indptr.clone().unbind(),
         indices: indices.clone().unbind(),
         data: data.clone().unbind(),
     };
-    Ok(Some((parts, starts.len().saturating_sub(1), sorted)))
+    Ok(Some((parts, starts.len() - 1)))
 }
 
 /// A read-only view of an array.
@@ -131,55 +124,27 @@ impl CsrView {
         indices: &Bound<'_, PyAny>,
         data: &Bound<'_, PyAny>,
         n_cols: usize,
-        n_threads: usize,
     ) -> PyResult<Self> {
         let all = [indptr, indices, data];
-        let (arrays, n_rows, sorted) = if let Some((p, n, c)) = take::<f32, i32>(all, n_cols, n_threads)? {
-            (Arrays::F32I32(p), n, c)
-        } else if let Some((p, n, c)) = take::<f32, i64>(all, n_cols, n_threads)? {
-            (Arrays::F32I64(p), n, c)
-        } else if let Some((p, n, c)) = take::<f64, i32>(all, n_cols, n_threads)? {
-            (Arrays::F64I32(p), n, c)
-        } else if let Some((p, n, c)) = take::<f64, i64>(all, n_cols, n_threads)? {
-            (Arrays::F64I64(p), n, c)
+        let (arrays, n_rows) = if let Some((parts, n)) = take::<f32, i32>(all, n_cols)? {
+            (Arrays::F32I32(parts), n)
+        } else if let Some((parts, n)) = take::<f32, i64>(all, n_cols)? {
+            (Arrays::F32I64(parts), n)
+        } else if let Some((parts, n)) = take::<f64, i32>(all, n_cols)? {
+            (Arrays::F64I32(parts), n)
+        } else if let Some((parts, n)) = take::<f64, i64>(all, n_cols)? {
+            (Arrays::F64I64(parts), n)
         } else {
             return Err(data_error(
                 "data must be float32 or float64, indptr and indices both int32 or both int64".into(),
             ));
         };
-        Ok(Self { arrays, n_cols, n_rows, sorted })
+        Ok(Self { arrays, n_cols, n_rows })
     }
 
     /// (rows, columns)
     #[getter]
     fn shape(&self) -> (usize, usize) {
         (self.n_rows, self.n_cols)
-    }
-
-    /// Whether the columns of all rows rise.
-    #[getter]
-    fn is_sorted(&self) -> bool {
-        self.sorted
-    }
-
-    /// Whether some row names a column twice.
-    fn repeats_columns(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
-        if self.sorted {
-            return Ok(false);
-        }
-        match &self.arrays {
-            Arrays::F32I32(p) => {
-                with_parts!(py, p, self.n_cols, f32, |x: T| run(py, 0, |_| Ok(x.repeats_columns(n_threads))))
-            }
-            Arrays::F32I64(p) => {
-                with_parts!(py, p, self.n_cols, f32, |x: T| run(py, 0, |_| Ok(x.repeats_columns(n_threads))))
-            }
-            Arrays::F64I32(p) => {
-                with_parts!(py, p, self.n_cols, f64, |x: T| run(py, 0, |_| Ok(x.repeats_columns(n_threads))))
-            }
-            Arrays::F64I64(p) => {
-                with_parts!(py, p, self.n_cols, f64, |x: T| run(py, 0, |_| Ok(x.repeats_columns(n_threads))))
-            }
-        }
     }
 }

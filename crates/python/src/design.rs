@@ -9,10 +9,11 @@ use separatrix_kernels::batch;
 use separatrix_kernels::csr::{Csr as Sparse, Index};
 use separatrix_kernels::dense::Dense as View;
 use separatrix_kernels::real::Real;
-use separatrix_kernels::rows::Rows;
+use separatrix_kernels::rows::{Rows, check_row};
 use separatrix_kernels::simd::Packed;
 
 use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
+use crate::csr_view::with_any_rows;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
 
@@ -272,6 +273,9 @@ fn product<'py, T: Real + Element, X: Rows<T>>(
     let out = run(py, work, |stop| {
         let mut out = vec![T::ZERO; x.n_rows() * k];
         batch::scores(x, weights, k, &mut out, n_threads, stop)?;
+        if !out.iter().all(|s| s.is_finite()) {
+            (0..x.n_rows()).try_for_each(|i| check_row(x, i))?;
+        }
         Ok(out)
     })?;
     Ok(new_matrix(py, out, k)?.into_any())
@@ -315,7 +319,7 @@ pub fn scores<'py>(
             DenseAny::F32(array) => dense(py, array, w, n_threads),
             DenseAny::F64(array) => dense(py, array, w, n_threads),
         },
-        Err(_) => Err(data_error("expected a _core.Csr or a _core.Dense".into())),
+        Err(_) => with_any_rows!(py, design, |rows: T| product(py, rows, w, n_threads)),
     }
 }
 

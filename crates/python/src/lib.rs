@@ -9,6 +9,7 @@ mod fused;
 mod online;
 mod quadratic;
 mod run;
+mod state;
 mod stochastic;
 
 use pyo3::prelude::*;
@@ -25,7 +26,9 @@ mod _core {
     #[pymodule_export]
     use super::online::{Online, vote_shares};
     #[pymodule_export]
-    use super::stochastic::{StepRule, Stochastic, newest_share, row_adjoint, row_scores, scheduled_rate};
+    use super::stochastic::{
+        StepRule, Stochastic, curvature_rate, newest_share, row_adjoint, row_scores, scheduled_rate,
+    };
 
     #[pymodule_export]
     use super::dual::{DualBinary, DualMulticlass};

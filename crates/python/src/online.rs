@@ -1,12 +1,9 @@
 //! Handles of the online learners: perceptron and MIRA, and the vote of their weight vectors.
 
-use std::any::Any;
-
-use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
 use separatrix_kernels::online::{Examples, Keep, Online as Learner, Rule, Update, n_scores};
-use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 use separatrix_kernels::vote;
 
@@ -14,30 +11,21 @@ use crate::arrays::{matrix, new_matrix, vector};
 use crate::csr_view::with_any_rows;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
+use crate::state::{State, lost, read, taken};
 
-/// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed)
+/// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, average, seen,
+/// seed, n_threads)
 ///
 /// A perceptron (`rule="perceptron"`, `step` its rate) or MIRA (`rule="mira"`, `step` its cap) that
-/// keeps the "last" weights, their "average" or the log of a "vote".
+/// keeps the "last" weights, their "average" or the log of a "vote". `weights` and `average` are where an
+/// earlier run stopped; a shape (d, K) in place of `weights` stands for zeros.
 #[pyclass(module = "separatrix._core")]
 pub struct Online {
     design: Py<PyAny>,
     targets: Vec<u32>,
     row_weights: Vec<f64>,
     n_scores: usize,
-    state: Box<dyn Any + Send + Sync>,
-}
-
-/// The values of an optional matrix of the data's precision.
-fn values<T: Real + Element>(name: &str, array: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<T>> {
-    let Some(array) = array else { return Ok(Vec::new()) };
-    let array: PyReadonlyArray2<'_, T> =
-        array.extract().map_err(|_| data_error(format!("{name} must be a matrix of the data's dtype")))?;
-    Ok(matrix(name, &array)?.to_vec())
-}
-
-fn lost() -> PyErr {
-    data_error("the handle and its data differ in precision".into())
+    state: State,
 }
 
 fn class_numbers(targets: &[i64]) -> PyResult<Vec<u32>> {
@@ -48,7 +36,7 @@ fn class_numbers(targets: &[i64]) -> PyResult<Vec<u32>> {
 #[pymethods]
 impl Online {
     #[new]
-    #[pyo3(signature = (design, targets, row_weights, n_classes, rule, step, keep, weights, sums, seen, seed))]
+    #[pyo3(signature = (design, targets, row_weights, n_classes, rule, step, keep, weights, average, seen, seed, n_threads))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -60,9 +48,10 @@ impl Online {
         step: f64,
         keep: &str,
         weights: &Bound<'_, PyAny>,
-        sums: Option<&Bound<'_, PyAny>>,
+        average: Option<&Bound<'_, PyAny>>,
         seen: u64,
         seed: Option<u64>,
+        n_threads: usize,
     ) -> PyResult<Self> {
         let rule = match rule {
             "perceptron" => Rule::Perceptron { rate: step },
@@ -80,13 +69,17 @@ impl Online {
             }
         };
         let k = n_scores(n_classes);
-        let state: Box<dyn Any + Send + Sync> = with_any_rows!(py, design, |rows: T| {
-            let weights = values::<T>("weights", Some(weights))?;
+        let state: State = with_any_rows!(py, design, |rows: T| {
+            let weights = taken::<T>("weights", weights)?.0;
             let intercept = weights.len() == (rows.n_cols() + 1) * k;
-            let sums = values::<T>("sums", sums)?;
-            let learner = Learner::new(rule, keep, n_classes, intercept, weights, sums, seen, seed)
-                .map_err(to_python)?;
-            Ok::<Box<dyn Any + Send + Sync>, PyErr>(Box::new(learner))
+            let average = match average {
+                Some(average) => taken::<T>("average", average)?.0,
+                None => Vec::new(),
+            };
+            let learner = Learner::new(rule, keep, n_classes, intercept, weights, average, seen, seed)
+                .map_err(to_python)?
+                .with_threads(n_threads);
+            Ok::<State, PyErr>(Box::new(learner))
         })?;
         Ok(Self {
             design: design.clone().unbind(),
@@ -123,18 +116,20 @@ impl Online {
     }
 
     /// The last weights.
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |l| l.weights().to_vec(), |l| l.weights().to_vec())
+    fn weights<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |l| [l.weights().to_vec()], |l| [l.weights().to_vec()])
     }
 
     /// The average of the weights after each row.
-    fn average<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, Learner::average, Learner::average)
+    fn average<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |l| [l.average()], |l| [l.average()])
     }
 
-    /// Running sums: the average is `weights - sums / seen`.
-    fn sums<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |l| l.sums().to_vec(), |l| l.sums().to_vec())
+    /// The average (empty where none is kept) and the last weights; afterwards the handle is without.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let k = self.n_scores;
+        let both = read(py, &mut self.state, k, Learner::<f32>::finish, Learner::<f64>::finish)?;
+        PyTuple::new(py, both)
     }
 
     /// Rows seen so far.
@@ -173,16 +168,12 @@ impl Online {
 
 impl Online {
     fn read<'py>(
-        &self,
+        &mut self,
         py: Python<'py>,
-        single: impl Fn(&Learner<f32>) -> Vec<f32>,
-        double: impl Fn(&Learner<f64>) -> Vec<f64>,
+        single: impl FnOnce(&mut Learner<f32>) -> [Vec<f32>; 1],
+        double: impl FnOnce(&mut Learner<f64>) -> [Vec<f64>; 1],
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(learner) = self.state.downcast_ref::<Learner<f32>>() {
-            return Ok(new_matrix(py, single(learner), self.n_scores)?.into_any());
-        }
-        let learner = self.state.downcast_ref::<Learner<f64>>().ok_or_else(lost)?;
-        Ok(new_matrix(py, double(learner), self.n_scores)?.into_any())
+        read(py, &mut self.state, self.n_scores, single, double)?.pop().ok_or_else(lost)
     }
 }
 

@@ -1,20 +1,22 @@
 //! Handles of the stochastic solvers: passes over the data, step rules, products with some rows.
 
-use std::any::Any;
-
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::real::Real;
 use separatrix_kernels::row_loss::RowLoss;
-use separatrix_kernels::rows::Rows;
+use separatrix_kernels::rows::{Rows, check_row};
 use separatrix_kernels::step_rule::{Kind, Shares, StepRule as Rule};
-use separatrix_kernels::stochastic::{Batchwise, Schedule, Settings, Stochastic as Run, average_share};
+use separatrix_kernels::stochastic::{
+    Batchwise, Schedule, Settings, Stochastic as Run, average_share, curvature_rate as first_rate,
+};
 
 use crate::arrays::{matrix, new_matrix, vector};
-use crate::design::with_rows;
+use crate::csr_view::with_any_rows;
+use crate::design::weights_of;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
+use crate::state::{State, lost, read, taken};
 
 fn kind(name: &str, mean_decay: f64, decay: f64) -> PyResult<Kind> {
     Ok(match name {
@@ -82,10 +84,12 @@ impl StepRule {
     }
 }
 
-/// Stochastic(design, targets, row_weights, loss, cost, weights, rule, schedule, rate, batch_size,
-/// average, l1, l2, penalized, seed)
+/// Stochastic(design, targets, row_weights, loss, cost, weights, rule, schedule, rate,
+/// intercept_share, batch_size, average, l1, l2, penalized, seed)
 ///
-/// Stochastic gradient passes for a built-in loss; `rule` is (name, mean_decay, decay, epsilon).
+/// Stochastic gradient passes for a built-in loss; `rule` is (name, mean_decay, decay, epsilon), and
+/// `intercept_share` the factor of the plain rule's rate for intercepts; a shape (d, K) in place of
+/// `weights` stands for zeros.
 #[pyclass(module = "separatrix._core")]
 pub struct Stochastic {
     design: Py<PyAny>,
@@ -93,11 +97,7 @@ pub struct Stochastic {
     row_weights: Vec<f64>,
     loss: RowLoss,
     n_scores: usize,
-    state: Box<dyn Any + Send + Sync>,
-}
-
-fn lost() -> PyErr {
-    data_error("the handle and its data differ in precision".into())
+    state: State,
 }
 
 #[pymethods]
@@ -115,6 +115,7 @@ impl Stochastic {
         rule: (String, f64, f64, f64),
         schedule_name: &str,
         rate: f64,
+        intercept_share: f64,
         batch_size: usize,
         average: bool,
         l1: f64,
@@ -131,11 +132,8 @@ impl Stochastic {
         let kind = kind(&rule.0, rule.1, rule.2)?;
         let schedule = schedule(schedule_name)?;
         let mut n_scores = 0;
-        let state: Box<dyn Any + Send + Sync> = with_rows!(py, design, |rows: T| {
-            let weights: PyReadonlyArray2<'_, T> = weights
-                .extract()
-                .map_err(|_| data_error("the weights must be a matrix of the data's dtype".into()))?;
-            let (height, k) = (weights.shape()[0], weights.shape()[1]);
+        let state: State = with_any_rows!(py, design, |rows: T| {
+            let (weights, (height, k)) = taken::<T>("weights", weights)?;
             n_scores = k;
             let settings = Settings {
                 k,
@@ -143,13 +141,13 @@ impl Stochastic {
                 shares: Shares { l1, l2, penalized },
                 schedule,
                 rate,
+                intercept_share,
                 batch_size,
                 average,
             };
-            let weights = matrix("weights", &weights)?.to_vec();
             let rule = Rule::<T>::new(kind, rule.3, weights.len()).map_err(to_python)?;
             let state = Run::new(settings, rule, weights, seed).map_err(to_python)?;
-            Ok::<Box<dyn Any + Send + Sync>, PyErr>(Box::new(state))
+            Ok::<State, PyErr>(Box::new(state))
         })?;
         Ok(Self {
             design: design.clone().unbind(),
@@ -171,7 +169,7 @@ impl Stochastic {
         let data = Batchwise { loss: &self.loss, targets: &self.targets, row_weights: &self.row_weights };
         let k = self.n_scores;
         let state = &mut self.state;
-        with_rows!(py, &design, |rows: T| {
+        with_any_rows!(py, &design, |rows: T| {
             let state = state.downcast_mut::<Run<T>>().ok_or_else(lost)?;
             // An adaptive rule touches every weight once per batch: never small for long weights.
             let work = (rows.n_stored() + n_rows * rows.n_cols() / 16) * k;
@@ -179,30 +177,39 @@ impl Stochastic {
         })
     }
 
-    /// The weights after the last step.
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |s| s.weights().to_vec(), |s| s.weights().to_vec())
+    /// The average of the weights (the weights themselves where none is kept).
+    fn mean<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |s| [s.mean().to_vec()], |s| [s.mean().to_vec()])
     }
 
-    /// The average of the weights (the weights themselves where none is kept).
-    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |s| s.mean().to_vec(), |s| s.mean().to_vec())
+    /// `mean`, given away: afterwards the handle is without weights.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, |s| [s.finish()], |s| [s.finish()])
     }
 }
 
 impl Stochastic {
     fn read<'py>(
-        &self,
+        &mut self,
         py: Python<'py>,
-        single: impl Fn(&Run<f32>) -> Vec<f32>,
-        double: impl Fn(&Run<f64>) -> Vec<f64>,
+        single: impl FnOnce(&mut Run<f32>) -> [Vec<f32>; 1],
+        double: impl FnOnce(&mut Run<f64>) -> [Vec<f64>; 1],
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(state) = self.state.downcast_ref::<Run<f32>>() {
-            return Ok(new_matrix(py, single(state), self.n_scores)?.into_any());
-        }
-        let state = self.state.downcast_ref::<Run<f64>>().ok_or_else(lost)?;
-        Ok(new_matrix(py, double(state), self.n_scores)?.into_any())
+        read(py, &mut self.state, self.n_scores, single, double)?.pop().ok_or_else(lost)
     }
+}
+
+/// The rate at which stochastic steps on a loss of `k` scores are stable; None for data without many
+/// zeros, where it says little.
+#[pyfunction]
+pub fn curvature_rate(
+    py: Python<'_>,
+    design: &Bound<'_, PyAny>,
+    loss: &str,
+    k: usize,
+) -> PyResult<Option<f64>> {
+    let loss = RowLoss::new(loss, k, &[]).map_err(to_python)?;
+    with_any_rows!(py, design, |rows: T| run(py, 0, |_| first_rate(rows, &loss)))
 }
 
 /// Scores of the rows `rows` alone, of shape (len(rows), K).
@@ -214,9 +221,8 @@ pub fn row_scores<'py>(
     w: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let numbers = vector("rows", &rows)?;
-    with_rows!(py, design, |x: T| {
-        let w: PyReadonlyArray2<'_, T> =
-            w.extract().map_err(|_| data_error("the weights must be a matrix of the data's dtype".into()))?;
+    with_any_rows!(py, design, |x: T| {
+        let w = weights_of::<T>(w)?;
         let k = w.shape()[1];
         let w = matrix("weights", &w)?;
         let out = batch_scores(x, numbers, w, k)?;
@@ -233,7 +239,7 @@ pub fn row_adjoint<'py>(
     residuals: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let numbers = vector("rows", &rows)?;
-    with_rows!(py, design, |x: T| {
+    with_any_rows!(py, design, |x: T| {
         let r: PyReadonlyArray2<'_, T> = residuals
             .extract()
             .map_err(|_| data_error("the residuals must be a matrix of the data's dtype".into()))?;
@@ -267,6 +273,9 @@ fn batch_scores<T: Real + Element, X: Rows<T>>(x: &X, rows: &[i64], w: &[T], k: 
         x.dot_many::<false>(checked(i, x.n_rows())?, features, out);
         for (o, &b) in out.iter_mut().zip(intercepts) {
             *o += b;
+        }
+        if !out.iter().all(|s| s.is_finite()) {
+            check_row(x, i as usize).map_err(to_python)?;
         }
     }
     Ok(out)

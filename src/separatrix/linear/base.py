@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix._core import scores
+from separatrix._core import CsrView, scores
 from separatrix.errors import ConvergenceWarning, DataError
 from separatrix.protocols import Array
 from separatrix.results import Solution, StopReason
@@ -27,7 +27,7 @@ from separatrix.validation import (
     validate_X,
 )
 
-__all__ = ["BaseLinearClassifier", "TrainingData", "checked_design"]
+__all__ = ["BaseLinearClassifier", "TrainingData", "checked_design", "is_narrow"]
 
 #: Sparse data of at most so many columns and cells are trained on as dense data.
 _NARROW, _SMALL = 256, 1 << 23
@@ -39,7 +39,7 @@ class TrainingData:
 
     Attributes
     ----------
-    design : Csr or Dense
+    design : Csr, CsrView or Dense
         Handle on X.
     dtype : dtype
         float32 or float64, as X came.
@@ -53,7 +53,7 @@ class TrainingData:
         Threads to use.
     """
 
-    design: Design
+    design: Design | CsrView
     dtype: np.dtype[Any]
     classes: npt.NDArray[Any]
     codes: npt.NDArray[np.int64]
@@ -72,8 +72,13 @@ def checked_design(estimator: Any, X: Any, n_threads: int) -> Design:
     try:
         design.check_finite(n_threads)
     except DataError as error:
-        raise name_column(error, estimator, X) from None
+        raise name_column(error, estimator) from None
     return design
+
+
+def is_narrow(X: Any) -> bool:
+    """Whether sparse data is better trained on as dense data."""
+    return bool(X.shape[1] <= _NARROW and X.shape[0] * X.shape[1] <= _SMALL)
 
 
 class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -132,7 +137,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _make_design(self, X: Any, n_threads: int) -> Any:
         """A handle on X for the solver."""
         design = checked_design(self, X, n_threads)
-        if is_sparse(X) and X.shape[1] <= _NARROW and X.shape[0] * X.shape[1] <= _SMALL:
+        if is_sparse(X) and is_narrow(X):
             # Exact methods for dense data are both faster and more accurate on narrow data.
             design = make_design(X.toarray(), n_threads)
         return design

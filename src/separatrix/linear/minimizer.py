@@ -9,14 +9,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-from separatrix.linear.base import BaseLinearClassifier, TrainingData
+from separatrix._core import CsrView
+from separatrix.errors import DataError
+from separatrix.linear.base import BaseLinearClassifier, TrainingData, is_narrow
 from separatrix.linear.progress import progress
 from separatrix.objective import Objective
 from separatrix.protocols import Array, Loss, Regularizer, Solver
 from separatrix.results import Monitor, Solution
 from separatrix.scores import FlatScores
-from separatrix.solvers import check_needs, make_solver
-from separatrix.validation import check_choice, check_positive, seed_from
+from separatrix.solvers import SOLVERS, check_needs, make_solver
+from separatrix.validation import (
+    check_choice,
+    check_positive,
+    is_sparse,
+    name_column,
+    seed_from,
+)
 
 __all__ = ["MinimizingClassifier", "log_probabilities", "probabilities"]
 
@@ -65,6 +73,12 @@ class MinimizingClassifier(BaseLinearClassifier):
         self._finish(solution, self.tol)
         return self
 
+    def _make_design(self, X: Any, n_threads: int) -> Any:
+        solver = SOLVERS.get(self.solver) if isinstance(self.solver, str) else self.solver
+        if is_sparse(X) and not is_narrow(X) and getattr(solver, "reads_in_place", False):
+            return CsrView(X.indptr, X.indices, X.data, X.shape[1])
+        return super()._make_design(X, n_threads)
+
     def _objective(self, data: TrainingData, C: float) -> Objective:
         """P for this data and this C."""
         check_positive(C=C)
@@ -97,7 +111,10 @@ class MinimizingClassifier(BaseLinearClassifier):
         w0 = start.w if start is not None and start.w.shape == objective.weight_shape else None
         with progress(type(self).__name__, self.verbose, self.tol) as report:
             monitor = Monitor(tol=self.tol, max_passes=self.max_iter, report=report)
-            solution = solver.minimize(objective, w0, monitor)
+            try:
+                solution = solver.minimize(objective, w0, monitor)
+            except DataError as error:  # rows that are read in place are checked on the way
+                raise name_column(error, self) from None
         if not np.isfinite(solution.w).all():
             raise FloatingPointError(
                 f"{solution.solver} ended with weights that are not finite; scale the features"

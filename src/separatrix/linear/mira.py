@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from separatrix.linear.online import OnlineClassifier
 from separatrix.validation import check_positive
@@ -41,7 +41,7 @@ class MIRA(OnlineClassifier):
     on_interrupt : {"raise", "keep"}, default="raise"
         Upon Ctrl-C: raise KeyboardInterrupt, or keep the weights so far and return.
     n_jobs : int or None, default=None
-        Threads for building and scoring; learning is sequential.
+        Threads for scoring; learning is sequential, but for the average, kept on a second thread.
     random_state : int, RandomState or None, default=None
         Seed of the orders.
     verbose : int, default=0
@@ -79,8 +79,6 @@ class MIRA(OnlineClassifier):
     >>> bool(model.score(X[1200:] / 16, y[1200:]) > 0.9)
     True
     """
-
-    _needs_norms: ClassVar[bool] = True
 
     def __init__(
         self,

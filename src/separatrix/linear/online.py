@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,10 +98,6 @@ class Vote:
         return np.vstack(parts)
 
 
-def _repeats(design: Any) -> bool:
-    return isinstance(design, CsrView) and design.repeats_columns(1)
-
-
 class OnlineClassifier(BaseLinearClassifier):
     """Base of the online learners; subclasses name the rule and its step."""
 
@@ -115,9 +111,6 @@ class OnlineClassifier(BaseLinearClassifier):
     margin_: float | None
     radius_: float | None
     mistake_bound_: float | None
-
-    #: Whether the rule looks at the norms of rows.
-    _needs_norms: ClassVar[bool]
 
     def _rule(self) -> tuple[str, float]:
         """Name and step of the rule."""
@@ -155,7 +148,7 @@ class OnlineClassifier(BaseLinearClassifier):
         before = getattr(self, "_weights", None) if self.warm_start else None
         classes_before = getattr(self, "classes_", None)
         data = self._take(X, y, sample_weight)
-        start = self._start(data, coef_init, intercept_init)
+        start, warm = self._start(data, coef_init, intercept_init), False
         if (
             before is not None
             and coef_init is None
@@ -164,8 +157,9 @@ class OnlineClassifier(BaseLinearClassifier):
             and classes_before is not None
             and np.array_equal(classes_before, data.classes)
         ):
-            start = before.astype(data.dtype)
-        self._learn(X, data, start, self.max_iter)
+            start, warm = before.astype(data.dtype), True
+        from_zero = coef_init is None and intercept_init is None and not warm
+        self._learn(X, data, start, self.max_iter, from_zero=from_zero)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
@@ -206,30 +200,22 @@ class OnlineClassifier(BaseLinearClassifier):
             classes = self.classes_
         data = self._take(X, y, sample_weight, classes=classes, reset=first)
         start = self._start(data, None, None) if first else self._weights.astype(data.dtype)
-        self._learn(X, data, start, 1, go_on=not first)
+        self._learn(X, data, start, 1, go_on=not first, from_zero=first)
         return self
 
     def _make_design(self, X: Any, n_threads: int) -> Any:
-        """A handle on X that copies no sparse rows, for few passes are made.
-
-        Columns that repeat in a row spoil its norm: such data goes the usual way, which adds them
-        up.
-        """
+        """A handle on X; sparse rows are read where they lie, and checked on the way."""
         if not is_sparse(X):
             return super()._make_design(X, n_threads)
-        try:
-            view = CsrView(X.indptr, X.indices, X.data, X.shape[1], n_threads)
-        except DataError as error:
-            raise name_column(error, self, X) from None
-        if self._needs_norms and view.repeats_columns(n_threads):
-            return super()._make_design(X, n_threads)
-        return view
+        return CsrView(X.indptr, X.indices, X.data, X.shape[1])
 
     def _start(self, data: TrainingData, coef: Any, intercept: Any) -> Array:
         """Starting weights of shape (d, K), or (d + 1, K) with intercepts."""
         k = 1 if len(data.classes) == 2 else len(data.classes)
         d = data.design.shape[1]
         start = np.zeros((d + self.fit_intercept, k), dtype=data.dtype)
+        if coef is None and intercept is None:
+            return start
         if coef is not None:
             coef = np.asarray(coef, dtype=data.dtype)
             if coef.shape != (k, d) and not (k == 1 and coef.shape == (d,)):
@@ -247,31 +233,39 @@ class OnlineClassifier(BaseLinearClassifier):
         return start
 
     def _learn(
-        self, X: Any, data: TrainingData, start: Array, max_passes: int, *, go_on: bool = False
+        self,
+        X: Any,
+        data: TrainingData,
+        start: Array,
+        max_passes: int,
+        *,
+        go_on: bool = False,
+        from_zero: bool = False,
     ) -> None:
         check_choice("averaging", self.averaging, ("none", "average", "vote"))
         check_choice("on_interrupt", self.on_interrupt, ("raise", "keep"))
         rule, step = self._rule()
         seed = seed_from(self.random_state) if self.shuffle else None
         learner = OnlineLearner(rule, step, self.averaging, seed)
-        sums = self._sums.astype(data.dtype) if go_on and self._sums is not None else None
+        average = None
+        if go_on and self._average is not None:
+            average = self._average.astype(data.dtype, copy=False)
         with progress(type(self).__name__, self.verbose, 1e-3) as report:
             monitor = Monitor(tol=0.0, max_passes=max_passes, report=report)
-            result = learner.run(
-                data.design,
-                data.codes,
-                data.weights,
-                len(data.classes),
-                start=start,
-                monitor=monitor,
-                sums=sums,
-                seen=self._seen if sums is not None else 0,
-            )
-            if result.separation is not None and _repeats(data.design):
-                # The radius would be wrong: start over on the sums of repeated columns.
-                rows = validate_X(self, X, reset=False)
-                summed = replace(data, design=super()._make_design(rows, data.n_threads))
-                return self._learn(X, summed, start, max_passes, go_on=go_on)
+            try:
+                result = learner.run(
+                    data.design,
+                    data.codes,
+                    data.weights,
+                    len(data.classes),
+                    start=start.shape if from_zero else start,
+                    monitor=monitor,
+                    average=average,
+                    seen=self._seen if average is not None else 0,
+                    n_threads=data.n_threads,
+                )
+            except DataError as error:
+                raise name_column(error, self) from None
         if not np.isfinite(result.weights).all():
             raise FloatingPointError(
                 f"{type(self).__name__} ended with weights that are not finite; scale the features"
@@ -284,7 +278,8 @@ class OnlineClassifier(BaseLinearClassifier):
         self, X: Any, data: TrainingData, start: Array, result: OnlineResult, go_on: bool
     ) -> None:
         self._store(result.solution, data)
-        self._weights, self._sums, self._seen = result.weights, result.sums, result.seen
+        self._weights, self._seen = result.weights, result.seen
+        self._average = result.solution.w if self.averaging == "average" else None
         earlier = getattr(self, "mistakes_", None) if go_on else None
         self.mistakes_ = (
             result.mistakes if earlier is None else np.concatenate([earlier, result.mistakes])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from separatrix.linear.online import OnlineClassifier
 from separatrix.validation import check_positive
@@ -40,7 +40,7 @@ class Perceptron(OnlineClassifier):
     on_interrupt : {"raise", "keep"}, default="raise"
         Upon Ctrl-C: raise KeyboardInterrupt, or keep the weights so far and return.
     n_jobs : int or None, default=None
-        Threads for building and scoring; learning is sequential.
+        Threads for scoring; learning is sequential, but for the average, kept on a second thread.
     random_state : int, RandomState or None, default=None
         Seed of the orders.
     verbose : int, default=0
@@ -81,8 +81,6 @@ class Perceptron(OnlineClassifier):
     >>> bool(separable.mistakes_.sum() <= separable.mistake_bound_)
     True
     """
-
-    _needs_norms: ClassVar[bool] = False
 
     def __init__(
         self,

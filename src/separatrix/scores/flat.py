@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import Csr, Dense, adjoint, row_adjoint, row_scores, scores
+from separatrix._core import Csr, CsrView, Dense, adjoint, row_adjoint, row_scores, scores
 from separatrix.protocols import Array
 
 __all__ = ["Design", "FlatScores", "RowScores", "make_design"]
@@ -36,8 +36,8 @@ class FlatScores:
 
     Parameters
     ----------
-    design : Csr or Dense
-        The data, n rows and d columns.
+    design : Csr, CsrView or Dense
+        The data, n rows and d columns; a CsrView has no `adjoint` but that of a `subset`.
     n_scores : int
         Number of scores K per row.
     intercept : bool
@@ -50,7 +50,7 @@ class FlatScores:
 
     def __init__(
         self,
-        design: Design,
+        design: Design | CsrView,
         n_scores: int,
         *,
         intercept: bool,
@@ -80,6 +80,8 @@ class FlatScores:
     def adjoint(self, ds: Array) -> Array:
         """X' ds with the column sums of ds below, float64, of the shape of the weights."""
         residuals = np.ascontiguousarray(ds, dtype=self.dtype)
+        if isinstance(self.design, CsrView):
+            raise TypeError("rows that are read in place have no transpose; take a subset of them")
         grad = adjoint(self.design, residuals, self.n_threads).astype(np.float64, copy=False)
         if self.intercept:
             grad = np.vstack([grad, ds.sum(axis=0, dtype=np.float64)[None]])

@@ -76,8 +76,6 @@ class OnlineResult:
         The record; `w` are the averaged or the last weights.
     weights : ndarray of shape (d, K)
         The last weights.
-    sums : ndarray or None
-        With averaging: average = weights - sums / seen.
     seen : int
         Rows seen.
     mistakes : ndarray of shape (passes,)
@@ -90,7 +88,6 @@ class OnlineResult:
 
     solution: Solution
     weights: Array
-    sums: Array | None
     seen: int
     mistakes: npt.NDArray[np.int64]
     log: UpdateLog | None
@@ -136,10 +133,11 @@ class OnlineLearner:
         row_weights: npt.NDArray[np.float64] | None,
         n_classes: int,
         *,
-        start: Array,
+        start: Array | tuple[int, int],
         monitor: Monitor,
-        sums: Array | None = None,
+        average: Array | None = None,
         seen: int = 0,
+        n_threads: int = 1,
     ) -> OnlineResult:
         """Run passes until one makes no mistake or the monitor says stop.
 
@@ -154,11 +152,14 @@ class OnlineLearner:
         n_classes : int
             Number of classes; two share one weight vector w = w_1 - w_0.
         start : ndarray of shape (d, K) or (d + 1, K), K = 1 for two classes
-            Starting weights of the data's dtype; a further row holds intercepts.
+            Starting weights of the data's dtype; a further row holds intercepts. Their shape alone
+            stands for zeros.
         monitor : Monitor
             Budget and trace; the gap of a pass is its number of mistakes.
-        sums, seen : ndarray and int
-            State of an earlier run to go on from, with averaging.
+        average, seen : ndarray and int
+            The average of an earlier run to go on from, and the rows that it saw.
+        n_threads : int
+            With two, the average is kept up on the second; the result is the same.
         """
         handle = Online(
             design,
@@ -169,11 +170,12 @@ class OnlineLearner:
             self.step,
             _KEEP[self.averaging],
             start,
-            sums,
+            average,
             seen,
             self.seed,
+            n_threads,
         )
-        average = self.averaging == "average"
+        averaging = self.averaging == "average"
         mistakes: list[int] = []
         stopped: StopReason | None = None
         try:
@@ -183,13 +185,18 @@ class OnlineLearner:
                     len(mistakes),
                     mistakes[-1],
                     mistakes[-1],
-                    handle.average if average else handle.weights,
+                    handle.average if averaging else handle.weights,
                 )
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
+        separation = None
+        if stopped is StopReason.CONVERGED:
+            from_zero = seen == 0 and (isinstance(start, tuple) or not start.any())
+            separation = self._separation(handle, n_classes, row_weights, from_zero)
+        mean, weights = handle.finish()
         last = mistakes[-1] if mistakes else math.inf
         solution = Solution(
-            w=handle.average() if average else handle.weights(),
+            w=mean if averaging else weights,
             n_passes=float(len(mistakes)),
             gap=float(last),
             stopped=stopped,
@@ -198,14 +205,9 @@ class OnlineLearner:
             certificate="mistakes of the last pass",
             solver=f"{self.rule}, {self.averaging}",
         )
-        separation = None
-        if stopped is StopReason.CONVERGED:
-            from_zero = seen == 0 and not start.any()
-            separation = self._separation(handle, n_classes, row_weights, from_zero)
         return OnlineResult(
             solution=solution,
-            weights=handle.weights(),
-            sums=handle.sums() if average else None,
+            weights=weights,
             seen=handle.seen,
             mistakes=np.array(mistakes, dtype=np.int64),
             log=UpdateLog(*handle.log()) if self.averaging == "vote" else None,

@@ -8,22 +8,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from separatrix._core import scheduled_rate
 from separatrix.errors import ParameterError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.stochastic_runs import Recipe, find_rate, l2_share, start_run
+from separatrix.solvers.stochastic_runs import Recipe, find_rate
+from separatrix.solvers.stochastic_search import Search
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "RmsProp", "StochasticGradient"]
 
 _SCHEDULES = ("constant", "inverse", "inverse_sqrt", "bottou")
-#: Passes without a fall of the objective after which the rate is cut: so many, or this share.
-_PATIENCE = 10
-_PATIENCE_SHARE = 0.25
-#: By which a rate that proved too large is divided, and how often in vain before the run ends.
-_FACTOR = 3.0
-_CUTS = 4
+#: Budgets below so many passes are spent on steps alone: no trials, no average, no evaluation.
+_FEW = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +29,15 @@ class _Stochastic:
     Parameters
     ----------
     rate : float or None
-        First step size, for F = P / (C n); None tries powers of four on some rows.
+        First step size, for F = P / (C n); None tries powers of four on some rows, or takes it from
+        the norms of the rows where fewer than three passes are to be made over sparse data.
     schedule : {"bottou", "inverse", "inverse_sqrt", "constant"}
         With t steps done, m a pass and l the L2 share 1 / (C n): rate / (1 + rate l t),
         rate / (1 + t/m), rate / sqrt(1 + t/m), or rate. With "bottou", intercepts that are not
         penalized take rate / (1 + t/m)^(3/4).
-    averaging : bool
-        Return the average of the weights, later ones weighing more (as t^4).
+    averaging : bool or None
+        Return the average of the weights, later ones weighing more (as t^4); None does so from a
+        budget of three passes on.
     batch_size : int or None
         Rows per step; None stands for 16, fewer on fewer than 512 rows.
     shuffle : bool
@@ -50,18 +48,20 @@ class _Stochastic:
 
     rate: float | None = None
     schedule: str = "constant"
-    averaging: bool = True
+    averaging: bool | None = None
     batch_size: int | None = None
     shuffle: bool = True
     seed: int = 0
 
     needs: ClassVar[frozenset[str]] = frozenset({"prox"})
+    #: Whether sparse rows are read where they lie, which saves a copy.
+    reads_in_place: ClassVar[bool] = True
     title: ClassVar[str]
 
     def _rule(self) -> tuple[str, float, float, float]:
         raise NotImplementedError
 
-    def _recipe(self, n_rows: int) -> Recipe:
+    def _recipe(self, n_rows: int, few: bool) -> Recipe:
         batch_size = self.batch_size
         if batch_size is None:
             batch_size = 16 if n_rows >= 512 else max(1, n_rows // 64)
@@ -72,7 +72,8 @@ class _Stochastic:
         if self.rate is not None and not 0 < self.rate < math.inf:
             raise ParameterError(f"rate must be positive and finite, got {self.rate!r}")
         seed = self.seed if self.shuffle else None
-        return Recipe(self._rule(), self.schedule, int(batch_size), self.averaging, seed)
+        averaging = not few if self.averaging is None else self.averaging
+        return Recipe(self._rule(), self.schedule, int(batch_size), averaging, seed)
 
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Run passes from `w0` until the budget ends or the objective settles.
@@ -80,13 +81,19 @@ class _Stochastic:
         Where the objective has not fallen by ``tol * max(1, P)`` for a while, a constant rate is
         cut to a third; after the fourth time in a row the run has settled. The objective is
         evaluated after every pass (not counted as a pass), and the best weights are returned.
+
+        A budget below three passes is spent on steps alone: the last weights are returned, and the
+        objective is estimated from the losses that the rows had when their turn came.
         """
-        recipe = self._recipe(objective.score_map.n_rows)
-        start = np.zeros(objective.weight_shape) if w0 is None else np.asarray(w0, dtype=np.float64)
-        search = _Search(objective, monitor, recipe, start)
+        few = monitor.max_passes - monitor.offset < _FEW
+        recipe = self._recipe(objective.score_map.n_rows, few)
+        search = Search(objective, monitor, recipe, w0)
         try:
-            rate = find_rate(objective, recipe, start) if self.rate is None else self.rate
-            stopped = search.run(rate)
+            if few:
+                stopped = search.run_few(self.rate)
+            else:
+                rate = find_rate(objective, recipe, search.best) if self.rate is None else self.rate
+                stopped = search.run(rate)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         gap, certificate = search.certificate(stopped)
@@ -100,108 +107,6 @@ class _Stochastic:
             certificate=certificate,
             solver=f"{self.title}, rate {search.rate:.3g} ({self.schedule})",
         )
-
-
-class _Run:
-    """A run that knows its present rate."""
-
-    def __init__(self, objective: Objective, recipe: Recipe, w0: Array, rate: float) -> None:
-        self._run = start_run(objective, recipe, w0, rate)
-        self._n_rows = objective.score_map.n_rows
-        self._steps_per_pass = max(1, -(-self._n_rows // recipe.batch_size))
-        self._steps = 0
-        self._first = rate
-        self._schedule = recipe.schedule
-        self._l2 = l2_share(objective)
-
-    def one_pass(self) -> Array:
-        """Use every row once; the weights, or their average where one is kept."""
-        self._run.run(self._n_rows)
-        self._steps += self._steps_per_pass
-        return self._run.mean()
-
-    @property
-    def rate(self) -> float:
-        """The rate of the next step."""
-        return scheduled_rate(
-            self._schedule, self._first, self._steps, self._steps_per_pass, self._l2
-        )
-
-
-class _Search:
-    """Passes of one run, its rates and its best weights."""
-
-    def __init__(
-        self, objective: Objective, monitor: Monitor, recipe: Recipe, start: Array
-    ) -> None:
-        self._objective = objective
-        self._monitor = monitor
-        self._recipe = recipe
-        self.best = start
-        self.best_value = objective.value(start)
-        self.passes = 0.0
-        self.rate = math.nan
-
-    def run(self, rate: float) -> StopReason:
-        """Pass after pass, until the budget ends or the objective settles.
-
-        A run that is far above its start goes on from the best weights at a third of its rate; so
-        does one at a constant rate whose objective has not fallen for a while. When it has not
-        fallen for a while four times in a row, it has settled.
-        """
-        run = self._start(rate)
-        ceiling = 2 * abs(self.best_value)
-        mark, marked, cuts = self.best_value, self.passes, 0
-        while True:
-            reason, value = self._one_pass(run)
-            if reason is not None:
-                return reason
-            if not self._monitor.converged(self.best_value, mark - self.best_value):
-                mark, marked, cuts = self.best_value, self.passes, 0
-            lost = not value <= ceiling
-            if not lost and self.passes - marked < max(_PATIENCE, _PATIENCE_SHARE * marked):
-                continue
-            if not lost:
-                cuts += 1
-                if cuts == _CUTS:
-                    return StopReason.CONVERGED
-                marked = self.passes
-            if lost or self._recipe.schedule == "constant":
-                run = self._start(run.rate / _FACTOR)
-
-    def _start(self, rate: float) -> _Run:
-        self.rate = rate
-        return _Run(self._objective, self._recipe, self.best, rate)
-
-    def _one_pass(self, run: _Run) -> tuple[StopReason | None, float]:
-        """One pass; why to stop, and the objective after it."""
-        w = run.one_pass()
-        self.passes += 1
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = self._objective.value(w)
-        if value < self.best_value:
-            self.best, self.best_value = np.array(w), value
-        return self._monitor.record(self.passes, value, math.inf, lambda: self.best), value
-
-    def certificate(self, stopped: StopReason) -> tuple[float, str]:
-        """Bound of P(w) - min P at the best weights, where strong convexity gives one."""
-        if stopped is StopReason.INTERRUPTED or "value_grad" not in self._objective.can:
-            return math.inf, "none"
-        grad = self._gradient(np.asarray(self.best, dtype=np.float64))
-        gap = self._objective.gap_bound(self.best, grad)
-        return gap, "gradient norm" if math.isfinite(gap) else "none"
-
-    def _gradient(self, w: Array) -> Array:
-        """Gradient of P; row by row where the score map can: no transpose of sparse data."""
-        objective = self._objective
-        if not hasattr(objective.score_map, "subset"):
-            return objective.value_and_grad(w)[1]
-        whole = objective.score_map.subset(np.arange(objective.score_map.n_rows))
-        _, ds = objective.loss.value_and_grad(whole(w), objective.targets)
-        grad: Array = whole.adjoint((ds.T * objective.row_weights).T)
-        inner = objective.penalized(w)
-        grad[: len(inner)] += objective.regularizer.grad(inner)
-        return grad
 
 
 @dataclass(frozen=True, kw_only=True)

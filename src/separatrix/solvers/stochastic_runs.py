@@ -12,12 +12,25 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import StepRule, Stochastic, newest_share, scheduled_rate
+from separatrix._core import (
+    StepRule,
+    Stochastic,
+    curvature_rate,
+    newest_share,
+    scheduled_rate,
+)
 from separatrix.errors import SolverError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 
-__all__ = ["Recipe", "StochasticRun", "find_rate", "l2_share", "start_run"]
+__all__ = [
+    "Recipe",
+    "StochasticRun",
+    "find_rate",
+    "l2_share",
+    "rate_by_curvature",
+    "start_run",
+]
 
 #: Losses that the kernel knows, by name.
 KERNEL_LOSSES = frozenset(
@@ -55,6 +68,8 @@ class Recipe:
         Whether the result is the average of the weights.
     seed : int or None
         Seed of the shuffles; None keeps the rows in their order.
+    intercept_share : float
+        Factor of the rate for intercepts; runs in the kernel and the plain rule alone heed it.
     """
 
     rule: tuple[str, float, float, float]
@@ -62,6 +77,7 @@ class Recipe:
     batch_size: int
     averaging: bool
     seed: int | None
+    intercept_share: float = 1.0
 
 
 class StochasticRun(Protocol):
@@ -73,6 +89,10 @@ class StochasticRun(Protocol):
 
     def mean(self) -> Array:
         """The average of the weights, or the weights where none is kept."""
+        ...
+
+    def finish(self) -> Array:
+        """The same, given away at the end of the run."""
         ...
 
 
@@ -101,24 +121,37 @@ def l2_share(objective: Objective) -> float:
     return curvature / (objective.C * objective.score_map.n_rows)
 
 
-def start_run(objective: Objective, recipe: Recipe, w0: Array, rate: float) -> StochasticRun:
-    """Start from `w0` (d, K): in the kernel where it knows loss and regularizer."""
+def _in_kernel(objective: Objective) -> bool:
+    """Whether the kernel knows the loss, the regularizer and the data."""
+    return (
+        penalty_strengths(objective) is not None
+        and getattr(objective.loss, "name", None) in KERNEL_LOSSES
+        and hasattr(objective.score_map, "design")
+    )
+
+
+def start_run(
+    objective: Objective, recipe: Recipe, w0: Array, rate: float, *, from_zero: bool = False
+) -> StochasticRun:
+    """Start from `w0` (d, K): in the kernel where it knows loss and regularizer.
+
+    With `from_zero`, all of `w0` is zero, and need not be read.
+    """
     strengths = penalty_strengths(objective)
-    name = getattr(objective.loss, "name", None)
-    design = getattr(objective.score_map, "design", None)
-    if strengths is None or name not in KERNEL_LOSSES or design is None:
+    if strengths is None or not _in_kernel(objective):
         return ComposedRun(objective, recipe, w0, rate)
     cost = getattr(getattr(objective.loss, "max_op", None), "cost", None)
     return Stochastic(
-        design,
+        objective.score_map.design,  # type: ignore[attr-defined]
         objective.targets.astype(np.int64),
         objective.sample_weight,
-        name,
+        objective.loss.name,  # type: ignore[attr-defined]
         None if cost is None else np.ascontiguousarray(cost, dtype=np.float64),
-        np.ascontiguousarray(w0, dtype=objective.score_map.dtype),  # type: ignore[attr-defined]
+        w0.shape if from_zero else np.ascontiguousarray(w0, dtype=objective.score_map.dtype),  # type: ignore[attr-defined]
         recipe.rule,
         recipe.schedule,
         rate,
+        recipe.intercept_share,
         recipe.batch_size,
         recipe.averaging,
         *strengths,
@@ -184,6 +217,10 @@ class ComposedRun:
         """The average of the weights, or the weights where none is kept."""
         return self._mean if self._recipe.averaging else self._w
 
+    def finish(self) -> Array:
+        """The same, given away at the end of the run."""
+        return self.mean()
+
     def _step(self, rows: npt.NDArray[np.int64]) -> float:
         objective = self._objective
         score_map = objective.score_map.subset(rows)  # type: ignore[attr-defined]
@@ -219,6 +256,21 @@ class ComposedRun:
         self._rule.step(self._w, grad, rate, 0.0, 0.0, 0)
         if not self._smooth:
             inner[:] = objective.regularizer.prox(inner, rate * scale)
+
+
+def rate_by_curvature(objective: Objective, recipe: Recipe) -> float | None:
+    """The rate 1 / (b R^2), b the curvature of the loss and R the norm of large rows.
+
+    None where it says little: adaptive rules, losses of users, data without many zeros.
+    """
+    if recipe.rule[0] != "plain" or not _in_kernel(objective):
+        return None
+    design, loss = objective.score_map.design, objective.loss  # type: ignore[attr-defined]
+    rate = curvature_rate(design, loss.name, objective.weight_shape[1])  # type: ignore[attr-defined]
+    if rate is None or objective.sample_weight is None:
+        return rate
+    # A weight multiplies the curvature of its row.
+    return rate / max(float(objective.sample_weight.max()), 1e-300)
 
 
 def find_rate(objective: Objective, recipe: Recipe, w0: Array) -> float:

@@ -1,5 +1,7 @@
 """The perceptron estimator: worked example, votes, streams, starts."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -155,3 +157,19 @@ def test_bad_starts_are_errors(learner):
 def test_weights_that_overflow_are_an_error():
     with pytest.raises(FloatingPointError, match="scale"):
         Perceptron(rate=1e300, max_iter=50).fit(np.array([[1e200], [2e200], [1e200]]), [0, 1, 0])
+
+
+@pytest.mark.parametrize("averaging", ["average", "none", "vote"])
+def test_a_bad_cell_leaves_the_estimator_as_it_was(averaging):
+    rng = np.random.default_rng(3)
+    rows = sp.random_array((80, 300), density=0.2, rng=rng, format="csr")
+    labels = rng.integers(0, 2, 80)
+    model = Perceptron(averaging, random_state=0).partial_fit(rows, labels)
+    before = pickle.dumps(model)
+    wrong = rows.copy()
+    wrong.data[-1] = np.inf
+    with pytest.raises(DataError, match="infinity at row 79"):
+        model.partial_fit(wrong, labels)
+    assert pickle.dumps(model) == before
+    model.partial_fit(rows, labels)
+    assert len(model.mistakes_) == 2

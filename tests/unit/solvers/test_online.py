@@ -90,8 +90,8 @@ def test_sparse_borrowed_and_dense_rows_agree(dtype, K):
         for design in (
             make_design(X, 1),
             make_design(S, 2),
-            CsrView(S.indptr, S.indices, S.data, 12, 2),
-            CsrView(S.indptr.astype(np.int64), S.indices.astype(np.int64), S.data, 12, 1),
+            CsrView(S.indptr, S.indices, S.data, 12),
+            CsrView(S.indptr.astype(np.int64), S.indices.astype(np.int64), S.data, 12),
         )
     ]
     tolerance = 1e-4 if dtype == np.float32 else 1e-12
@@ -111,7 +111,7 @@ def test_averaging_goes_on_where_it_stopped():
     X, y = RNG.normal(size=(50, 3)), RNG.integers(0, 3, 50)
     whole = run(X, y, 3, averaging="average", passes=2)
     first = run(X, y, 3, averaging="average", passes=1)
-    rest = {"start": first.weights, "sums": first.sums, "seen": first.seen}
+    rest = {"start": first.weights, "average": first.solution.w, "seen": first.seen}
     second = run(X, y, 3, averaging="average", passes=1, **rest)
     np.testing.assert_allclose(second.solution.w, whole.solution.w, atol=1e-12)
     assert second.seen == 100
@@ -152,7 +152,60 @@ def test_wrong_calls_are_errors():
         run(X, y, 3, step=-1.0)
     with pytest.raises(DataError, match="rule"):
         run(X, y, 3, rule="other")
-    with pytest.raises(DataError, match="column index 7"):
-        CsrView(np.array([0, 1]), np.array([7]), np.array([1.0]), 3, 1)
-    with pytest.raises(DataError, match="NaN at row 0, column 2"):
-        CsrView(np.array([0, 1]), np.array([2]), np.array([np.nan]), 3, 1)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("seed", [None, 3])
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_bad_cells_are_named_on_the_way(index, dtype, K, seed, weight):
+    n, d, per_row = 40, 50, 30
+    columns = np.concatenate([RNG.permutation(d)[:per_row] for _ in range(n)]).astype(index)
+    values = RNG.normal(size=n * per_row).astype(dtype)
+    starts = np.arange(0, n * per_row + 1, per_row, dtype=index)
+    weights = np.ones(n)
+    weights[[7, 30]] = weight
+    bad = [7 * per_row + 20, 30 * per_row]
+    column = columns[bad[0]]
+
+    def run_on(columns, values):
+        design = CsrView(starts, columns, values, d)
+        y = np.arange(n) % K
+        run(np.empty((n, d), dtype), y, K, seed=seed, design=design, weights=weights)
+
+    for value, name in ((np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")):
+        wrong = values.copy()
+        wrong[bad] = value
+        with pytest.raises(DataError, match=f"contains {name} at row 7, column {column}"):
+            run_on(columns, wrong)
+    for outside in (d, -1, 2**31 - 1):
+        wrong = columns.copy()
+        wrong[bad] = outside
+        with pytest.raises(DataError, match=f"column index {outside} in row 7 is outside 0..50"):
+            run_on(wrong, values)
+    run_on(columns, values)
+
+
+def test_repeated_columns_add_up_in_steps_and_norms():
+    n, d = 60, 9
+    rows = RNG.normal(size=(n, d))
+    y = RNG.integers(0, 2, n)
+    twice = np.hstack([0.25 * rows, 0.75 * rows[:, ::-1]])
+    columns = np.tile(np.r_[np.arange(d), np.arange(d)[::-1]], n).astype(np.int32)
+    starts = np.arange(0, n * 2 * d + 1, 2 * d, dtype=np.int32)
+    view = CsrView(starts, columns, twice.ravel(), d)
+    expected = run(rows, y, 2, "mira", averaging="average", seed=1)
+    found = run(rows, y, 2, "mira", averaging="average", seed=1, design=view)
+    np.testing.assert_allclose(found.solution.w, expected.solution.w, atol=1e-10)
+    y = (rows[:, 0] > 0).astype(np.int64)
+    expected = run(rows, y, 2, "perceptron", passes=500)
+    found = run(rows, y, 2, "perceptron", passes=500, design=view)
+    assert found.separation.radius == pytest.approx(expected.separation.radius)
+
+
+def test_malformed_views_are_errors():
+    with pytest.raises(DataError, match="row pointer"):
+        CsrView(np.array([0, 2, 1]), np.array([0]), np.array([1.0]), 3)
+    with pytest.raises(DataError, match="indices"):
+        CsrView(np.array([0, 1]), np.array([0, 1]), np.array([1.0]), 3)

@@ -8,7 +8,7 @@ from sklearn.preprocessing import scale
 
 from separatrix import LinearClassifier
 from separatrix._core import newest_share, scheduled_rate
-from separatrix.errors import ParameterError, SolverError
+from separatrix.errors import DataError, ParameterError, SolverError
 from separatrix.losses import MARGIN_LOSSES, multiclass_hinge, multiclass_logistic
 from separatrix.losses import multiclass_perceptron as multiclass_perceptron_loss
 from separatrix.objective import Objective
@@ -231,3 +231,76 @@ def test_an_interrupt_keeps_the_best(monkeypatch):
     found = StochasticGradient().minimize(problem, None, monitor)
     assert found.stopped is StopReason.INTERRUPTED
     assert found.objective == problem.value(found.w) < problem.value(np.zeros_like(found.w))
+
+
+def wide(n=400, d=600, per_row=20, dtype=np.float64):
+    """Sparse rows whose label a few columns tell; columns are not sorted."""
+    rng = np.random.default_rng(1)
+    columns = np.concatenate([rng.permutation(d)[:per_row] for _ in range(n)])
+    starts = np.arange(0, n * per_row + 1, per_row)
+    rows = sp.csr_array((rng.random(n * per_row).astype(dtype), columns, starts), shape=(n, d))
+    direction = rng.normal(size=d)
+    return rows, (rows @ direction > 0).astype(int)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge", "squared", "exponential"])
+def test_a_single_pass_learns_and_calls_its_estimate_one(loss):
+    rows, labels = wide()
+    model = LinearClassifier(loss, solver="sgd", max_iter=1, random_state=0)
+    with pytest.warns(match="stopped after 1 pass"):
+        solution = model.fit(rows, labels).solution_
+    assert solution.stopped is StopReason.BUDGET
+    assert solution.n_passes == len(solution.trace) == 1
+    assert solution.gap == np.inf
+    assert "objective estimated" in solution.certificate
+    assert model.score(rows, labels) > 0.75
+    exact = model._objective(model._take(rows, labels, None), 1.0).value(solution.w)
+    # Rows early in the pass met weights that knew less.
+    assert exact < solution.objective < 5 * exact
+
+
+def test_a_single_pass_is_not_fooled_by_a_rate_that_is_too_large():
+    rows, labels = wide()
+    solver = StochasticGradient(rate=1e6)
+    with pytest.warns(match="stopped after 1 pass"):
+        model = LinearClassifier("exponential", solver=solver, max_iter=1).fit(rows, labels)
+    assert "estimated" not in model.solution_.certificate
+    assert model.solution_.objective <= len(labels)
+
+
+def test_a_single_pass_survives_rows_of_very_different_norms():
+    rows, labels = wide(2000)
+    sizes = np.ones(2000)
+    sizes[1::199] = 10.0
+    model = LinearClassifier(solver="sgd", max_iter=1, random_state=0)
+    with pytest.warns(match="stopped after 1 pass"):
+        model.fit(sp.csr_array(sp.diags_array(sizes) @ rows), labels)
+    assert model.score(rows, labels) > 0.6
+
+
+def test_the_scale_of_the_rows_does_not_matter_to_a_single_pass():
+    rows, labels = wide()
+    scores = []
+    for scale_of_rows in (1e-3, 1.0, 1e3):
+        model = LinearClassifier(
+            solver="sgd", max_iter=1, C=1 / scale_of_rows**2, fit_intercept=False, random_state=0
+        )
+        with pytest.warns(match="stopped after 1 pass"):
+            scores.append(model.fit(rows * scale_of_rows, labels).score(rows, labels))
+    np.testing.assert_allclose(scores, scores[0], atol=1e-2)
+
+
+@pytest.mark.parametrize("max_iter", [1, 5])
+@pytest.mark.parametrize("loss", ["logistic", Huberized()])
+def test_rows_read_in_place_are_checked_on_the_way(loss, max_iter):
+    rows, labels = wide()
+    model = LinearClassifier(loss, solver=StochasticGradient(batch_size=8), max_iter=max_iter)
+    wrong = rows.copy()
+    wrong.data[[17 * 20 + 3, 300 * 20]] = np.nan
+    column = wrong.indices[17 * 20 + 3]
+    with pytest.raises(DataError, match=f"NaN at row 17, column {column}"):
+        model.fit(wrong, labels)
+    wrong = rows.copy()
+    wrong.indices[17 * 20 + 3] = 600
+    with pytest.raises(DataError, match="column index 600 in row 17"):
+        model.fit(wrong, labels)

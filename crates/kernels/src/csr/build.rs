@@ -3,9 +3,10 @@
 use rayon::prelude::*;
 
 use super::{Csr, Index};
+use crate::column_set::ColumnSet;
 use crate::error::{KernelError, check_length};
 use crate::real::Real;
-use crate::rows::LANES;
+use crate::rows::sum_of_squares;
 use crate::simd::{Task, dispatch};
 use crate::threads::{MOST, WORTH_THREADS, with_threads};
 
@@ -121,19 +122,17 @@ impl<T: Real, I: Index> Task for Part<'_, T, I> {
     /// Copy and check the rows; whether some column is repeated.
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Result<bool, KernelError> {
-        let mut seen = Vec::new();
+        let mut set = ColumnSet::default();
         let mut repeats = false;
         let begin = self.starts[0];
         for (r, ends) in self.starts.windows(2).enumerate() {
             let range = ends[0] - begin..ends[1] - begin;
             let from = &self.from_columns[range.clone()];
             let columns = &mut self.columns[range.clone()];
-            let (mut inside, mut rising, mut last) = (true, true, -1);
+            let mut inside = true;
             for (to, c) in columns.iter_mut().zip(from) {
                 let c = c.to_i64();
                 inside &= (c >= 0) & (c < self.n_cols as i64);
-                rising &= last < c;
-                last = c;
                 *to = c as u32;
             }
             if !inside {
@@ -141,43 +140,13 @@ impl<T: Real, I: Index> Task for Part<'_, T, I> {
                 let index = from.iter().map(|c| c.to_i64()).find(outside).unwrap_or(-1);
                 return Err(KernelError::IndexOutOfRange { row: self.first + r, index, n_cols: self.n_cols });
             }
-            if !rising && !repeats {
-                repeats = repeats_columns(columns, self.n_cols, &mut seen);
+            if !repeats {
+                repeats = set.repeats(columns, self.n_cols);
             }
             let from = &self.from_values[range.clone()];
             self.values[range].copy_from_slice(from);
-            self.norms[r] = square(from);
+            self.norms[r] = sum_of_squares(from);
         }
         Ok(repeats)
     }
-}
-
-/// Whether `columns` holds a column twice; `seen` has one bit per column, all clear between calls.
-#[inline(always)]
-fn repeats_columns(columns: &[u32], n_cols: usize, seen: &mut Vec<u64>) -> bool {
-    seen.resize(n_cols.div_ceil(64), 0);
-    let mut again = 0;
-    for &c in columns {
-        let word = &mut seen[c as usize / 64];
-        again |= (*word >> (c % 64)) & 1;
-        *word |= 1 << (c % 64);
-    }
-    for &c in columns {
-        seen[c as usize / 64] = 0;
-    }
-    again == 1
-}
-
-/// |x|^2 in `f64`, in lanes.
-#[inline(always)]
-fn square<T: Real>(values: &[T]) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let mut chunks = values.chunks_exact(LANES);
-    for chunk in &mut chunks {
-        for (sum, v) in lanes.iter_mut().zip(chunk) {
-            *sum += v.to_f64() * v.to_f64();
-        }
-    }
-    let rest: f64 = chunks.remainder().iter().map(|v| v.to_f64() * v.to_f64()).sum();
-    lanes.iter().sum::<f64>() + rest
 }

@@ -1,6 +1,7 @@
 //! How well the last weights separate the rows.
 
 use super::{BLOCK, Examples, Online, n_scores, rival, score_row};
+use crate::column_set::ColumnSet;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
@@ -19,10 +20,11 @@ impl<T: Real> Online<T> {
         self.check(x, examples)?;
         let norm: f64 = self.weights.iter().map(|w| w.to_f64() * w.to_f64()).sum::<f64>().sqrt();
         let (mut margin, mut radius) = (f64::INFINITY, 0.0f64);
+        let mut set = ColumnSet::default();
         for first in (0..x.n_rows()).step_by(BLOCK) {
             stop.check()?;
             let rows = first..(first + BLOCK).min(x.n_rows());
-            let (m, r) = dispatch(Margins { learner: self, x, examples, rows });
+            let (m, r) = dispatch(Margins { learner: self, x, examples, rows, set: &mut set });
             margin = margin.min(m);
             radius = radius.max(r);
         }
@@ -35,6 +37,7 @@ struct Margins<'a, T, X> {
     x: &'a X,
     examples: Examples<'a>,
     rows: std::ops::Range<usize>,
+    set: &'a mut ColumnSet,
 }
 
 impl<T: Real, X: Rows<T>> Task for Margins<'_, T, X> {
@@ -50,7 +53,8 @@ impl<T: Real, X: Rows<T>> Task for Margins<'_, T, X> {
             }
             score_row::<T, X, FMA>(self.x, i, &self.learner.weights, &mut scores);
             margin = margin.min(rival(&scores, self.examples.targets[i] as usize).1);
-            radius = radius.max(self.x.squared_norm(i) + f64::from(u8::from(self.learner.intercept)));
+            let norm = self.x.summed_squared_norm(i, self.set);
+            radius = radius.max(norm + f64::from(u8::from(self.learner.intercept)));
         }
         (margin, radius)
     }

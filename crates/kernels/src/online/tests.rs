@@ -102,3 +102,31 @@ fn bad_input_is_an_error() {
     assert!(learner.run_epoch(&x, two, &stop).is_err());
     assert_eq!(learner.seen(), 0);
 }
+
+#[test]
+fn a_second_thread_for_the_sums_changes_nothing() {
+    let (n, d) = (4096, 64);
+    let mut random = crate::random::Random::new(5);
+    let values: Vec<f32> = (0..n * d).map(|_| random.below(2001) as f32 / 1000.0 - 1.0).collect();
+    let x = Dense::new(&values, n, d).expect("shape");
+    for n_classes in [2, 3] {
+        let targets: Vec<u32> = (0..n).map(|_| random.below(n_classes) as u32).collect();
+        let learned = [1, 2].map(|n_threads| {
+            let start = vec![0.0; (d + 1) * n_scores(n_classes)];
+            let rule = Rule::Mira { cap: 1.0 };
+            let mut learner =
+                Online::new(rule, Keep::Average, n_classes, true, start, Vec::new(), 0, Some(1))
+                    .expect("valid")
+                    .with_threads(n_threads);
+            for _ in 0..2 {
+                let examples = Examples { targets: &targets, row_weights: &[] };
+                learner.run_epoch(&x, examples, &Interrupt::new()).expect("runs");
+            }
+            let average = learner.average();
+            let finished = learner.finish();
+            assert!(learner.weights().is_empty() && finished[0] == average && finished[1] != average);
+            finished
+        });
+        assert_eq!(learned[0], learned[1]);
+    }
+}

@@ -23,7 +23,7 @@ impl<T: Real> Stochastic<T> {
         self.tilt.fill(T::ZERO);
         for rows in order.chunks(self.settings.batch_size) {
             stop.check()?;
-            total += dispatch(Gradient { run: self, x, data, rows, center, grad: &mut grad });
+            total += dispatch(Gradient { run: self, x, data, rows, center, grad: &mut grad })?;
             let rate = self.next_rate(x.n_rows());
             let n_features = x.n_cols() * self.settings.k;
             if self.rule.kind() == Kind::Plain && rate > 0.0 {
@@ -68,14 +68,14 @@ struct Gradient<'a, T, X> {
 }
 
 impl<T: Real, X: Rows<T>> Task for Gradient<'_, T, X> {
-    type Output = f64;
+    type Output = Result<f64, KernelError>;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
+    fn run<const FMA: bool>(self) -> Self::Output {
         let Self { run, x, data, rows, center, grad } = self;
         let k = run.settings.k;
         run.set_shift(x.n_cols() * k, center);
-        let total = run.batch_slopes::<X, FMA>(x, data, rows, T::ONE, center);
+        let total = run.batch_slopes::<X, FMA>(x, data, rows, T::ONE, center)?;
         grad.fill(T::ZERO);
         let (features, intercepts) = grad.split_at_mut(x.n_cols() * k);
         for (&row, slopes) in rows.iter().zip(run.slopes.chunks_exact(k)) {
@@ -95,6 +95,6 @@ impl<T: Real, X: Rows<T>> Task for Gradient<'_, T, X> {
                 }
             }
         }
-        total
+        Ok(total)
     }
 }

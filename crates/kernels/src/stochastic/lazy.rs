@@ -87,17 +87,18 @@ impl<T: Real> Stochastic<T> {
         let n_features = x.n_cols() * self.settings.k;
         let mut lazy = Lazy::new(&self.weights[..n_features], self.settings.k, center);
         let mut total = 0.0;
-        let mut outcome = Ok(());
+        let mut outcome = Ok(0.0);
         let block = self.settings.batch_size * BLOCK.div_ceil(self.settings.batch_size);
         for rows in order.chunks(block) {
-            outcome = stop.check();
-            if outcome.is_err() {
-                break;
+            let block = Block { run: self, lazy: &mut lazy, x, data, rows, center };
+            outcome = stop.check().and_then(|()| dispatch(block));
+            match &outcome {
+                Ok(loss) => total += loss,
+                Err(_) => break,
             }
-            total += dispatch(Block { run: self, lazy: &mut lazy, x, data, rows, center });
         }
         lazy.fold(&mut self.weights, &mut self.mean, n_features, center);
-        outcome.map(|()| total)
+        outcome.map(|_| total)
     }
 }
 
@@ -111,10 +112,10 @@ struct Block<'a, T, X> {
 }
 
 impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
-    type Output = f64;
+    type Output = Result<f64, KernelError>;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
+    fn run<const FMA: bool>(self) -> Self::Output {
         let Self { run, lazy, x, data, rows, center } = self;
         let Settings { k, shares, batch_size, average, .. } = run.settings;
         let n_features = x.n_cols() * k;
@@ -126,7 +127,7 @@ impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
                 x.prefetch(next as usize);
             }
             lazy.set_shift(&run.weights[n_features..], center, &mut run.shift, &mut run.tilt);
-            total += run.batch_slopes::<X, FMA>(x, data, batch, T::from_f64(lazy.s), center);
+            total += run.batch_slopes::<X, FMA>(x, data, batch, T::from_f64(lazy.s), center)?;
             let rate = run.next_rate(x.n_rows());
             let intercept_rate = T::from_f64(run.next_intercept_rate(x.n_rows(), n_features));
             let shrink = 1.0 / (1.0 + rate * shares.l2);
@@ -173,7 +174,7 @@ impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
                 lazy.fold(&mut run.weights, &mut run.mean, n_features, center);
             }
         }
-        total
+        Ok(total)
     }
 }
 

@@ -16,6 +16,7 @@ fn settings(batch_size: usize, penalized: usize) -> Settings {
         shares: Shares { l1: 0.0, l2: 0.3, penalized },
         schedule: Schedule::Bottou,
         rate: 0.4,
+        intercept_share: 1.0,
         batch_size,
         average: true,
     }
