@@ -188,7 +188,7 @@ def test_indices_out_of_range_are_refused(learner, index):
 @pytest.mark.parametrize("indptr", [[0, 2, 1, 3], [1, 2, 3, 3], [0, 1, 2, 99], [0, -1, 2, 3]])
 def test_malformed_row_pointers_are_refused(indptr):
     with pytest.raises(DataError, match="row pointer"):
-        Csr(np.array(indptr, dtype=np.int32), np.zeros(3, np.int32), np.ones(3), 4, 1)
+        Csr(np.array(indptr, dtype=np.int32), np.zeros(3, np.int32), np.ones(3), 4)
 
 
 def test_int64_indices_are_taken(learner):

@@ -33,7 +33,6 @@ def csr(dtype=np.float64):
         np.tile(np.arange(D, dtype=np.int32), N),
         X.ravel(),
         D,
-        1,
     )
 
 
@@ -41,7 +40,7 @@ def view(column=0, value=1.0):
     """Borrowed rows, the second of which has a cell that may be bad."""
     columns, data = np.tile(np.arange(D, dtype=np.int32), N), values().ravel().copy()
     columns[D], data[D] = column, value
-    return _core.CsrView(np.arange(0, N * D + 1, D, dtype=np.int32), columns, data, D)
+    return _core.Csr(np.arange(0, N * D + 1, D, dtype=np.int32), columns, data, D)
 
 
 SIGNS = np.array([1.0, -1.0] * (N // 2))
@@ -55,13 +54,6 @@ def valid_calls():
     w1, wk = np.zeros((D + 1, 1)), np.zeros((D + 1, K))
     return {
         "Csr": [
-            np.arange(0, N * D + 1, D, dtype=np.int32),
-            np.tile(np.arange(D, dtype=np.int32), N),
-            X.ravel().copy(),
-            D,
-            1,
-        ],
-        "CsrView": [
             np.arange(0, N * D + 1, D, dtype=np.int32),
             np.tile(np.arange(D, dtype=np.int32), N),
             X.ravel().copy(),

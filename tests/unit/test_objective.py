@@ -223,7 +223,7 @@ def test_the_bound_holds():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_bad_arguments_of_the_kernels_are_named(sparse):
     X = np.ones((4, 2))
-    design = Csr(*_csr(X), 2, 1) if sparse else Dense(X)
+    design = Csr(*_csr(X), 2) if sparse else Dense(X)
     y = np.array([1.0, -1.0, 1.0, -1.0])
     classes = np.array([0, 1, 2, 0])
     w = np.zeros((3, 3))

@@ -55,7 +55,7 @@ mod tests {
             assert!(set.repeats(&[5i64, 64, 0, 64], 200));
             assert!(!set.repeats(&[-1i32, 5000], 200));
             assert!(!set.repeats(&[7i64, 1 << 50], 1 << 60) && set.repeats(&[7i64, 9, 7], 1 << 60));
-            assert!(!set.repeats::<u32>(&[], 0));
+            assert!(!set.repeats::<i32>(&[], 0));
         }
     }
 }

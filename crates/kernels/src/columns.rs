@@ -204,7 +204,7 @@ pub fn descend<T: Real, X: Rows<T>>(
 #[cfg(test)]
 mod tests {
     use super::{Model, descend};
-    use crate::csr::Csr;
+    use crate::csr::OwnedCsr;
     use crate::dense::Dense;
     use crate::error::KernelError;
     use crate::interrupt::Interrupt;
@@ -222,16 +222,16 @@ mod tests {
         ((0..N * D).map(value).collect(), (0..N).map(|i| (i % 5) as f64 / 4.0).collect())
     }
 
-    fn sparse(values: &[f64]) -> Csr<f64> {
-        let (mut starts, mut columns, mut stored) = (vec![0i64], Vec::new(), Vec::new());
+    fn sparse(values: &[f64]) -> OwnedCsr<f64> {
+        let (mut starts, mut columns, mut stored) = (vec![0], Vec::new(), Vec::new());
         for row in values.chunks_exact(N) {
             for (i, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-                columns.push(i as i64);
+                columns.push(i as i32);
                 stored.push(v);
             }
-            starts.push(columns.len() as i64);
+            starts.push(columns.len());
         }
-        Csr::new(&starts, &columns, &stored, N, 1).expect("valid")
+        OwnedCsr::new(&starts, &columns, &stored, N).expect("valid")
     }
 
     fn solve<X: Rows<f64>>(x: &X, curvature: &[f64], q: &[f64], l1: &[f64], l2: &[f64]) -> Vec<f64> {
@@ -273,7 +273,7 @@ mod tests {
             .expect("valid");
             assert!(expected.contains(&0.0) && expected[D] != 0.0);
             let dense = solve(&Dense::new(&values, D, N).expect("shape"), &curvature, &q, &l1, &l2);
-            let thin = solve(&sparse(&values), &curvature, &q, &l1, &l2);
+            let thin = solve(&sparse(&values).rows(), &curvature, &q, &l1, &l2);
             for ((a, b), c) in expected.iter().zip(dense).zip(thin) {
                 assert!((a - b).abs() < 1e-7 && (a - c).abs() < 1e-7);
             }

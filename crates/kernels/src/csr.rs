@@ -1,102 +1,92 @@
-//! Compressed sparse rows, owned and validated once; unchecked indexing afterwards.
-#![allow(unsafe_code)]
+//! Compressed sparse rows over borrowed arrays: nothing is copied, and every column is checked where it is
+//! used.
+//!
+//! The columns and values belong to somebody who may change them while a kernel runs; the row pointers are
+//! ours. [`Csr::measure`] looks at everything once and names what is wrong. Kernels that pass over the data a
+//! few times only may do without: products with a row that has a column outside the matrix, a NaN or an
+//! infinity are not finite, and kernels that meet such a score ask [`Rows::fault`] for the reason. Additions
+//! pass over columns outside the matrix.
 
-use crate::error::KernelError;
-use crate::real::Real;
-use crate::rows::{LANES, Rows};
-use crate::simd::prefetch;
+use crate::column_set::ColumnSet;
+use crate::error::{KernelError, check_length};
+use crate::rows::{LANES, Rows, sum_of_squares};
+use crate::simd::{Gather, prefetch_lines};
 
-mod build;
 mod lanes;
+mod measure;
+mod owned;
+#[cfg(test)]
+mod tests;
+
+pub use measure::Measured;
+pub use owned::{OwnedCsr, checked_starts};
 
 use lanes::{add_block, add_tail, dot_block, dot_tail};
 
-/// A sparse matrix whose indices are owned here.
-///
-/// Invariants, checked by [`Csr::new`] in `build.rs`: `starts` has `n_rows + 1` entries, starts at 0, never
-/// falls, and ends at `columns.len() == values.len()`; every column is below `n_cols`.
-/// Columns of a row need not be sorted and may repeat (their values add up).
-#[derive(Debug, Clone)]
-pub struct Csr<T> {
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<T>,
+/// Cache lines of a row to ask for ahead of its visit.
+const LINES: usize = 8;
+
+/// A sparse matrix whose arrays are borrowed; columns of a row need not be sorted, and repeated ones add
+/// up.
+#[derive(Debug, Clone, Copy)]
+pub struct Csr<'a, T> {
+    starts: &'a [usize],
+    columns: &'a [i32],
+    values: &'a [T],
     n_cols: usize,
-    /// |x_i|^2
-    norms: Vec<f64>,
-    /// Whether some row names a column twice.
-    repeats: bool,
+    /// |x_i|^2 where they were measured, nothing where not.
+    norms: &'a [f64],
 }
 
-pub use crate::simd::Index;
+impl<'a, T: Gather> Csr<'a, T> {
+    /// Take the three arrays of a CSR matrix; the row pointers come from [`checked_starts`].
+    pub fn new(
+        starts: &'a [usize],
+        columns: &'a [i32],
+        values: &'a [T],
+        n_cols: usize,
+    ) -> Result<Self, KernelError> {
+        check_length("indices", columns.len(), values.len())?;
+        Ok(Self { starts, columns, values, n_cols, norms: &[] })
+    }
 
-impl<T: Real> Csr<T> {
-    /// Columns and values of row `i`.
+    /// The same matrix with the norms that [`Csr::measure`] found.
+    pub fn with_norms(self, norms: &'a [f64]) -> Self {
+        Self { norms, ..self }
+    }
+
+    /// Columns and values of row `i`; nothing where the arrays have become too short.
     #[inline(always)]
-    pub fn row(&self, i: usize) -> (&[u32], &[T]) {
+    pub fn row(&self, i: usize) -> (&'a [i32], &'a [T]) {
         let range = self.starts[i]..self.starts[i + 1];
-        (&self.columns[range.clone()], &self.values[range])
+        match (self.columns.get(range.clone()), self.values.get(range)) {
+            (Some(columns), Some(values)) => (columns, values),
+            _ => (&[], &[]),
+        }
     }
 
-    /// Whether some row names a column twice; rows need not be sorted.
-    pub fn repeats_columns(&self) -> bool {
-        self.repeats
-    }
-
-    /// Where row `i` starts in the stored values, for cutting the rows into equal work.
-    pub fn start(&self, i: usize) -> usize {
-        self.starts[i]
-    }
-
-    /// Fail at the first value that is NaN or infinite.
-    pub fn check_finite(&self) -> Result<(), KernelError> {
-        // The square of a row is finite unless one of its values is not (or overflows, which is no error).
-        for (i, _) in self.norms.iter().enumerate().filter(|(_, square)| !square.is_finite()) {
-            let (columns, values) = self.row(i);
-            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-                let value = if values[at].is_nan() { "NaN" } else { "infinity" };
-                return Err(KernelError::NotFinite { row: i, column: columns[at] as usize, value });
-            }
-        }
-        Ok(())
-    }
-
-    /// The transpose, its rows (our columns) in the order of our rows.
-    ///
-    /// Fails when there are more rows than a column index can name.
-    pub fn transpose(&self) -> Result<Self, KernelError> {
-        let n_rows = self.n_rows();
-        if u32::try_from(n_rows).is_err() {
-            return Err(KernelError::Argument(format!("{n_rows} rows are too many to transpose")));
-        }
-        let mut starts = vec![0usize; self.n_cols + 1];
-        for &c in &self.columns {
-            starts[c as usize + 1] += 1;
-        }
-        for j in 0..self.n_cols {
-            starts[j + 1] += starts[j];
-        }
-        let mut next = starts.clone();
-        let mut columns = vec![0u32; self.columns.len()];
-        let mut values = vec![T::ZERO; self.values.len()];
-        let mut norms = vec![0.0; self.n_cols];
-        for i in 0..n_rows {
-            let (cols, vals) = self.row(i);
-            for (&c, &v) in cols.iter().zip(vals) {
-                let at = next[c as usize];
-                next[c as usize] += 1;
-                columns[at] = i as u32;
-                values[at] = v;
-                norms[c as usize] += v.to_f64() * v.to_f64();
-            }
-        }
-        Ok(Self { starts, columns, values, n_cols: n_rows, norms, repeats: self.repeats })
+    /// Sum of squares of a row after its repeated columns were added up.
+    #[cold]
+    fn summed(&self, i: usize) -> f64 {
+        let (columns, values) = self.row(i);
+        let mut pairs: Vec<(i32, f64)> = columns.iter().zip(values).map(|(&c, v)| (c, v.to_f64())).collect();
+        pairs.sort_by_key(|pair| pair.0);
+        pairs
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|same| same.iter().map(|pair| pair.1).sum::<f64>().powi(2))
+            .sum()
     }
 }
 
-impl<T: Real> Rows<T> for Csr<T> {
+/// A column as a place in an array; a negative one is beyond every end.
+#[inline(always)]
+fn place(column: i32) -> usize {
+    column as isize as usize
+}
+
+impl<T: Gather> Rows<T> for Csr<'_, T> {
     fn n_rows(&self) -> usize {
-        self.starts.len() - 1
+        self.starts.len().saturating_sub(1)
     }
 
     fn n_cols(&self) -> usize {
@@ -107,71 +97,71 @@ impl<T: Real> Rows<T> for Csr<T> {
         self.values.len()
     }
 
-    #[inline(always)]
-    fn prefetch(&self, i: usize) {
-        let (cols, vals) = self.row(i);
-        prefetch(cols);
-        prefetch(vals);
+    fn fault(&self, i: usize) -> Option<KernelError> {
+        let (columns, values) = self.row(i);
+        let n_cols = self.n_cols;
+        columns.iter().zip(values).find_map(|(&c, v)| {
+            if place(c) >= n_cols {
+                return Some(KernelError::IndexOutOfRange { row: i, index: c.into(), n_cols });
+            }
+            let value = if v.is_nan() { "NaN" } else { "infinity" };
+            (!v.is_finite()).then_some(KernelError::NotFinite { row: i, column: place(c), value })
+        })
     }
 
+    #[inline(always)]
     fn squared_norm(&self, i: usize) -> f64 {
-        self.norms[i]
+        self.norms.get(i).copied().unwrap_or_else(|| sum_of_squares(self.row(i).1))
+    }
+
+    #[inline(always)]
+    fn summed_squared_norm(&self, i: usize, set: &mut ColumnSet) -> f64 {
+        if set.repeats(self.row(i).0, self.n_cols) { self.summed(i) } else { self.squared_norm(i) }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize) {
+        let (columns, values) = self.row(i);
+        prefetch_lines(columns, LINES);
+        prefetch_lines(values, LINES);
     }
 
     #[inline(always)]
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
-        assert!(w.len() >= self.n_cols);
-        let (cols, vals) = self.row(i);
-        let mut acc = [T::ZERO; 4];
-        let mut c4 = cols.chunks_exact(4);
-        let mut v4 = vals.chunks_exact(4);
-        for (c, v) in (&mut c4).zip(&mut v4) {
-            for l in 0..4 {
-                // SAFETY: every column is below n_cols <= w.len() (invariant of Csr, assert above).
-                acc[l] = v[l].fma::<FMA>(unsafe { *w.get_unchecked(c[l] as usize) }, acc[l]);
-            }
-        }
-        let mut sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
-        for (&c, &v) in c4.remainder().iter().zip(v4.remainder()) {
-            // SAFETY: as above.
-            sum = v.fma::<FMA>(unsafe { *w.get_unchecked(c as usize) }, sum);
-        }
-        sum
+        let (columns, values) = self.row(i);
+        T::gather_dot::<FMA>(columns, values, &w[..self.n_cols])
     }
 
     #[inline(always)]
     fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]) {
-        assert!(w.len() >= self.n_cols);
-        let (cols, vals) = self.row(i);
-        for (&c, &v) in cols.iter().zip(vals) {
-            // SAFETY: every column is below n_cols <= w.len() (invariant of Csr, assert above).
-            let w = unsafe { w.get_unchecked_mut(c as usize) };
-            *w = a.fma::<FMA>(v, *w);
+        let (columns, values) = self.row(i);
+        for (&c, &v) in columns.iter().zip(values) {
+            if let Some(w) = w.get_mut(place(c)) {
+                *w = a.fma::<FMA>(v, *w);
+            }
         }
     }
 
     #[inline(always)]
     fn add_scaled_to<const FMA: bool>(&self, i: usize, a: T, scale: &[T], w: &mut [T]) {
-        assert!(w.len() >= self.n_cols && scale.len() >= self.n_cols);
-        let (cols, vals) = self.row(i);
-        for (&c, &v) in cols.iter().zip(vals) {
-            // SAFETY: every column is below n_cols <= w.len(), scale.len() (invariant of Csr, assert above).
-            let (w, s) = unsafe { (w.get_unchecked_mut(c as usize), *scale.get_unchecked(c as usize)) };
-            *w = (a * s).fma::<FMA>(v, *w);
+        let (columns, values) = self.row(i);
+        for (&c, &v) in columns.iter().zip(values) {
+            if let (Some(w), Some(&s)) = (w.get_mut(place(c)), scale.get(place(c))) {
+                *w = (a * s).fma::<FMA>(v, *w);
+            }
         }
     }
 
     #[inline(always)]
     fn scaled_square(&self, i: usize, scale: &[T]) -> f64 {
-        let (cols, vals) = self.row(i);
-        let terms = cols.iter().zip(vals).map(|(&c, v)| v.to_f64() * v.to_f64() * scale[c as usize].to_f64());
-        terms.sum()
+        let (columns, values) = self.row(i);
+        let at = |c: i32| scale.get(place(c)).map_or(0.0, |s| s.to_f64());
+        columns.iter().zip(values).map(|(&c, v)| v.to_f64() * v.to_f64() * at(c)).sum()
     }
 
     #[inline(always)]
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
         let k = out.len();
-        assert!(w.len() >= self.n_cols * k);
         let mut done = 0;
         while done < k {
             let rest = &mut out[done..];
@@ -188,7 +178,6 @@ impl<T: Real> Rows<T> for Csr<T> {
     #[inline(always)]
     fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]) {
         let k = a.len();
-        assert!(w.len() >= self.n_cols * k);
         let mut done = 0;
         while done < k {
             let rest = &a[done..];
@@ -204,15 +193,11 @@ impl<T: Real> Rows<T> for Csr<T> {
 
     #[inline(always)]
     fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize) {
-        assert!(w.len() >= self.n_cols * k && column < k);
-        let (cols, vals) = self.row(i);
-        for (&c, &v) in cols.iter().zip(vals) {
-            // SAFETY: c < n_cols and column < k, so the index is below n_cols * k <= w.len().
-            let w = unsafe { w.get_unchecked_mut(c as usize * k + column) };
-            *w = a.fma::<FMA>(v, *w);
+        let (columns, values) = self.row(i);
+        for (&c, &v) in columns.iter().zip(values) {
+            if let Some(w) = w.get_mut(place(c).saturating_mul(k).saturating_add(column)) {
+                *w = a.fma::<FMA>(v, *w);
+            }
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -183,8 +183,8 @@ fn logistic_root(mut u: f64, mut value: f64, bracket: (f64, f64), m: f64, s: f64
         last = (next - u).abs();
         u = next;
         value = sigmoid(u);
-        // The next error is of the order of the square of this step.
-        if last < 1e-3 {
+        // The next error is of the order of the square of this step, and later visits mend it.
+        if last < 2e-2 {
             break;
         }
     }

@@ -1,134 +1,18 @@
-//! Handles on the data: built once per fit, validated, read by every kernel.
+//! Handles on the data, and the products with it.
 
-use std::sync::OnceLock;
-
-use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Element, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::batch;
-use separatrix_kernels::csr::{Csr as Sparse, Index};
 use separatrix_kernels::dense::Dense as View;
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::{Rows, check_row};
 use separatrix_kernels::simd::Packed;
 
-use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
-use crate::csr_view::with_any_rows;
+use crate::arrays::{matrix, new_matrix, readonly, shape};
 use crate::errors::{data_error, to_python};
 use crate::run::run;
-
-/// A sparse matrix and, once somebody asks for it, its transpose.
-pub struct SparsePair<T> {
-    /// The matrix.
-    pub rows: Sparse<T>,
-    transpose: OnceLock<Sparse<T>>,
-}
-
-impl<T: Real> SparsePair<T> {
-    /// The transpose, made when first asked for.
-    pub fn transposed(&self) -> PyResult<&Sparse<T>> {
-        if let Some(t) = self.transpose.get() {
-            return Ok(t);
-        }
-        let t = self.rows.transpose().map_err(to_python)?;
-        Ok(self.transpose.get_or_init(|| t))
-    }
-}
-
-/// Which of the two precisions a sparse handle holds.
-pub enum SparseAny {
-    /// Single precision.
-    F32(SparsePair<f32>),
-    /// Double precision.
-    F64(SparsePair<f64>),
-}
-
-/// Csr(indptr, indices, data, n_cols, n_threads)
-///
-/// A sparse matrix that owns checked copies of its arrays.
-#[pyclass(frozen, module = "separatrix._core")]
-pub struct Csr {
-    /// The matrix.
-    pub inner: SparseAny,
-}
-
-fn build<T: Real + Element>(
-    py: Python<'_>,
-    indptr: &Bound<'_, PyAny>,
-    indices: &Bound<'_, PyAny>,
-    data: &[T],
-    n_cols: usize,
-    n_threads: usize,
-) -> PyResult<SparsePair<T>> {
-    fn with_index<T: Real, I: Index + Element>(
-        py: Python<'_>,
-        indptr: PyReadonlyArray1<'_, I>,
-        indices: PyReadonlyArray1<'_, I>,
-        data: &[T],
-        n_cols: usize,
-        n_threads: usize,
-    ) -> PyResult<SparsePair<T>> {
-        let (indptr, indices) = (vector("indptr", &indptr)?, vector("indices", &indices)?);
-        let rows = run(py, indices.len(), |_| Sparse::new(indptr, indices, data, n_cols, n_threads))?;
-        Ok(SparsePair { rows, transpose: OnceLock::new() })
-    }
-    if let (Ok(p), Ok(i)) = (indptr.extract(), indices.extract()) {
-        return with_index::<T, i32>(py, p, i, data, n_cols, n_threads);
-    }
-    if let (Ok(p), Ok(i)) = (indptr.extract(), indices.extract()) {
-        return with_index::<T, i64>(py, p, i, data, n_cols, n_threads);
-    }
-    Err(data_error("indptr and indices must both be int32 or both be int64 vectors".into()))
-}
-
-#[pymethods]
-impl Csr {
-    #[new]
-    fn new(
-        py: Python<'_>,
-        indptr: &Bound<'_, PyAny>,
-        indices: &Bound<'_, PyAny>,
-        data: &Bound<'_, PyAny>,
-        n_cols: usize,
-        n_threads: usize,
-    ) -> PyResult<Self> {
-        let inner = if let Ok(data) = data.extract::<PyReadonlyArray1<'_, f32>>() {
-            SparseAny::F32(build(py, indptr, indices, vector("data", &data)?, n_cols, n_threads)?)
-        } else if let Ok(data) = data.extract::<PyReadonlyArray1<'_, f64>>() {
-            SparseAny::F64(build(py, indptr, indices, vector("data", &data)?, n_cols, n_threads)?)
-        } else {
-            return Err(data_error("data must be a float32 or float64 vector".into()));
-        };
-        Ok(Self { inner })
-    }
-
-    /// (rows, columns)
-    #[getter]
-    fn shape(&self) -> (usize, usize) {
-        match &self.inner {
-            SparseAny::F32(x) => (x.rows.n_rows(), x.rows.n_cols()),
-            SparseAny::F64(x) => (x.rows.n_rows(), x.rows.n_cols()),
-        }
-    }
-
-    /// Whether some row names a column twice; rows need not be sorted.
-    #[getter]
-    fn repeats_columns(&self) -> bool {
-        match &self.inner {
-            SparseAny::F32(x) => x.rows.repeats_columns(),
-            SparseAny::F64(x) => x.rows.repeats_columns(),
-        }
-    }
-
-    /// Raise DataError at the first NaN or infinity, naming its row and column.
-    fn check_finite(&self, py: Python<'_>, n_threads: usize) -> PyResult<()> {
-        let _ = n_threads;
-        match &self.inner {
-            SparseAny::F32(x) => run(py, 0, |_| x.rows.check_finite()),
-            SparseAny::F64(x) => run(py, 0, |_| x.rows.check_finite()),
-        }
-    }
-}
+use crate::sparse::{Csr, SparseAny};
 
 /// Dense(values)
 ///
@@ -147,47 +31,36 @@ pub enum DenseAny {
     F64(Py<PyArray2<f64>>),
 }
 
-/// Run `$body` with `$rows: &impl Rows<$T>` for either kind of handle and either precision.
+/// Run `$body`, a `PyResult`, with `$rows: &impl Rows<$T>` for either kind of handle and either precision.
 macro_rules! with_rows {
     ($py:expr, $design:expr, |$rows:ident: $T:ident| $body:expr) => {{
-        use separatrix_kernels::dense::Dense as View;
+        use $crate::design::{Dense, DenseAny};
+        use $crate::sparse::{Csr, SparseAny};
         let design: &Bound<'_, PyAny> = $design;
-        if let Ok(csr) = design.cast::<$crate::design::Csr>() {
+        if let Ok(csr) = design.cast::<Csr>() {
             match &csr.get().inner {
-                $crate::design::SparseAny::F32(pair) => {
+                SparseAny::F32(arrays) => {
                     #[allow(dead_code)]
                     type $T = f32;
-                    let $rows = &pair.rows;
-                    $body
+                    arrays.with($py, |$rows| $body)
                 }
-                $crate::design::SparseAny::F64(pair) => {
+                SparseAny::F64(arrays) => {
                     #[allow(dead_code)]
                     type $T = f64;
-                    let $rows = &pair.rows;
-                    $body
+                    arrays.with($py, |$rows| $body)
                 }
             }
-        } else if let Ok(dense) = design.cast::<$crate::design::Dense>() {
+        } else if let Ok(dense) = design.cast::<Dense>() {
             match &dense.get().inner {
-                $crate::design::DenseAny::F32(array) => {
+                DenseAny::F32(array) => {
                     #[allow(dead_code)]
                     type $T = f32;
-                    let guard = $crate::arrays::readonly($py, array)?;
-                    let (n, d) = $crate::arrays::shape($py, array);
-                    let view = View::new($crate::arrays::matrix("X", &guard)?, n, d)
-                        .map_err($crate::errors::to_python)?;
-                    let $rows = &view;
-                    $body
+                    $crate::design::with_dense($py, array, |$rows| $body)
                 }
-                $crate::design::DenseAny::F64(array) => {
+                DenseAny::F64(array) => {
                     #[allow(dead_code)]
                     type $T = f64;
-                    let guard = $crate::arrays::readonly($py, array)?;
-                    let (n, d) = $crate::arrays::shape($py, array);
-                    let view = View::new($crate::arrays::matrix("X", &guard)?, n, d)
-                        .map_err($crate::errors::to_python)?;
-                    let $rows = &view;
-                    $body
+                    $crate::design::with_dense($py, array, |$rows| $body)
                 }
             }
         } else {
@@ -196,6 +69,17 @@ macro_rules! with_rows {
     }};
 }
 pub(crate) use with_rows;
+
+/// Call `body` with the rows of a dense matrix.
+pub fn with_dense<T: Real + Element, R>(
+    py: Python<'_>,
+    array: &Py<PyArray2<T>>,
+    body: impl FnOnce(&View<'_, T>) -> PyResult<R>,
+) -> PyResult<R> {
+    let guard = readonly(py, array)?;
+    let (n, d) = shape(py, array);
+    body(&View::new(matrix("X", &guard)?, n, d).map_err(to_python)?)
+}
 
 #[pymethods]
 impl Dense {
@@ -236,22 +120,14 @@ impl Dense {
         }
     }
 
-    /// Raise DataError at the first NaN or infinity, naming its row and column.
-    fn check_finite(&self, py: Python<'_>, n_threads: usize) -> PyResult<()> {
-        fn check<T: Real + Element>(
-            py: Python<'_>,
-            array: &Py<PyArray2<T>>,
-            n_threads: usize,
-        ) -> PyResult<()> {
-            let guard = readonly(py, array)?;
-            let (n, d) = shape(py, array);
-            let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
-            run(py, 0, |_| view.check_finite(n_threads))
-        }
+    /// Look at all values: false, since no row names a column twice. Raises DataError at the first NaN or
+    /// infinity, naming its row and column.
+    fn check(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
         match &self.inner {
-            DenseAny::F32(array) => check(py, array, n_threads),
-            DenseAny::F64(array) => check(py, array, n_threads),
+            DenseAny::F32(array) => with_dense(py, array, |x| run(py, 0, |_| x.check_finite(n_threads)))?,
+            DenseAny::F64(array) => with_dense(py, array, |x| run(py, 0, |_| x.check_finite(n_threads)))?,
         }
+        Ok(false)
     }
 }
 
@@ -308,18 +184,12 @@ pub fn scores<'py>(
         })?;
         Ok(new_matrix(py, out, k)?.into_any())
     }
-    if let Ok(csr) = design.cast::<Csr>() {
-        return match &csr.get().inner {
-            SparseAny::F32(pair) => product(py, &pair.rows, w, n_threads),
-            SparseAny::F64(pair) => product(py, &pair.rows, w, n_threads),
-        };
-    }
     match design.cast::<Dense>() {
         Ok(handle) => match &handle.get().inner {
             DenseAny::F32(array) => dense(py, array, w, n_threads),
             DenseAny::F64(array) => dense(py, array, w, n_threads),
         },
-        Err(_) => with_any_rows!(py, design, |rows: T| product(py, rows, w, n_threads)),
+        Err(_) => with_rows!(py, design, |rows: T| product::<T, _>(py, rows, w, n_threads)),
     }
 }
 
@@ -333,8 +203,8 @@ pub fn adjoint<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(csr) = design.cast::<Csr>() {
         return match &csr.get().inner {
-            SparseAny::F32(pair) => product::<f32, _>(py, pair.transposed()?, residuals, n_threads),
-            SparseAny::F64(pair) => product::<f64, _>(py, pair.transposed()?, residuals, n_threads),
+            SparseAny::F32(x) => product::<f32, _>(py, &x.transposed(py)?.rows(), residuals, n_threads),
+            SparseAny::F64(x) => product::<f64, _>(py, &x.transposed(py)?.rows(), residuals, n_threads),
         };
     }
     fn dense<'py, T: Packed + Element>(

@@ -3,17 +3,21 @@
 use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
+use separatrix_kernels::csr::Csr as Sparse;
 use separatrix_kernels::dense::Dense as View;
 use separatrix_kernels::exponential::VectorExp;
+use separatrix_kernels::interrupt::Interrupt;
 use separatrix_kernels::losses::{Labeled, SmoothLoss, Targets};
 use separatrix_kernels::rows::Rows;
+use separatrix_kernels::simd::Gather;
 use separatrix_kernels::simd::Packed;
 use separatrix_kernels::{batch, fused, gram as kernel, losses};
 
 use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
-use crate::design::{Csr, Dense, DenseAny, SparseAny, SparsePair, weights_of};
+use crate::design::{Dense, DenseAny, weights_of};
 use crate::errors::{data_error, to_python};
 use crate::run::run;
+use crate::sparse::{Arrays, Csr, SparseAny};
 
 /// Targets and row weights as they came, kept while a kernel reads them.
 struct Held<'py, T: Element> {
@@ -118,25 +122,26 @@ fn dense_pass<'py, T: VectorExp + Packed + Element>(
     Ok((value, new_matrix(py, grad, k)?))
 }
 
-fn sparse_pass<'py, T: VectorExp + Element>(
+fn sparse_pass<'py, T: VectorExp + Gather + Element>(
     py: Python<'py>,
-    pair: &SparsePair<T>,
+    arrays: &Arrays<T>,
     held: &Held<'py, T>,
     w: &Bound<'py, PyAny>,
     n_threads: usize,
 ) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
-    let (x, transpose) = (&pair.rows, pair.transposed()?);
+    let transpose = &arrays.transposed(py)?.rows();
     let w = weights_of::<T>(w)?;
     let k = w.shape()[1];
     let weights = matrix("weights", &w)?;
-    let labeled = held.labeled(x.n_rows(), k)?;
-    let intercept = weights.len() > x.n_cols() * k;
-    let (value, grad) = run(py, x.n_stored().saturating_mul(2 * k), |stop| {
-        let mut scores = vec![T::ZERO; x.n_rows() * k];
+    let labeled = held.labeled(transpose.n_cols(), k)?;
+    let (n_rows, n_cols) = (transpose.n_cols(), transpose.n_rows());
+    let intercept = weights.len() > n_cols * k;
+    let pass = |x: &Sparse<'_, T>, stop: &Interrupt| {
+        let mut scores = vec![T::ZERO; n_rows * k];
         batch::scores(x, weights, k, &mut scores, n_threads, stop)?;
         let mut residuals = vec![T::ZERO; scores.len()];
         let value = losses::losses_at(labeled, &scores, &mut residuals, n_threads, stop)?;
-        let mut inner = vec![T::ZERO; x.n_cols() * k];
+        let mut inner = vec![T::ZERO; n_cols * k];
         batch::scores(transpose, &residuals, k, &mut inner, n_threads, stop)?;
         let mut grad: Vec<f64> = inner.into_iter().map(T::to_f64).collect();
         if intercept {
@@ -149,7 +154,9 @@ fn sparse_pass<'py, T: VectorExp + Element>(
             }
         }
         Ok((value, grad))
-    })?;
+    };
+    let work = transpose.n_stored().saturating_mul(2 * k);
+    let (value, grad) = arrays.with(py, |x| run(py, work, |stop| pass(x, stop)))?;
     Ok((value, new_matrix(py, grad, k)?))
 }
 
@@ -167,11 +174,11 @@ pub fn fused_value_and_grad<'py>(
 ) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
     if let Ok(csr) = design.cast::<Csr>() {
         return match &csr.get().inner {
-            SparseAny::F32(pair) => {
-                sparse_pass(py, pair, &Held::new(loss, targets, row_weights)?, w, n_threads)
+            SparseAny::F32(arrays) => {
+                sparse_pass(py, arrays, &Held::new(loss, targets, row_weights)?, w, n_threads)
             }
-            SparseAny::F64(pair) => {
-                sparse_pass(py, pair, &Held::new(loss, targets, row_weights)?, w, n_threads)
+            SparseAny::F64(arrays) => {
+                sparse_pass(py, arrays, &Held::new(loss, targets, row_weights)?, w, n_threads)
             }
         };
     }

@@ -1,7 +1,6 @@
 //! The extension module `separatrix._core`: takes arrays over, checks them, and calls the kernels.
 
 mod arrays;
-mod csr_view;
 mod design;
 mod dual;
 mod errors;
@@ -9,6 +8,7 @@ mod fused;
 mod online;
 mod quadratic;
 mod run;
+mod sparse;
 mod state;
 mod stochastic;
 
@@ -20,11 +20,11 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use super::csr_view::CsrView;
-    #[pymodule_export]
-    use super::design::{Csr, Dense, adjoint, scores};
+    use super::design::{Dense, adjoint, scores};
     #[pymodule_export]
     use super::online::{Online, vote_shares};
+    #[pymodule_export]
+    use super::sparse::Csr;
     #[pymodule_export]
     use super::stochastic::{
         StepRule, Stochastic, curvature_rate, newest_share, row_adjoint, row_scores, scheduled_rate,

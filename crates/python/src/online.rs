@@ -8,7 +8,7 @@ use separatrix_kernels::rows::Rows;
 use separatrix_kernels::vote;
 
 use crate::arrays::{matrix, new_matrix, vector};
-use crate::csr_view::with_any_rows;
+use crate::design::with_rows;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
 use crate::state::{State, lost, read, taken};
@@ -69,7 +69,7 @@ impl Online {
             }
         };
         let k = n_scores(n_classes);
-        let state: State = with_any_rows!(py, design, |rows: T| {
+        let state: State = with_rows!(py, design, |rows: T| {
             let weights = taken::<T>("weights", weights)?.0;
             let intercept = weights.len() == (rows.n_cols() + 1) * k;
             let average = match average {
@@ -99,7 +99,7 @@ impl Online {
         let examples = Examples { targets: &self.targets, row_weights: &self.row_weights };
         let work = self.n_scores;
         let state = &mut self.state;
-        with_any_rows!(py, &design, |rows: T| {
+        with_rows!(py, &design, |rows: T| {
             let learner = state.downcast_mut::<Learner<T>>().ok_or_else(lost)?;
             run(py, rows.n_stored() * work, |stop| learner.run_epoch(rows, examples, stop))
         })
@@ -109,7 +109,7 @@ impl Online {
     fn margin(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
         let design = self.design.bind(py);
         let examples = Examples { targets: &self.targets, row_weights: &self.row_weights };
-        with_any_rows!(py, design, |rows: T| {
+        with_rows!(py, design, |rows: T| {
             let learner = self.state.downcast_ref::<Learner<T>>().ok_or_else(lost)?;
             run(py, rows.n_stored() * self.n_scores, |stop| learner.margin(rows, examples, stop))
         })

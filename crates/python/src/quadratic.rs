@@ -9,11 +9,13 @@ use separatrix_kernels::dense::Dense as View;
 use separatrix_kernels::quadratic::{self, Descent, Penalty};
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
+use separatrix_kernels::simd::Gather;
 
 use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
-use crate::design::{Csr, Dense, DenseAny, SparseAny, SparsePair};
+use crate::design::{Dense, DenseAny};
 use crate::errors::{data_error, to_python};
 use crate::run::run;
+use crate::sparse::{Arrays, Csr, SparseAny};
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 
@@ -62,22 +64,24 @@ pub fn column_gram<'py>(
     columns: PyReadonlyArray1<'py, i64>,
     weights: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    fn typed<T: Real>(
+    fn typed<T: Gather + Element>(
         py: Python<'_>,
-        pair: &SparsePair<T>,
+        arrays: &Arrays<T>,
         columns: &PyReadonlyArray1<'_, i64>,
         weights: &[f64],
     ) -> PyResult<Vec<f64>> {
-        let numbers = numbers_up_to(columns, pair.rows.n_cols())?;
-        // Each entry of a row meets the others of that row.
-        let width = pair.rows.n_stored() / pair.rows.n_rows().max(1) + 1;
-        let work = pair.rows.n_stored().saturating_mul(width);
-        run(py, work, |stop| kernel::column_gram(&pair.rows, &numbers, weights, stop))
+        arrays.with(py, |x| {
+            let numbers = numbers_up_to(columns, x.n_cols())?;
+            // Each entry of a row meets the others of that row.
+            let width = x.n_stored() / x.n_rows().max(1) + 1;
+            let work = x.n_stored().saturating_mul(width);
+            run(py, work, |stop| kernel::column_gram(x, &numbers, weights, stop))
+        })
     }
     let weights = vector("weights", &weights)?;
     let out = match &design.inner {
-        SparseAny::F32(pair) => typed(py, pair, &columns, weights)?,
-        SparseAny::F64(pair) => typed(py, pair, &columns, weights)?,
+        SparseAny::F32(arrays) => typed(py, arrays, &columns, weights)?,
+        SparseAny::F64(arrays) => typed(py, arrays, &columns, weights)?,
     };
     new_matrix(py, out, columns.len())
 }
@@ -113,13 +117,13 @@ fn descend<T: Real + Element, X: Rows<T>>(
     Ok((weights, descent))
 }
 
-fn sparse<T: Real + Element>(
+fn sparse<T: Gather + Element>(
     py: Python<'_>,
-    pair: &SparsePair<T>,
+    arrays: &Arrays<T>,
     curvature: &Bound<'_, PyAny>,
     request: &Request<'_>,
 ) -> PyResult<(Vec<f64>, Descent)> {
-    descend(py, pair.transposed()?, request.columns, curvature, request)
+    descend(py, &arrays.transposed(py)?.rows(), request.columns, curvature, request)
 }
 
 fn dense<T: Real + Element>(
@@ -176,8 +180,8 @@ pub fn column_descent<'py>(
     let size = start.len();
     let n_cols = if let Ok(csr) = design.cast::<Csr>() {
         match &csr.get().inner {
-            SparseAny::F32(pair) => pair.rows.n_cols(),
-            SparseAny::F64(pair) => pair.rows.n_cols(),
+            SparseAny::F32(arrays) => arrays.shape().1,
+            SparseAny::F64(arrays) => arrays.shape().1,
         }
     } else if let Ok(handle) = design.cast::<Dense>() {
         match &handle.get().inner {
@@ -199,8 +203,8 @@ pub fn column_descent<'py>(
     };
     let (weights, descent) = if let Ok(csr) = design.cast::<Csr>() {
         match &csr.get().inner {
-            SparseAny::F32(pair) => sparse(py, pair, curvature, &request)?,
-            SparseAny::F64(pair) => sparse(py, pair, curvature, &request)?,
+            SparseAny::F32(arrays) => sparse(py, arrays, curvature, &request)?,
+            SparseAny::F64(arrays) => sparse(py, arrays, curvature, &request)?,
         }
     } else {
         match &design.cast::<Dense>()?.get().inner {

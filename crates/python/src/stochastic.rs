@@ -12,8 +12,8 @@ use separatrix_kernels::stochastic::{
 };
 
 use crate::arrays::{matrix, new_matrix, vector};
-use crate::csr_view::with_any_rows;
 use crate::design::weights_of;
+use crate::design::with_rows;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
 use crate::state::{State, lost, read, taken};
@@ -132,7 +132,7 @@ impl Stochastic {
         let kind = kind(&rule.0, rule.1, rule.2)?;
         let schedule = schedule(schedule_name)?;
         let mut n_scores = 0;
-        let state: State = with_any_rows!(py, design, |rows: T| {
+        let state: State = with_rows!(py, design, |rows: T| {
             let (weights, (height, k)) = taken::<T>("weights", weights)?;
             n_scores = k;
             let settings = Settings {
@@ -169,7 +169,7 @@ impl Stochastic {
         let data = Batchwise { loss: &self.loss, targets: &self.targets, row_weights: &self.row_weights };
         let k = self.n_scores;
         let state = &mut self.state;
-        with_any_rows!(py, &design, |rows: T| {
+        with_rows!(py, &design, |rows: T| {
             let state = state.downcast_mut::<Run<T>>().ok_or_else(lost)?;
             // An adaptive rule touches every weight once per batch: never small for long weights.
             let work = (rows.n_stored() + n_rows * rows.n_cols() / 16) * k;
@@ -209,7 +209,7 @@ pub fn curvature_rate(
     k: usize,
 ) -> PyResult<Option<f64>> {
     let loss = RowLoss::new(loss, k, &[]).map_err(to_python)?;
-    with_any_rows!(py, design, |rows: T| run(py, 0, |_| first_rate(rows, &loss)))
+    with_rows!(py, design, |rows: T| run(py, 0, |_| first_rate(rows, &loss)))
 }
 
 /// Scores of the rows `rows` alone, of shape (len(rows), K).
@@ -221,7 +221,7 @@ pub fn row_scores<'py>(
     w: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let numbers = vector("rows", &rows)?;
-    with_any_rows!(py, design, |x: T| {
+    with_rows!(py, design, |x: T| {
         let w = weights_of::<T>(w)?;
         let k = w.shape()[1];
         let w = matrix("weights", &w)?;
@@ -239,7 +239,7 @@ pub fn row_adjoint<'py>(
     residuals: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let numbers = vector("rows", &rows)?;
-    with_any_rows!(py, design, |x: T| {
+    with_rows!(py, design, |x: T| {
         let r: PyReadonlyArray2<'_, T> = residuals
             .extract()
             .map_err(|_| data_error("the residuals must be a matrix of the data's dtype".into()))?;

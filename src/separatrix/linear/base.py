@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix._core import CsrView, scores
+from separatrix._core import scores
 from separatrix.errors import ConvergenceWarning, DataError
 from separatrix.protocols import Array
 from separatrix.results import Solution, StopReason
@@ -39,7 +39,7 @@ class TrainingData:
 
     Attributes
     ----------
-    design : Csr, CsrView or Dense
+    design : Csr or Dense
         Handle on X.
     dtype : dtype
         float32 or float64, as X came.
@@ -53,7 +53,7 @@ class TrainingData:
         Threads to use.
     """
 
-    design: Design | CsrView
+    design: Design
     dtype: np.dtype[Any]
     classes: npt.NDArray[Any]
     codes: npt.NDArray[np.int64]
@@ -68,12 +68,10 @@ class TrainingData:
 
 def checked_design(estimator: Any, X: Any, n_threads: int) -> Design:
     """A handle on X; DataError names the first cell that is not finite."""
-    design = make_design(X, n_threads)
     try:
-        design.check_finite(n_threads)
+        return make_design(X, n_threads)
     except DataError as error:
         raise name_column(error, estimator) from None
-    return design
 
 
 def is_narrow(X: Any) -> bool:

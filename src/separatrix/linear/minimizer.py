@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-from separatrix._core import CsrView
+from separatrix._core import Csr
 from separatrix.errors import DataError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, is_narrow
 from separatrix.linear.progress import progress
@@ -76,7 +76,7 @@ class MinimizingClassifier(BaseLinearClassifier):
     def _make_design(self, X: Any, n_threads: int) -> Any:
         solver = SOLVERS.get(self.solver) if isinstance(self.solver, str) else self.solver
         if is_sparse(X) and not is_narrow(X) and getattr(solver, "reads_in_place", False):
-            return CsrView(X.indptr, X.indices, X.data, X.shape[1])
+            return Csr(X.indptr, X.indices, X.data, X.shape[1])
         return super()._make_design(X, n_threads)
 
     def _objective(self, data: TrainingData, C: float) -> Objective:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import Csr, CsrView, Dense, adjoint, row_adjoint, row_scores, scores
+from separatrix._core import Csr, Dense, adjoint, row_adjoint, row_scores, scores
 from separatrix.protocols import Array
 
 __all__ = ["Design", "FlatScores", "RowScores", "make_design"]
@@ -17,18 +17,22 @@ Design: TypeAlias = Csr | Dense
 
 
 def make_design(X: npt.NDArray[Any] | sp.csr_array | sp.csr_matrix, n_threads: int) -> Design:
-    """Hand a float32 or float64 matrix to the kernels, which check every index.
+    """Hand a float32 or float64 matrix to the kernels, which read it where it lies.
 
-    Columns that stand twice in a row are added up in a copy; X is left as it is.
+    DataError names the first cell that is not finite or outside the matrix. Columns that stand
+    twice in a row are added up in a copy; X is left as it is.
     """
     if not sp.issparse(X):
-        return Dense(np.ascontiguousarray(X))
-    design = Csr(X.indptr, X.indices, X.data, X.shape[1], n_threads)
-    if not design.repeats_columns:
-        return design
-    summed = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
-    summed.sum_duplicates()
-    return Csr(summed.indptr, summed.indices, summed.data, summed.shape[1], n_threads)
+        dense = Dense(np.ascontiguousarray(X))
+        dense.check(n_threads)
+        return dense
+    design = Csr(X.indptr, X.indices, X.data, X.shape[1])
+    if design.check(n_threads):
+        X = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
+        X.sum_duplicates()
+        design = Csr(X.indptr, X.indices, X.data, X.shape[1])
+        design.check(n_threads)
+    return design
 
 
 class FlatScores:
@@ -36,8 +40,8 @@ class FlatScores:
 
     Parameters
     ----------
-    design : Csr, CsrView or Dense
-        The data, n rows and d columns; a CsrView has no `adjoint` but that of a `subset`.
+    design : Csr or Dense
+        The data, n rows and d columns.
     n_scores : int
         Number of scores K per row.
     intercept : bool
@@ -50,7 +54,7 @@ class FlatScores:
 
     def __init__(
         self,
-        design: Design | CsrView,
+        design: Design,
         n_scores: int,
         *,
         intercept: bool,
@@ -80,8 +84,6 @@ class FlatScores:
     def adjoint(self, ds: Array) -> Array:
         """X' ds with the column sums of ds below, float64, of the shape of the weights."""
         residuals = np.ascontiguousarray(ds, dtype=self.dtype)
-        if isinstance(self.design, CsrView):
-            raise TypeError("rows that are read in place have no transpose; take a subset of them")
         grad = adjoint(self.design, residuals, self.n_threads).astype(np.float64, copy=False)
         if self.intercept:
             grad = np.vstack([grad, ds.sum(axis=0, dtype=np.float64)[None]])

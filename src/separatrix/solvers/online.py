@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import CsrView, Online
+from separatrix._core import Online
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.scores import Design
@@ -128,7 +128,7 @@ class OnlineLearner:
 
     def run(
         self,
-        design: Design | CsrView,
+        design: Design,
         codes: npt.NDArray[np.int64],
         row_weights: npt.NDArray[np.float64] | None,
         n_classes: int,
@@ -143,7 +143,7 @@ class OnlineLearner:
 
         Parameters
         ----------
-        design : Csr, CsrView or Dense
+        design : Csr or Dense
             The rows.
         codes : ndarray of shape (n,)
             Class numbers.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from separatrix._core import CsrView, vote_shares
+from separatrix._core import Csr, vote_shares
 from separatrix.errors import DataError
 from separatrix.results import Monitor, StopReason
 from separatrix.scores import make_design
@@ -90,8 +90,8 @@ def test_sparse_borrowed_and_dense_rows_agree(dtype, K):
         for design in (
             make_design(X, 1),
             make_design(S, 2),
-            CsrView(S.indptr, S.indices, S.data, 12),
-            CsrView(S.indptr.astype(np.int64), S.indices.astype(np.int64), S.data, 12),
+            Csr(S.indptr, S.indices, S.data, 12),
+            Csr(S.indptr.astype(np.int64), S.indices.astype(np.int64), S.data, 12),
         )
     ]
     tolerance = 1e-4 if dtype == np.float32 else 1e-12
@@ -170,7 +170,7 @@ def test_bad_cells_are_named_on_the_way(index, dtype, K, seed, weight):
     column = columns[bad[0]]
 
     def run_on(columns, values):
-        design = CsrView(starts, columns, values, d)
+        design = Csr(starts, columns, values, d)
         y = np.arange(n) % K
         run(np.empty((n, d), dtype), y, K, seed=seed, design=design, weights=weights)
 
@@ -194,7 +194,7 @@ def test_repeated_columns_add_up_in_steps_and_norms():
     twice = np.hstack([0.25 * rows, 0.75 * rows[:, ::-1]])
     columns = np.tile(np.r_[np.arange(d), np.arange(d)[::-1]], n).astype(np.int32)
     starts = np.arange(0, n * 2 * d + 1, 2 * d, dtype=np.int32)
-    view = CsrView(starts, columns, twice.ravel(), d)
+    view = Csr(starts, columns, twice.ravel(), d)
     expected = run(rows, y, 2, "mira", averaging="average", seed=1)
     found = run(rows, y, 2, "mira", averaging="average", seed=1, design=view)
     np.testing.assert_allclose(found.solution.w, expected.solution.w, atol=1e-10)
@@ -206,6 +206,6 @@ def test_repeated_columns_add_up_in_steps_and_norms():
 
 def test_malformed_views_are_errors():
     with pytest.raises(DataError, match="row pointer"):
-        CsrView(np.array([0, 2, 1]), np.array([0]), np.array([1.0]), 3)
+        Csr(np.array([0, 2, 1]), np.array([0]), np.array([1.0]), 3)
     with pytest.raises(DataError, match="indices"):
-        CsrView(np.array([0, 1]), np.array([0, 1]), np.array([1.0]), 3)
+        Csr(np.array([0, 1]), np.array([0, 1]), np.array([1.0]), 3)

@@ -49,7 +49,7 @@ fn the_lazy_average_is_the_average_of_the_logged_vectors() {
 fn sparse_rows_give_the_weights_of_dense_rows() {
     let dense = run(Rule::Perceptron { rate: 0.5 }, Keep::Last, 3, &TARGETS, 3);
     let columns: Vec<i32> = (0..12).map(|c| c % 2).collect();
-    let x = Csr::new(&[0, 2, 4, 6, 8, 10, 12], &columns, &ROWS, 2, 1).expect("valid");
+    let x = Csr::new(&[0, 2, 4, 6, 8, 10, 12], &columns, &ROWS, 2).expect("valid");
     let rule = Rule::Perceptron { rate: 0.5 };
     let mut sparse =
         Online::new(rule, Keep::Last, 3, true, vec![0.0; 9], Vec::new(), 0, Some(3)).expect("valid");
@@ -79,7 +79,7 @@ fn an_uncapped_step_of_mira_mends_the_mistake_by_one() {
 
 #[test]
 fn an_empty_row_without_bias_is_a_mistake_that_nothing_mends() {
-    let x = Csr::new(&[0i32, 0], &[], &[] as &[f64], 1, 1).expect("valid");
+    let x = Csr::new(&[0, 0], &[], &[] as &[f64], 1).expect("valid");
     let rule = Rule::Mira { cap: 1.0 };
     let mut learner = Online::new(rule, Keep::Last, 2, false, vec![0.0], Vec::new(), 0, None).expect("valid");
     let one = Examples { targets: &[1], row_weights: &[] };

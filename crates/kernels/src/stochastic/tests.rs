@@ -89,7 +89,7 @@ fn sparse_equals_dense_for_many_scores() {
     let loss = RowLoss::new("multiclass_logistic", 3, &[]).expect("known");
     let data = Batchwise { loss: &loss, targets: &[0, 1, 2, 0, 2, 1], row_weights: &[] };
     let columns: Vec<i32> = (0..12).map(|c| c % 2).collect();
-    let sparse = Csr::new(&[0, 2, 4, 6, 8, 10, 12], &columns, &X, 2, 1).expect("valid");
+    let sparse = Csr::new(&[0, 2, 4, 6, 8, 10, 12], &columns, &X, 2).expect("valid");
     let dense = Dense::new(&X, 6, 2).expect("shape");
     for kind in [Kind::Plain, Kind::AdaGrad] {
         let start = |_| {

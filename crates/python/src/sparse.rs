@@ -1,0 +1,177 @@
+//! A handle on a sparse matrix: its columns and values are read where they lie.
+
+use std::sync::OnceLock;
+
+use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+use separatrix_kernels::KernelError;
+use separatrix_kernels::csr::{Csr as Rows, Measured, OwnedCsr, checked_starts};
+use separatrix_kernels::simd::{Gather, Index};
+
+use crate::arrays::vector;
+use crate::errors::{data_error, to_python};
+use crate::run::run;
+
+/// The columns of a matrix: borrowed, or narrowed to 32 bits.
+enum Columns {
+    Borrowed(Py<PyArray1<i32>>),
+    Narrowed(Vec<i32>),
+}
+
+/// The arrays of a matrix of one precision, and what was found out about it.
+pub struct Arrays<T: Element> {
+    starts: Vec<usize>,
+    columns: Columns,
+    values: Py<PyArray1<T>>,
+    n_cols: usize,
+    measured: OnceLock<Measured>,
+    transpose: OnceLock<OwnedCsr<T>>,
+}
+
+/// Which of the two precisions a sparse handle holds.
+pub enum SparseAny {
+    /// Single precision.
+    F32(Arrays<f32>),
+    /// Double precision.
+    F64(Arrays<f64>),
+}
+
+/// Csr(indptr, indices, data, n_cols)
+///
+/// A sparse matrix over borrowed arrays. Lengths and row pointers are checked when it is built; `check` looks
+/// at all columns and values, and kernels check every column again where they use it.
+#[pyclass(frozen, module = "separatrix._core")]
+pub struct Csr {
+    /// The matrix.
+    pub inner: SparseAny,
+}
+
+fn reading<'py, T: Element>(array: &Bound<'py, PyArray1<T>>) -> PyResult<PyReadonlyArray1<'py, T>> {
+    array.try_readonly().map_err(|_| data_error("the array is being written to by another kernel".into()))
+}
+
+/// Columns of 64 bits in 32; those that do not fit are outside every matrix that we take.
+fn narrowed(columns: &[i64], starts: &[usize], n_cols: usize) -> Result<Vec<i32>, KernelError> {
+    let narrow = |(at, &index): (usize, &i64)| {
+        i32::try_from(index).map_err(|_| {
+            let row = starts.partition_point(|&start| start <= at).saturating_sub(1);
+            KernelError::IndexOutOfRange { row, index, n_cols }
+        })
+    };
+    columns.iter().enumerate().map(narrow).collect()
+}
+
+impl<T: Gather + Element> Arrays<T> {
+    fn new(
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        values: &Bound<'_, PyArray1<T>>,
+        n_cols: usize,
+    ) -> PyResult<Self> {
+        fn starts<I: Index + Element>(indptr: &Bound<'_, PyArray1<I>>, nnz: usize) -> PyResult<Vec<usize>> {
+            let indptr = reading(indptr)?;
+            checked_starts(vector("indptr", &indptr)?, nnz).map_err(to_python)
+        }
+        if i32::try_from(n_cols).is_err() {
+            return Err(data_error(format!("{n_cols} columns are too many: at most 2^31 - 1")));
+        }
+        let nnz = vector("data", &reading(values)?)?.len();
+        let (starts, columns) = if let (Ok(indptr), Ok(indices)) =
+            (indptr.cast::<PyArray1<i32>>(), indices.cast::<PyArray1<i32>>())
+        {
+            (starts(indptr, nnz)?, Columns::Borrowed(indices.clone().unbind()))
+        } else if let (Ok(indptr), Ok(indices)) =
+            (indptr.cast::<PyArray1<i64>>(), indices.cast::<PyArray1<i64>>())
+        {
+            let starts = starts(indptr, nnz)?;
+            let indices = reading(indices)?;
+            let columns = narrowed(vector("indices", &indices)?, &starts, n_cols).map_err(to_python)?;
+            (starts, Columns::Narrowed(columns))
+        } else {
+            return Err(data_error("indptr and indices must both be int32 or both be int64 vectors".into()));
+        };
+        let arrays = Self {
+            starts,
+            columns,
+            values: values.clone().unbind(),
+            n_cols,
+            measured: OnceLock::new(),
+            transpose: OnceLock::new(),
+        };
+        arrays.with(values.py(), |_| Ok(()))?;
+        Ok(arrays)
+    }
+
+    /// Call `body` with the rows.
+    pub fn with<R>(&self, py: Python<'_>, body: impl FnOnce(&Rows<'_, T>) -> PyResult<R>) -> PyResult<R> {
+        let values = reading(self.values.bind(py))?;
+        let values = vector("data", &values)?;
+        let norms = self.measured.get().map_or(&[][..], |measured| &measured.norms);
+        let rows = |columns| Rows::new(&self.starts, columns, values, self.n_cols).map_err(to_python);
+        match &self.columns {
+            Columns::Borrowed(array) => {
+                let columns = reading(array.bind(py))?;
+                body(&rows(vector("indices", &columns)?)?.with_norms(norms))
+            }
+            Columns::Narrowed(columns) => body(&rows(columns)?.with_norms(norms)),
+        }
+    }
+
+    /// (rows, columns)
+    pub fn shape(&self) -> (usize, usize) {
+        (self.starts.len() - 1, self.n_cols)
+    }
+
+    fn check(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
+        let measured = self.with(py, |rows| run(py, 0, |_| rows.measure(n_threads)))?;
+        Ok(self.measured.get_or_init(|| measured).repeats)
+    }
+
+    /// The transpose, made when first asked for.
+    pub fn transposed(&self, py: Python<'_>) -> PyResult<&OwnedCsr<T>> {
+        if let Some(transpose) = self.transpose.get() {
+            return Ok(transpose);
+        }
+        let transpose = self.with(py, |rows| run(py, 0, |_| OwnedCsr::transpose_of(rows)))?;
+        Ok(self.transpose.get_or_init(|| transpose))
+    }
+}
+
+#[pymethods]
+impl Csr {
+    #[new]
+    fn new(
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        n_cols: usize,
+    ) -> PyResult<Self> {
+        let inner = if let Ok(data) = data.cast::<PyArray1<f32>>() {
+            SparseAny::F32(Arrays::new(indptr, indices, data, n_cols)?)
+        } else if let Ok(data) = data.cast::<PyArray1<f64>>() {
+            SparseAny::F64(Arrays::new(indptr, indices, data, n_cols)?)
+        } else {
+            return Err(data_error("data must be a float32 or float64 vector".into()));
+        };
+        Ok(Self { inner })
+    }
+
+    /// (rows, columns)
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        match &self.inner {
+            SparseAny::F32(x) => x.shape(),
+            SparseAny::F64(x) => x.shape(),
+        }
+    }
+
+    /// Look at all columns and values: whether some row names a column twice. Raises DataError at the first
+    /// column outside the matrix, NaN or infinity, naming row and column.
+    fn check(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
+        match &self.inner {
+            SparseAny::F32(x) => x.check(py, n_threads),
+            SparseAny::F64(x) => x.check(py, n_threads),
+        }
+    }
+}
