@@ -184,6 +184,13 @@ def gram(
     intercept: bool,
     n_threads: int,
 ) -> _Floats: ...
+def label_gram(
+    design: Dense,
+    rows: npt.NDArray[np.int64] | None,
+    weights: npt.NDArray[np.float64],
+    intercept: bool,
+    n_threads: int,
+) -> npt.NDArray[np.float64]: ...
 def quadratic_descent(
     hessian: npt.NDArray[np.float64],
     gradient: npt.NDArray[np.float64],

@@ -24,6 +24,7 @@ pub mod fused;
 pub mod gram;
 pub mod hot;
 pub mod interrupt;
+pub mod label_gram;
 pub mod losses;
 pub mod margin_dual;
 pub mod online;

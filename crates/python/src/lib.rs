@@ -31,7 +31,7 @@ mod _core {
     use super::dual::{DualBinary, DualMulticlass};
 
     #[pymodule_export]
-    use super::fused::{fused_value_and_grad, gram, losses_at};
+    use super::fused::{fused_value_and_grad, gram, label_gram, losses_at};
 
     #[pymodule_export]
     use super::quadratic::{column_descent, column_gram, quadratic_descent};

@@ -7,19 +7,33 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
 
+from separatrix._core import Dense
+from separatrix.losses import Logistic, multiclass_logistic
 from separatrix.objective import Objective
-from separatrix.protocols import Array
+from separatrix.protocols import Array, Loss
+from separatrix.regularizers import L2
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
+from separatrix.solvers.interior_system import NewtonSystem, Problem
+from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.preconditioner import dense_values
 
 __all__ = ["InteriorPoint"]
 
-#: Rows are left out of the system while their curvatures add up to this; the penalty has 1.
-_LEFT_OUT = 0.05
+#: Scores n K from which a smooth problem is solved first, to begin near the solution.
+_MANY_SCORES = 2000
+#: Relative gap and passes of that problem.
+_ROUGH = {"tol": 0.1, "max_passes": 30}
+#: Labels that come within so many costs of the margin take part from the start.
+_NEAR = 3.0
+#: Labels that come within this share of a cost of the margin are admitted later.
+_ADMITTED = 0.3
+#: Where the path begins: alpha mu as a share of the mean weight times the mean cost.
+_FIRST = 0.3
+#: Correctors of a step at most, beyond Mehrotra's.
+_CORRECTORS = 3
 
 
 @dataclass(frozen=True)
@@ -33,9 +47,14 @@ class InteriorPoint:
 
     with duals :math:`\alpha_{ik} \ge 0` that sum to :math:`U_i = C c_i` over k. Newton's method on
     the optimality conditions with :math:`\alpha_{ik} \mu_{ik} = \tau`, predictor and corrector as
-    in Mehrotra (1992), needs one symmetric system in w a step: I + sum_i x_i x_i' (x) M_i with
-    :math:`M_i = \mathrm{diag}(D_i) - D_i D_i' / \sum D_i`, :math:`D = \alpha / \mu`. Two classes
-    are the case in which the first class keeps the score zero.
+    in Mehrotra (1992) with more correctors as in Gondzio (1996), needs one symmetric system in w
+    a step: I + sum_i x_i x_i' (x) M_i with :math:`M_i = \mathrm{diag}(D_i) - D_i D_i' / \sum D_i`,
+    :math:`D = \alpha / \mu`. Two classes are the case in which the first class keeps the score
+    zero.
+
+    Most labels of most rows never come near the margin, and their duals are zero. They are left
+    out until the weights bring them close; the duality gap is that of the whole problem. Larger
+    problems begin at a rough solution with the logistic loss.
 
     Examples
     --------
@@ -53,13 +72,14 @@ class InteriorPoint:
     needs: ClassVar[frozenset[str]] = frozenset({"dual", "dense", "hinge"})
 
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
-        """Minimize until `monitor` says stop; starts in the middle, `w0` is ignored."""
+        """Minimize from the middle of the feasible set near `w0` until `monitor` says stop."""
         check_needs(self, objective)
         state = _State(objective)
         best = _Best(state.w, np.inf, np.inf, state.alpha, state.mu)
         n_passes, stopped = 0.0, None
         try:
             with blas_threads(1):
+                n_passes = state.begin(w0)
                 while stopped is None:
                     value, gap = state.certificate()
                     n_passes += 1
@@ -95,7 +115,10 @@ class _Best:
 
 
 class _State:
-    """Iterate (w, xi, alpha, mu), strictly inside the feasible set, for rows of positive weight."""
+    """Iterate (w, xi, alpha, mu), strictly inside the feasible set, for rows of positive weight.
+
+    `member` tells the labels that take part; a row with one of them has its whole weight there.
+    """
 
     def __init__(self, objective: Objective) -> None:
         values = dense_values(objective)
@@ -104,24 +127,29 @@ class _State:
         upper = objective.row_weights
         self.kept = np.flatnonzero(upper > 0)
         self.upper = upper[self.kept]
-        rows, columns = objective.weight_shape
-        self.X = np.ones((len(self.kept), rows))
-        self.X[:, : values.shape[1]] = values[self.kept]
-        self.norms = np.einsum("ij,ij->i", self.X, self.X)
-        self.two = columns == 1
-        self.gold, self.cost = self._targets_and_costs(columns)
-        self.penalty = np.ones((rows, 1))
+        size, columns = objective.weight_shape
+        X = np.ones((len(self.kept), size))
+        X[:, : values.shape[1]] = values if len(X) == len(values) else values[self.kept]
+        penalty = np.ones((size, 1))
         if objective.exempt:
-            self.penalty[-1] = 0
-        n_labels = self.cost.shape[1]
-        self.w = np.zeros((rows, columns))
-        self.alpha = np.repeat(self.upper[:, None] / n_labels, n_labels, axis=1)
-        self.mu = 1 + self.cost.max(axis=1, keepdims=True) - self.cost
+            penalty[-1] = 0
+        squares = np.einsum("ij,ij->i", X, X)
+        n_threads = int(getattr(objective.score_map, "n_threads", 1))
+        self.problem = Problem(X, Dense(X), squares, penalty, columns == 1, n_threads)
+        self.gold, self.cost = self._targets_and_costs(columns)
+        self.mean_cost = float(self.cost.mean()) * self.cost.shape[1] / (self.cost.shape[1] - 1)
+        # Positions of the right labels in the flattened arrays.
+        self.gold_at = np.arange(0, self.cost.size, self.cost.shape[1]) + self.gold
+        self.w = np.zeros((size, columns))
+        self.alpha = np.zeros(self.cost.shape)
+        self.mu = np.ones(self.cost.shape)
+        self.member = np.ones(self.cost.shape, dtype=np.bool_)
+        self.hot = np.arange(len(X))
         self.stuck = 0
 
     def _targets_and_costs(self, columns: int) -> tuple[npt.NDArray[np.intp], Array]:
         targets = self.objective.targets[self.kept]
-        if self.two:
+        if self.problem.two:
             gold = (targets > 0).astype(np.intp)
             return gold, 1.0 - np.eye(2)[gold]
         gold = targets.astype(np.intp)
@@ -129,136 +157,160 @@ class _State:
         table = 1.0 - np.eye(columns) if max_op.cost is None else max_op.cost
         return gold, table[gold]
 
-    def _scores(self, w: Array) -> Array:
-        """Scores of every label; the first of two labels keeps zero."""
-        scores = self.X @ w
-        return np.column_stack([np.zeros(len(scores)), scores]) if self.two else scores
+    def begin(self, w0: Array | None) -> float:
+        """Center the iterate at `w0`, or near the solution; returns the passes that took."""
+        n_passes = 0.0
+        if w0 is not None:
+            self.w = np.array(w0, dtype=np.float64)
+        elif self.cost.size >= _MANY_SCORES and self.mean_cost > 0:
+            n_passes = self._rough()
+        self._score()
+        if self.w.any():
+            gold = self.reach.reshape(-1)[self.gold_at][:, None]
+            self.member = self.reach >= gold - _NEAR * self.mean_cost
+            self.member.reshape(-1)[self.gold_at] = True
+        self._center(np.arange(len(self.upper)), self._first())
+        return n_passes
 
-    def _adjoint(self, residuals: Array) -> Array:
-        return self.X.T @ (residuals[:, 1:] if self.two else residuals)
+    def _first(self) -> float:
+        return _FIRST * float(self.upper.mean()) * (self.mean_cost or 1.0)
 
-    def _signed(self, alpha: Array) -> Array:
-        """U_i [y_i = k] - alpha_ik, the share of row i in w_k."""
-        shares = -alpha
-        shares[np.arange(len(shares)), self.gold] += self.upper
-        return shares
+    def _rough(self) -> float:
+        """Weights of the smooth problem whose temperature is the mean cost."""
+        objective = self.objective
+        loss: Loss = Logistic() if self.problem.two else multiclass_logistic()
+        smooth = Objective(
+            objective.score_map,
+            loss,
+            L2(),
+            objective.targets,
+            C=objective.C / self.mean_cost,
+            sample_weight=objective.sample_weight,
+            exempt=objective.exempt,
+        )
+        solver = Lbfgs(memory=20, precondition=True)
+        solution = solver.minimize(smooth, None, Monitor(**_ROUGH))
+        if solution.stopped is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        self.w = self.mean_cost * solution.w
+        return solution.n_passes
+
+    def _score(self) -> None:
+        """Set `reach`, score plus cost of every label."""
+        self.reach = self.problem.scores(self.problem.X, self.w) + self.cost
+
+    def _center(self, rows: npt.NDArray[np.int64], product: float) -> None:
+        """Set alpha and mu of `rows` so that alpha mu = product for all members, w as it is.
+
+        xi solves sum_k product / (xi - reach_k) = U. Newton's method on the reciprocal of that
+        sum, which is concave, climbs from the left.
+        """
+        member = self.member[rows]
+        reach = np.where(member, self.reach[rows], -np.inf)
+        upper = self.upper[rows, None]
+        xi = reach.max(axis=1, keepdims=True) + product / upper
+        for _ in range(8):
+            inverse = 1 / (xi - reach)
+            total = inverse.sum(axis=1, keepdims=True)
+            xi += (product / upper - 1 / total) * total**2 / (inverse**2).sum(axis=1, keepdims=True)
+        mu = xi - reach
+        alpha = product / mu
+        alpha *= upper / alpha.sum(axis=1, keepdims=True)
+        # A row without a choice stays where it is.
+        single = np.count_nonzero(member, axis=1) == 1
+        mu[single] = 0.0
+        self.alpha, self.mu = self.alpha.copy(), self.mu.copy()
+        self.alpha[rows], self.mu[rows] = alpha, np.where(member, mu, 1.0)
+        self.hot = np.flatnonzero(np.count_nonzero(self.member, axis=1) > 1)
+
+    def _share(self) -> Array:
+        """sum_i (U_i e_y - alpha_i) x_i, the weights that belong to the duals."""
+        hot = self.hot
+        shares = -self.alpha[hot]
+        shares[np.arange(len(hot)), self.gold[hot]] += self.upper[hot]
+        X = self.problem.X
+        return self.problem.adjoint(X if len(hot) == len(X) else X[hot], shares)
 
     def certificate(self) -> tuple[float, float]:
-        """P(w) and the duality gap; see `DualCoordinateDescent` for free intercepts."""
-        scores = self._scores(self.w)
-        own = scores[np.arange(len(scores)), self.gold]
-        losses = (scores + self.cost).max(axis=1) - own
-        penalized = self.w * self.penalty
+        """P(w), and P(w) minus the value of the dual at alpha.
+
+        With exempt intercepts the duals must balance over the classes; what is missing is charged
+        with the size of the intercepts, as in `Objective.gap_bound`.
+        """
+        penalized = self.problem.penalty * self.w
+        losses = self.reach.max(axis=1) - self.reach.reshape(-1)[self.gold_at]
         value = 0.5 * float(np.vdot(penalized, self.w)) + float(self.upper @ losses)
-        by_duals = self._adjoint(self._signed(self.alpha))
+        by_duals = self._share()
+        self.residual = penalized - by_duals
         dual = float(np.vdot(self.alpha, self.cost))
-        dual -= 0.5 * float(np.vdot(by_duals * self.penalty, by_duals))
+        dual -= 0.5 * float(np.vdot(by_duals * self.problem.penalty, by_duals))
         gap = value - dual
         if self.objective.exempt:
             b, excess = self.w[-1], by_duals[-1]
             gap += float(b @ excess + np.abs(excess) @ (1 + np.abs(b)))
         return value, max(gap, 0.0)
 
+    def _admit(self) -> None:
+        """Let labels take part that came close to the margin of their row."""
+        if self.member.all():
+            return
+        # xi of every row, from the label with the largest dual.
+        chief = np.arange(0, self.alpha.size, self.alpha.shape[1]) + self.alpha.argmax(axis=1)
+        xi = self.reach.reshape(-1)[chief] + self.mu.reshape(-1)[chief]
+        near = self.reach > xi[:, None] - _ADMITTED * self.mean_cost
+        near &= ~self.member
+        if not near.any():
+            return
+        products = self.alpha[self.hot] * self.mu[self.hot]
+        members = np.count_nonzero(self.member[self.hot])
+        product = float(products.sum()) / members if members else self._first()
+        self.member = self.member | near
+        self._center(np.flatnonzero(near.any(axis=1)), product)
+        self.residual = self.problem.penalty * self.w - self._share()
+
     def step(self) -> bool:
-        """Predictor, corrector, move; False when no progress is possible any more."""
-        D = self.alpha / self.mu
-        total = D.sum(axis=1, keepdims=True)
-        solve = self._factor(D, total)
-        if solve is None:
+        """Predictor, correctors, move; False when no progress is possible any more."""
+        self._admit()
+        hot = self.hot
+        if not len(hot):
             return False
-        residual = self.penalty * self.w - self._adjoint(self._signed(self.alpha))
-        n = self.alpha.size
-        # Near the end one D of a row exceeds the others by many orders of magnitude: scores are
-        # taken relative to its label, and its own alpha from the sum of the others.
-        rows, chief = np.arange(len(D)), D.argmax(axis=1)
-
-        def balanced(moves: Array) -> Array:
-            moves[rows, chief] = 0
-            moves[rows, chief] = -moves.sum(axis=1)
-            return moves
-
-        now = float(np.vdot(self.alpha, self.mu)) / n
-
-        def direction(products: Array) -> tuple[Array, Array, Array]:
-            """Newton direction (w, alpha, mu) towards alpha mu = products."""
-            a = products / self.mu - self.alpha
-            mean = a.sum(axis=1, keepdims=True) / total
-            fixed = balanced(a - D * mean)
-            dw = solve(-residual - self._adjoint(fixed))
-            ds = self._scores(dw)
-            ds -= ds[rows, chief][:, None]
-            shift = (D * ds).sum(axis=1, keepdims=True) / total
-            dalpha = balanced(fixed + D * (ds - shift))
-            return dw, dalpha, mean + shift - ds
-
-        _, dalpha, dmu = direction(np.zeros_like(self.alpha))
-        t = self._longest(dalpha, dmu)
-        after = float(np.vdot(self.alpha + t * dalpha, self.mu + t * dmu)) / n
-        products = np.maximum(now * (after / now) ** 3 - dalpha * dmu, -0.5 * self.alpha * self.mu)
-        dw, dalpha, dmu = direction(products)
-        if not np.isfinite(dw).all():
+        alpha, mu, member = self.alpha[hot], self.mu[hot], self.member[hot]
+        system = NewtonSystem(self.problem, hot, alpha, mu, member, self.residual)
+        if system.failed:
             return False
-        t = min(1.0, 0.995 * self._longest(dalpha, dmu))
-        self.w = self.w + t * dw
-        self.alpha = self.alpha + t * dalpha
-        self.alpha *= (self.upper / self.alpha.sum(axis=1))[:, None]
-        self.mu = self.mu + t * dmu
+        n = system.n_members
+        gaps = alpha * mu * member
+        now = float(gaps.sum()) / n
+        move = system.direction(np.zeros_like(alpha))
+        t = system.longest(move)
+        after = float(np.vdot(alpha + t * move.alpha, (mu + t * move.mu) * member)) / n
+        target = now * (after / now) ** 3
+        products = np.maximum(target - move.alpha * move.mu, -0.5 * gaps) * member
+        move = system.direction(products)
+        t = system.longest(move)
+        for _ in range(_CORRECTORS):
+            # Products that a longer step would leave far from the target are drawn to it.
+            ahead = min(1.0, t + 0.3)
+            reached = (alpha + ahead * move.alpha) * (mu + ahead * move.mu)
+            wanted = np.minimum(np.maximum(reached, 0.1 * target), 10 * target)
+            corrected = products + np.maximum(wanted - reached, -10 * target) * member
+            other = system.direction(corrected)
+            longer = system.longest(other)
+            if longer < t + 0.03:
+                break
+            products, move, t = corrected, other, longer
+        if not np.isfinite(move.w).all():
+            return False
+        t = min(1.0, 0.995 * t)
+        self.w = self.w + t * move.w
+        alpha = alpha + t * move.alpha
+        alpha *= (self.upper[hot] / alpha.sum(axis=1))[:, None]
+        self.alpha, self.mu = self.alpha.copy(), self.mu.copy()
+        self.alpha[hot] = alpha
+        self.mu[hot] = mu + t * move.mu
+        self._score()
         self.stuck = self.stuck + 1 if t < 1e-3 else 0
         return self.stuck < 5
-
-    def _longest(self, dalpha: Array, dmu: Array) -> float:
-        """Largest step up to 1 that keeps alpha and mu non-negative."""
-        t = 1.0
-        for at, by in ((self.alpha, dalpha), (self.mu, dmu)):
-            falling = by < 0
-            if falling.any():
-                t = min(t, float((at[falling] / -by[falling]).min()))
-        return t
-
-    def _factor(self, D: Array, total: Array) -> Any:
-        """The inverse of diag(penalty) + sum_i x_i x_i' (x) M_i as a map, or None."""
-        rows, columns = self.w.shape
-        matrix = self._normal_matrix(D, total)
-        diagonal = np.einsum("ii->i", matrix)
-        scale = float(diagonal.mean()) or 1.0
-        if columns > 1 and self.objective.exempt:
-            # All intercepts may move together; stiffness there does not change the solution.
-            matrix[-columns:, -columns:] += scale / columns
-        diagonal += np.repeat(self.penalty[:, 0], columns)
-        diagonal += 1e-15 * scale
-        factor, failed = lapack.dpotrf(matrix, lower=1)
-        if failed:
-            return None
-
-        def solve(rhs: Array) -> Array:
-            x, _ = lapack.dpotrs(factor, rhs.reshape(-1), lower=1)
-            return np.asarray(x).reshape(rows, columns)
-
-        return solve
-
-    def _normal_matrix(self, D: Array, total: Array) -> Array:
-        """sum_i x_i x_i' (x) M_i, of shape (d K, d K) in the order of w.ravel().
-
-        Rows far from the margin are left out while their share is negligible: the step stays
-        feasible for any dw, and the next residual takes up the error.
-        """
-        rows, columns = self.w.shape
-        others = _sums_of_others(D)
-        curvature = (D * others / total).sum(axis=1) * self.norms
-        order = np.argsort(curvature)
-        first = int(np.searchsorted(np.cumsum(curvature[order]), _LEFT_OUT))
-        taken = np.sort(order[first:])
-        X, D, total, others = self.X[taken], D[taken], total[taken], others[taken]
-        if self.two:
-            part = X * np.sqrt(D[:, :1] * D[:, 1:] / total)
-            return part.T @ part
-        outer = (X[:, :, None] * (D / np.sqrt(total))[:, None, :]).reshape(len(D), -1)
-        matrix = -(outer.T @ outer)
-        blocks = matrix.reshape(rows, columns, rows, columns)
-        for k in range(columns):
-            part = X * np.sqrt(D[:, k] * others[:, k] / total[:, 0])[:, None]
-            blocks[:, k, :, k] = part.T @ part
-        return matrix
 
     def duals(self, alpha: Array, mu: Array) -> Array:
         """Duals of all rows: (n,) for two classes, (n, K) for more.
@@ -266,24 +318,12 @@ class _State:
         At the optimum one of alpha and mu is zero; alpha counts as zero where its effect on the
         score of its own row, alpha |x|^2, is below mu.
         """
-        alpha = np.where(alpha * self.norms[:, None] > mu, alpha, 0.0)
+        alpha = np.where(alpha * self.problem.squares[:, None] > mu, alpha, 0.0)
         n = self.objective.score_map.n_rows
-        if self.two:
+        if self.problem.two:
             full = np.zeros(n)
             full[self.kept] = alpha[np.arange(len(alpha)), 1 - self.gold]
             return full
         result = np.zeros((n, alpha.shape[1]))
         result[self.kept] = alpha
         return result
-
-
-def _sums_of_others(D: Array) -> Array:
-    """For every entry the sum of the other entries of its row, without cancellation."""
-    rows, chief = np.arange(len(D)), D.argmax(axis=1)
-    rest = D.copy()
-    rest[rows, chief] = 0
-    result: Array = (
-        D.sum(axis=1, keepdims=True) - D
-    )  # small entries beside the largest: exact enough
-    result[rows, chief] = rest.sum(axis=1)
-    return result

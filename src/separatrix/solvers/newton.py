@@ -71,7 +71,8 @@ class NewtonCG:
         exact = self.is_exact(objective)
         name = "exact Newton" if exact else "Newton-CG"
         iterates = self._iterate(points, start, _exact_step if exact else _truncated_step)
-        return drive(name, points, start, iterates, monitor)
+        with blas_threads(1):
+            return drive(name, points, start, iterates, monitor)
 
     def is_exact(self, objective: Objective) -> bool:
         """Whether the Hessian of `objective` would be formed."""
@@ -124,8 +125,7 @@ def _exact_step(points: Points, point: Point, forcing: float) -> Array:
     diagonal.reshape(rows, n_scores)[: len(objective.penalized(point.w))] += curvature
     ridge = float(np.finfo(np.float64).eps) * len(matrix) * scale
     while True:
-        with blas_threads(1):
-            _, x, failed = lapack.dposv(matrix, point.grad.reshape(-1), lower=1)
+        _, x, failed = lapack.dposv(matrix, point.grad.reshape(-1), lower=1)
         if not failed:
             return np.asarray(x).reshape(point.w.shape)
         diagonal += ridge
