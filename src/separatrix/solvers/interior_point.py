@@ -32,6 +32,8 @@ _NEAR = 3.0
 _ADMITTED = 0.3
 #: Where the path begins: alpha mu as a share of the mean weight times the mean cost.
 _FIRST = 0.3
+#: Steps without a smaller gap after which rounding is all that is left.
+_STALLED = 15
 #: Correctors of a step at most, beyond Mehrotra's.
 _CORRECTORS = 3
 
@@ -76,17 +78,18 @@ class InteriorPoint:
         check_needs(self, objective)
         state = _State(objective)
         best = _Best(state.w, np.inf, np.inf, state.alpha, state.mu)
-        n_passes, stopped = 0.0, None
+        n_passes, stopped, stalled = 0.0, None, 0
         try:
             with blas_threads(1):
                 n_passes = state.begin(w0)
                 while stopped is None:
                     value, gap = state.certificate()
                     n_passes += 1
+                    stalled = 0 if gap < 0.9 * best.gap else stalled + 1
                     if gap < best.gap:
                         best = _Best(state.w, value, gap, state.alpha, state.mu)
                     stopped = monitor.record(n_passes, value, gap, lambda: state.w)
-                    if stopped is None and not state.step():
+                    if stopped is None and (stalled > _STALLED or not state.step()):
                         stopped = StopReason.BUDGET  # no further progress in floating point
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED

@@ -96,7 +96,8 @@ class NewtonSystem:
         self._X = problem.X if len(rows) == len(problem.X) else problem.X[rows]
         self.alpha, self.mu, self.member = alpha, mu, member
         self._residual = residual
-        self._D: Array = alpha / mu
+        with np.errstate(over="ignore", divide="ignore"):
+            self._D: Array = alpha / mu
         self._total = self._D.sum(axis=1, keepdims=True)
         # Near the end one D of a row exceeds the others by many orders of magnitude: scores are
         # taken relative to its label, and its own alpha from the sum of the others. Positions are
@@ -111,6 +112,8 @@ class NewtonSystem:
         return int(np.count_nonzero(self.member))
 
     def _factorize(self) -> tuple[Array, bool]:
+        if not np.isfinite(self._total).all():
+            return self._D, True
         matrix = self._matrix()
         size, columns = self._residual.shape
         diagonal = np.einsum("ii->i", matrix)

@@ -70,7 +70,7 @@ class NewtonCG:
         start = points.start(w0)
         exact = self.is_exact(objective)
         name = "exact Newton" if exact else "Newton-CG"
-        iterates = self._iterate(points, start, _exact_step if exact else _truncated_step)
+        iterates = self._iterate(points, start, exact)
         with blas_threads(1):
             return drive(name, points, start, iterates, monitor)
 
@@ -80,16 +80,15 @@ class NewtonCG:
         return small and has_hessian(objective)
 
     @staticmethod
-    def _iterate(
-        points: Points, start: Array, step_at: Callable[[Points, Point, float], Array]
-    ) -> Iterator[Iterate]:
+    def _iterate(points: Points, start: Array, exact: bool) -> Iterator[Iterate]:
+        step_at = _exact_step if exact else _truncated_step
         point = points.first(start)
         first = float(np.linalg.norm(point.grad))
         while True:
             norm = float(np.linalg.norm(point.grad))
             forcing = min(0.1, (norm / first) ** 0.5) if first > 0 else 0.1
             direction = step_at(points, point, forcing)
-            yield Iterate(point, 0.5 * float(np.vdot(point.grad, direction)))
+            yield Iterate(point, 0.5 * float(np.vdot(point.grad, direction)), verified=exact)
             # Where rounding spoils the solve, the gradient itself is still a direction.
             for way, step in (
                 (direction, 1.0),
