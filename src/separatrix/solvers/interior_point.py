@@ -24,14 +24,18 @@ __all__ = ["InteriorPoint"]
 
 #: Scores n K from which a smooth problem is solved first, to begin near the solution.
 _MANY_SCORES = 2000
-#: Relative gap and passes of that problem.
+#: C c |x|^2 on the average from which the smooth problem is solved with a smaller C.
+_STRONG = 100.0
+#: How many times smaller it may be; beyond, to begin at w = 0 is better.
+_TOO_STRONG = 100.0
+#: Relative gap and passes of the smooth problem.
 _ROUGH = {"tol": 0.1, "max_passes": 30}
 #: Labels that come within so many costs of the margin take part from the start.
 _NEAR = 3.0
 #: Labels that come within this share of a cost of the margin are admitted later.
 _ADMITTED = 0.3
-#: Where the path begins: alpha mu as a share of the mean weight times the mean cost.
-_FIRST = 0.3
+#: Where the path begins: the sum of alpha mu over all members, as a share of P(w).
+_FIRST = 1.0
 #: Steps without a smaller gap after which rounding is all that is left.
 _STALLED = 15
 #: Correctors of a step at most, beyond Mehrotra's.
@@ -78,7 +82,7 @@ class InteriorPoint:
         check_needs(self, objective)
         state = _State(objective)
         best = _Best(state.w, np.inf, np.inf, state.alpha, state.mu)
-        n_passes, stopped, stalled = 0.0, None, 0
+        n_passes, stopped, stalled, again = 0.0, None, 0, False
         try:
             with blas_threads(1):
                 n_passes = state.begin(w0)
@@ -90,7 +94,11 @@ class InteriorPoint:
                         best = _Best(state.w, value, gap, state.alpha, state.mu)
                     stopped = monitor.record(n_passes, value, gap, lambda: state.w)
                     if stopped is None and (stalled > _STALLED or not state.step()):
-                        stopped = StopReason.BUDGET  # no further progress in floating point
+                        if again or best.gap <= 0.1 * max(1.0, abs(best.value)):
+                            stopped = StopReason.BUDGET  # no further progress in floating point
+                        else:
+                            again, stalled = True, 0
+                            state.begin_again()
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         return Solution(
@@ -149,6 +157,9 @@ class _State:
         self.member = np.ones(self.cost.shape, dtype=np.bool_)
         self.hot = np.arange(len(X))
         self.stuck = 0
+        # Weight against the penalty: C c |x|^2 on the average.
+        self.strength = float(self.upper.mean() * squares.mean())
+        self.cap = 1.0
 
     def _targets_and_costs(self, columns: int) -> tuple[npt.NDArray[np.intp], Array]:
         targets = self.objective.targets[self.kept]
@@ -163,20 +174,34 @@ class _State:
     def begin(self, w0: Array | None) -> float:
         """Center the iterate at `w0`, or near the solution; returns the passes that took."""
         n_passes = 0.0
-        if w0 is not None:
-            self.w = np.array(w0, dtype=np.float64)
-        elif self.cost.size >= _MANY_SCORES and self.mean_cost > 0:
-            n_passes = self._rough()
+        if self.strength <= _TOO_STRONG * _STRONG:
+            if w0 is not None:
+                self.w = np.array(w0, dtype=np.float64)
+            elif self.cost.size >= _MANY_SCORES and self.mean_cost > 0 < self.strength:
+                n_passes = self._rough()
         self._score()
         if self.w.any():
+            # Where the classes overlap, the duals of many rows do reach their bounds.
+            overlap = float(self._losses().mean()) > 0.5 * self.mean_cost
+            self.cap = 1.0 if overlap else min(1.0, _STRONG / self.strength)
             gold = self.reach.reshape(-1)[self.gold_at][:, None]
             self.member = self.reach >= gold - _NEAR * self.mean_cost
             self.member.reshape(-1)[self.gold_at] = True
         self._center(np.arange(len(self.upper)), self._first())
         return n_passes
 
+    def begin_again(self) -> None:
+        """Center the iterate at w = 0, with every label: slow, but far from every bound."""
+        self.w = np.zeros_like(self.w)
+        self.member = np.ones_like(self.member)
+        self.cap, self.stuck = 1.0, 0
+        self._score()
+        self._center(np.arange(len(self.upper)), self._first())
+
     def _first(self) -> float:
-        return _FIRST * float(self.upper.mean()) * (self.mean_cost or 1.0)
+        """The product alpha mu at which the sum over all members is about P(w)."""
+        members = np.count_nonzero(self.member)
+        return _FIRST * (self._value() or float(self.upper.sum())) / members
 
     def _rough(self) -> float:
         """Weights of the smooth problem whose temperature is the mean cost."""
@@ -187,7 +212,7 @@ class _State:
             loss,
             L2(),
             objective.targets,
-            C=objective.C / self.mean_cost,
+            C=objective.C * min(1.0, _STRONG / self.strength) / self.mean_cost,
             sample_weight=objective.sample_weight,
             exempt=objective.exempt,
         )
@@ -205,12 +230,18 @@ class _State:
     def _center(self, rows: npt.NDArray[np.int64], product: float) -> None:
         """Set alpha and mu of `rows` so that alpha mu = product for all members, w as it is.
 
+        Where w is far off and the weight of a row large, labels other than the right one get the
+        share `cap` of it, as much as they have in the smooth problem.
+
         xi solves sum_k product / (xi - reach_k) = U. Newton's method on the reciprocal of that
         sum, which is concave, climbs from the left.
         """
         member = self.member[rows]
         reach = np.where(member, self.reach[rows], -np.inf)
         upper = self.upper[rows, None]
+        if self.cap < 1:
+            wrong = self.reach.reshape(-1)[self.gold_at[rows]] < reach.max(axis=1)
+            upper = np.where(wrong[:, None], self.cap, 1.0) * upper
         xi = reach.max(axis=1, keepdims=True) + product / upper
         for _ in range(8):
             inverse = 1 / (xi - reach)
@@ -219,6 +250,7 @@ class _State:
         mu = xi - reach
         alpha = product / mu
         alpha *= upper / alpha.sum(axis=1, keepdims=True)
+        alpha[np.arange(len(rows)), self.gold[rows]] += self.upper[rows] - upper[:, 0]
         # A row without a choice stays where it is.
         single = np.count_nonzero(member, axis=1) == 1
         mu[single] = 0.0
@@ -234,17 +266,24 @@ class _State:
         X = self.problem.X
         return self.problem.adjoint(X if len(hot) == len(X) else X[hot], shares)
 
+    def _value(self) -> float:
+        """P(w)."""
+        penalized = self.problem.penalty * self.w
+        return 0.5 * float(np.vdot(penalized, self.w)) + float(self.upper @ self._losses())
+
+    def _losses(self) -> Array:
+        losses: Array = self.reach.max(axis=1) - self.reach.reshape(-1)[self.gold_at]
+        return losses
+
     def certificate(self) -> tuple[float, float]:
         """P(w), and P(w) minus the value of the dual at alpha.
 
         With exempt intercepts the duals must balance over the classes; what is missing is charged
         with the size of the intercepts, as in `Objective.gap_bound`.
         """
-        penalized = self.problem.penalty * self.w
-        losses = self.reach.max(axis=1) - self.reach.reshape(-1)[self.gold_at]
-        value = 0.5 * float(np.vdot(penalized, self.w)) + float(self.upper @ losses)
+        value = self._value()
         by_duals = self._share()
-        self.residual = penalized - by_duals
+        self.residual = self.problem.penalty * self.w - by_duals
         dual = float(np.vdot(self.alpha, self.cost))
         dual -= 0.5 * float(np.vdot(by_duals * self.problem.penalty, by_duals))
         gap = value - dual

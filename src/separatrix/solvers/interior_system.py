@@ -137,7 +137,15 @@ class NewtonSystem:
         if problem.two:
             weights = D[:, 0] / self._total[:, 0] * D[:, 1]
             return gram(problem.design, self._rows, weights, False, problem.n_threads)
-        taken = np.where(D * problem.squares[self._rows, None] > _LEFT_OUT, D, 0.0)
+        chief = D.reshape(-1)[self._chief]
+        taken = D.copy()
+        taken.reshape(-1)[self._chief] = 0.0
+        least = _LEFT_OUT / problem.squares[self._rows, None]
+        if problem.penalty[-1] == 0:
+            # Exempt intercepts have no penalty to compare with but the curvature of other rows.
+            least = np.minimum(least, _LEFT_OUT * taken.max(axis=0))
+        taken *= taken > least
+        taken.reshape(-1)[self._chief] = chief
         return label_gram(problem.design, self._rows, taken, False, problem.n_threads)
 
     def _balanced(self, moves: Array) -> Array:
