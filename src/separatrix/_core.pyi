@@ -188,6 +188,7 @@ def label_gram(
     design: Dense,
     rows: npt.NDArray[np.int64] | None,
     weights: npt.NDArray[np.float64],
+    kept: int,
     intercept: bool,
     n_threads: int,
 ) -> npt.NDArray[np.float64]: ...

@@ -24,20 +24,24 @@ use crate::threads::with_threads;
 /// Rows packed at a time.
 const CHUNK: usize = 128;
 
-struct Pair<'a, T> {
+/// Pairs of labels are cut into so many tasks at most, each with buffers of its own.
+const MAX_TASKS: usize = 8;
+
+struct Pairs<'a, T> {
     x: Dense<'a, T>,
     rows: Option<&'a [i64]>,
     weights: &'a [f64],
     totals: &'a [f64],
     n_labels: usize,
-    labels: (usize, usize),
+    pairs: &'a [(usize, usize)],
     intercept: bool,
     stop: &'a Interrupt,
 }
 
-impl<T: Real> PackedTask<f64> for Pair<'_, T> {
-    /// The Gram matrix, symmetric, `size` columns in each of `size` rows; `None` where no row has both labels.
-    type Output = Result<Option<Vec<f64>>, KernelError>;
+impl<T: Real> PackedTask<f64> for Pairs<'_, T> {
+    /// A Gram matrix per pair, symmetric, `size` columns in each of `size` rows; empty where no row has
+    /// both labels.
+    type Output = Result<Vec<Vec<f64>>, KernelError>;
 
     #[inline(always)]
     fn run<const FMA: bool, V: Lanes<f64>>(self) -> Self::Output {
@@ -46,51 +50,54 @@ impl<T: Real> PackedTask<f64> for Pair<'_, T> {
         let size = d + usize::from(self.intercept);
         let panels = size.div_ceil(panel);
         let width = panels * panel;
-        let (k, l) = self.labels;
-        let mut out = Vec::new();
-        let mut packed = Vec::new();
+        let mut out = vec![0.0; width * width];
+        let mut packed = vec![0.0; panels * CHUNK * panel];
         let mut scaled = vec![0.0; width];
-        let mut filled = 0;
-        for (at, (weights, &total)) in self.weights.chunks_exact(self.n_labels).zip(self.totals).enumerate() {
-            let root = (weights[k] / total * weights[l]).sqrt();
-            // Not positive where a weight is zero, NaN where all are.
-            if !(root > 0.0) {
+        let mut results = Vec::with_capacity(self.pairs.len());
+        for &(k, l) in self.pairs {
+            self.stop.check()?;
+            let (mut filled, mut any) = (0, false);
+            for (at, (weights, &total)) in
+                self.weights.chunks_exact(self.n_labels).zip(self.totals).enumerate()
+            {
+                if weights[k] == 0.0 || weights[l] == 0.0 {
+                    continue;
+                }
+                let root = (weights[k] / total * weights[l]).sqrt();
+                let row = self.rows.map_or(at, |rows| rows[at] as usize);
+                for (s, &x) in scaled.iter_mut().zip(self.x.row(row)) {
+                    *s = root * x.to_f64();
+                }
+                if self.intercept {
+                    scaled[d] = root;
+                }
+                for (p, part) in scaled.chunks_exact(panel).enumerate() {
+                    let to = (p * CHUNK + filled) * panel;
+                    packed[to..to + panel].copy_from_slice(part);
+                }
+                filled += 1;
+                if filled == CHUNK {
+                    self.stop.check()?;
+                    add_products::<V>(&packed, filled, panels, &mut out);
+                    (filled, any) = (0, true);
+                }
+            }
+            if !any && filled == 0 {
+                results.push(Vec::new());
                 continue;
             }
-            if packed.is_empty() {
-                packed = vec![0.0; panels * CHUNK * panel];
-                out = vec![0.0; width * width];
+            add_products::<V>(&packed, filled, panels, &mut out);
+            let mut result = vec![0.0; size * size];
+            for i in 0..size {
+                for j in i..size {
+                    result[i * size + j] = out[i * width + j];
+                    result[j * size + i] = out[i * width + j];
+                }
             }
-            let row = self.rows.map_or(at, |rows| rows[at] as usize);
-            for (s, &x) in scaled.iter_mut().zip(self.x.row(row)) {
-                *s = root * x.to_f64();
-            }
-            if self.intercept {
-                scaled[d] = root;
-            }
-            for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                let to = (p * CHUNK + filled) * panel;
-                packed[to..to + panel].copy_from_slice(part);
-            }
-            filled += 1;
-            if filled == CHUNK {
-                self.stop.check()?;
-                add_products::<V>(&packed, filled, panels, &mut out);
-                filled = 0;
-            }
+            out.fill(0.0);
+            results.push(result);
         }
-        if packed.is_empty() {
-            return Ok(None);
-        }
-        add_products::<V>(&packed, filled, panels, &mut out);
-        let mut result = vec![0.0; size * size];
-        for i in 0..size {
-            for j in i..size {
-                result[i * size + j] = out[i * width + j];
-                result[j * size + i] = out[i * width + j];
-            }
-        }
-        Ok(Some(result))
+        Ok(results)
     }
 }
 
@@ -114,15 +121,17 @@ fn add_products<V: Lanes<f64>>(packed: &[f64], filled: usize, panels: usize, out
     }
 }
 
-/// sum_i M_i (x) x_i x_i' over the numbered rows (all when `rows` is `None`): symmetric, of order K s, label
+/// sum_i M_i (x) x_i x_i' over the numbered rows (all when `rows` is `None`): symmetric, of order k s, label
 /// by label, s the number of columns and the intercept.
 ///
-/// `weights` holds D_ik >= 0 of the rows used, K = `n_labels` a row; sums are in double precision.
+/// `weights` holds D_ik >= 0 of the rows used, K = `n_labels` a row; sums are in double precision. The blocks
+/// of the first k = `kept` labels are returned: M_i does not see a shift of all labels together, so that one
+/// of them may be held fixed.
 pub fn label_gram<T: Real>(
     x: Dense<'_, T>,
     rows: Option<&[i64]>,
     weights: &[f64],
-    n_labels: usize,
+    (n_labels, kept): (usize, usize),
     intercept: bool,
     n_threads: usize,
     stop: &Interrupt,
@@ -132,6 +141,9 @@ pub fn label_gram<T: Real>(
     let outside = |row: &&i64| usize::try_from(**row).map_or(true, |row| row >= x.n_rows());
     if let Some(row) = rows.and_then(|rows| rows.iter().find(outside)) {
         return Err(KernelError::Argument(format!("row {row} is outside 0..{}", x.n_rows())));
+    }
+    if kept > n_labels {
+        return Err(KernelError::Argument(format!("{kept} labels are kept of {n_labels}")));
     }
     if weights.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
         return Err(KernelError::Argument("weights must be finite and not negative".into()));
@@ -145,30 +157,28 @@ pub fn label_gram<T: Real>(
     }
     let pairs: Vec<(usize, usize)> =
         (0..n_labels).flat_map(|k| (k + 1..n_labels).map(move |l| (k, l))).collect();
-    let task = |&labels: &(usize, usize)| {
-        dispatch_packed(Pair { x, rows, weights, totals: &totals, n_labels, labels, intercept, stop })
-    };
     let size = x.n_cols() + usize::from(intercept);
-    let parts: Vec<Option<Vec<f64>>> = if threads_for(used * size * size / 2, n_threads) <= 1 {
-        pairs.iter().map(task).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || pairs.par_iter().map(task).collect::<Result<_, KernelError>>())?
+    let cut: Vec<&[(usize, usize)]> = pairs.chunks(pairs.len().div_ceil(MAX_TASKS).max(1)).collect();
+    let task = |pairs: &&[(usize, usize)]| {
+        dispatch_packed(Pairs { x, rows, weights, totals: &totals, n_labels, pairs, intercept, stop })
     };
-    let order = n_labels * size;
+    let parts: Vec<Vec<Vec<f64>>> = if threads_for(used * size * size / 2, n_threads) <= 1 {
+        cut.iter().map(task).collect::<Result<_, KernelError>>()?
+    } else {
+        with_threads(n_threads, || cut.par_iter().map(task).collect::<Result<_, KernelError>>())?
+    };
+    let order = kept * size;
     let mut out = vec![0.0; order * order];
-    for (&(k, l), part) in pairs.iter().zip(&parts) {
-        let Some(part) = part else { continue };
-        for (i, line) in part.chunks_exact(size).enumerate() {
-            let mut block = |row: usize, column: usize, sign: f64| {
-                let at = (row * size + i) * order + column * size;
-                for (o, g) in out[at..at + size].iter_mut().zip(line) {
-                    *o += sign * g;
+    for (&(k, l), part) in pairs.iter().zip(parts.iter().flatten()) {
+        for (i, line) in part.chunks_exact(size.max(1)).enumerate() {
+            for (row, column, sign) in [(k, k, 1.0), (l, l, 1.0), (k, l, -1.0), (l, k, -1.0)] {
+                if row < kept && column < kept {
+                    let at = (row * size + i) * order + column * size;
+                    for (o, g) in out[at..at + size].iter_mut().zip(line) {
+                        *o += sign * g;
+                    }
                 }
-            };
-            block(k, k, 1.0);
-            block(l, l, 1.0);
-            block(k, l, -1.0);
-            block(l, k, -1.0);
+            }
         }
     }
     Ok(out)
@@ -219,14 +229,22 @@ mod tests {
                 let expected = plain(&x, d, &all, &weights, labels, intercept);
                 let view = Dense::new(&x, n, d).expect("shape");
                 let stop = Interrupt::new();
-                let one = label_gram(view, None, &weights, labels, intercept, 1, &stop).expect("valid");
+                let one =
+                    label_gram(view, None, &weights, (labels, labels), intercept, 1, &stop).expect("valid");
                 for n_threads in [2, 3] {
-                    let many = label_gram(view, Some(&all), &weights, labels, intercept, n_threads, &stop);
+                    let many =
+                        label_gram(view, Some(&all), &weights, (labels, labels), intercept, n_threads, &stop);
                     assert_eq!(many, Ok(one.clone()));
                 }
                 assert!(one.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-10 * n as f64));
+                let order = labels * (d + usize::from(intercept));
+                let kept = order / labels * (labels - 1);
+                let less = label_gram(view, None, &weights, (labels, labels - 1), intercept, 1, &stop);
+                let cut = one.chunks_exact(order).take(kept).flat_map(|row| &row[..kept]);
+                assert_eq!(less, Ok(cut.copied().collect::<Vec<_>>()));
                 let view = Dense::new(&single, n, d).expect("shape");
-                let low = label_gram(view, None, &weights, labels, intercept, 2, &stop).expect("valid");
+                let low =
+                    label_gram(view, None, &weights, (labels, labels), intercept, 2, &stop).expect("valid");
                 assert!(low.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4 * n as f64));
             }
         }
@@ -236,9 +254,10 @@ mod tests {
     fn bad_rows_and_weights_are_named() {
         let view = Dense::new(&[1.0f64, 2.0], 2, 1).expect("shape");
         let stop = Interrupt::new();
-        assert!(label_gram(view, Some(&[2]), &[1.0, 1.0], 2, false, 1, &stop).is_err());
-        assert!(label_gram(view, None, &[1.0, -1.0, 1.0, 1.0], 2, false, 1, &stop).is_err());
-        assert!(label_gram(view, None, &[1.0, f64::NAN, 1.0, 1.0], 2, false, 1, &stop).is_err());
-        assert!(label_gram(view, None, &[1.0], 2, false, 1, &stop).is_err());
+        assert!(label_gram(view, Some(&[2]), &[1.0, 1.0], (2, 2), false, 1, &stop).is_err());
+        assert!(label_gram(view, None, &[1.0, -1.0, 1.0, 1.0], (2, 2), false, 1, &stop).is_err());
+        assert!(label_gram(view, None, &[1.0, f64::NAN, 1.0, 1.0], (2, 2), false, 1, &stop).is_err());
+        assert!(label_gram(view, None, &[1.0; 4], (2, 3), false, 1, &stop).is_err());
+        assert!(label_gram(view, None, &[1.0], (2, 2), false, 1, &stop).is_err());
     }
 }

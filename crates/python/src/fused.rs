@@ -229,14 +229,15 @@ pub fn gram<'py>(
 }
 
 /// sum_i (diag(D_i) - D_i D_i' / sum D_i) (x) x_i x_i' over the numbered rows of dense data (None: all), label
-/// by label, with a column of ones appended to the data where `intercept` says so.
+/// by label, with a column of ones appended to the data where `intercept` says so; of the first `kept` labels.
 #[pyfunction]
-#[pyo3(signature = (design, rows, weights, intercept, n_threads))]
+#[pyo3(signature = (design, rows, weights, kept, intercept, n_threads))]
 pub fn label_gram<'py>(
     py: Python<'py>,
     design: &Dense,
     rows: Option<PyReadonlyArray1<'py, i64>>,
     weights: PyReadonlyArray2<'py, f64>,
+    kept: usize,
     intercept: bool,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -245,6 +246,7 @@ pub fn label_gram<'py>(
         array: &Py<PyArray2<T>>,
         rows: Option<&[i64]>,
         weights: &PyReadonlyArray2<'py, f64>,
+        kept: usize,
         intercept: bool,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -253,16 +255,16 @@ pub fn label_gram<'py>(
         let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
         let labels = weights.shape()[1];
         let weights = matrix("weights", weights)?;
-        let order = labels * (d + usize::from(intercept));
-        let work = weights.len().saturating_mul(order * order / 2);
+        let order = kept * (d + usize::from(intercept));
+        let work = weights.len().saturating_mul(order);
         let out = run(py, work, |stop| {
-            label_kernel::label_gram(view, rows, weights, labels, intercept, n_threads, stop)
+            label_kernel::label_gram(view, rows, weights, (labels, kept), intercept, n_threads, stop)
         })?;
         new_matrix(py, out, order)
     }
     let rows = rows.as_ref().map(|rows| vector("rows", rows)).transpose()?;
     match &design.inner {
-        DenseAny::F32(array) => typed(py, array, rows, &weights, intercept, n_threads),
-        DenseAny::F64(array) => typed(py, array, rows, &weights, intercept, n_threads),
+        DenseAny::F32(array) => typed(py, array, rows, &weights, kept, intercept, n_threads),
+        DenseAny::F64(array) => typed(py, array, rows, &weights, kept, intercept, n_threads),
     }
 }

@@ -39,7 +39,7 @@ _FIRST = 1.0
 #: Steps without a smaller gap after which rounding is all that is left.
 _STALLED = 15
 #: Correctors of a step at most, beyond Mehrotra's.
-_CORRECTORS = 3
+_CORRECTORS = 2
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,9 @@ class _State:
                 self.w = np.array(w0, dtype=np.float64)
             elif self.cost.size >= _MANY_SCORES and self.mean_cost > 0 < self.strength:
                 n_passes = self._rough()
+        if not self.problem.two:
+            # Only differences of scores decide; of all shifts this one has the least penalty.
+            self.w -= self.w.mean(axis=1, keepdims=True)
         self._score()
         if self.w.any():
             # Where the classes overlap, the duals of many rows do reach their bounds.
@@ -321,13 +324,13 @@ class _State:
         if system.failed:
             return False
         n = system.n_members
-        gaps = alpha * mu * member
+        gaps = system.among_members(alpha * mu)
         now = float(gaps.sum()) / n
         move = system.direction(np.zeros_like(alpha))
         t = system.longest(move)
-        after = float(np.vdot(alpha + t * move.alpha, (mu + t * move.mu) * member)) / n
+        after = float(np.vdot(alpha + t * move.alpha, system.among_members(mu + t * move.mu))) / n
         target = now * (after / now) ** 3
-        products = np.maximum(target - move.alpha * move.mu, -0.5 * gaps) * member
+        products = system.among_members(np.maximum(target - move.alpha * move.mu, -0.5 * gaps))
         move = system.direction(products)
         t = system.longest(move)
         for _ in range(_CORRECTORS):
@@ -335,7 +338,8 @@ class _State:
             ahead = min(1.0, t + 0.3)
             reached = (alpha + ahead * move.alpha) * (mu + ahead * move.mu)
             wanted = np.minimum(np.maximum(reached, 0.1 * target), 10 * target)
-            corrected = products + np.maximum(wanted - reached, -10 * target) * member
+            drawn = np.maximum(wanted - reached, -10 * target)
+            corrected = products + system.among_members(drawn)
             other = system.direction(corrected)
             longer = system.longest(other)
             if longer < t + 0.03:
