@@ -31,15 +31,17 @@ _TOO_STRONG = 100.0
 #: Relative gap and passes of the smooth problem.
 _ROUGH = {"tol": 0.1, "max_passes": 30}
 #: Labels that come within so many costs of the margin take part from the start.
-_NEAR = 3.0
+_NEAR = 2.0
 #: Labels that come within this share of a cost of the margin are admitted later.
 _ADMITTED = 0.3
+#: Slack of a label when it is admitted, as a share of a cost.
+_SLACK = 0.3
 #: Where the path begins: the sum of alpha mu over all members, as a share of P(w).
-_FIRST = 1.0
+_FIRST = 3.0
 #: Steps without a smaller gap after which rounding is all that is left.
 _STALLED = 15
 #: Correctors of a step at most, beyond Mehrotra's.
-_CORRECTORS = 2
+_CORRECTORS = 1
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,8 @@ class _State:
         self.alpha = np.zeros(self.cost.shape)
         self.mu = np.ones(self.cost.shape)
         self.member = np.ones(self.cost.shape, dtype=np.bool_)
+        # xi - reach - mu, zero but for labels that were admitted late.
+        self.excess = np.zeros(self.cost.shape)
         self.hot = np.arange(len(X))
         self.stuck = 0
         # Weight against the penalty: C c |x|^2 on the average.
@@ -197,6 +201,7 @@ class _State:
         """Center the iterate at w = 0, with every label: slow, but far from every bound."""
         self.w = np.zeros_like(self.w)
         self.member = np.ones_like(self.member)
+        self.excess = np.zeros_like(self.excess)
         self.cap, self.stuck = 1.0, 0
         self._score()
         self._center(np.arange(len(self.upper)), self._first())
@@ -306,12 +311,35 @@ class _State:
         near &= ~self.member
         if not near.any():
             return
-        products = self.alpha[self.hot] * self.mu[self.hot]
-        members = np.count_nonzero(self.member[self.hot])
-        product = float(products.sum()) / members if members else self._first()
+        product = self._product()
+        rows = np.flatnonzero(near.any(axis=1))
+        new, upper = near[rows], self.upper[rows, None]
+        alpha, mu, excess = self.alpha[rows], self.mu[rows], self.excess[rows]
+        # A row that had no choice had no slack either.
+        single = np.count_nonzero(self.member[rows], axis=1) == 1
+        gold = self.gold[rows[single]]
+        mu[single, gold] = product / self.upper[rows[single]]
+        xi = xi[rows, None] + np.where(single, product / upper[:, 0], 0.0)[:, None]
+        # The new slacks are positive and the new duals small, whatever w says; where both cannot
+        # be had, the slack exceeds xi - reach, and the next steps make up for it.
+        room = xi - self.reach[rows]
+        slack = np.maximum(room, np.maximum(_SLACK * self.mean_cost, 10 * product / upper))
+        mu = np.where(new, slack, mu)
+        excess = np.where(new, room - slack, excess)
+        alpha = np.where(new, product / slack, alpha)
+        alpha *= upper / alpha.sum(axis=1, keepdims=True)
+        self.alpha, self.mu = self.alpha.copy(), self.mu.copy()
+        self.alpha[rows], self.mu[rows], self.excess[rows] = alpha, mu, excess
         self.member = self.member | near
-        self._center(np.flatnonzero(near.any(axis=1)), product)
+        self.hot = np.flatnonzero(np.count_nonzero(self.member, axis=1) > 1)
         self.residual = self.problem.penalty * self.w - self._share()
+
+    def _product(self) -> float:
+        """alpha mu on the average over the members."""
+        members = np.count_nonzero(self.member[self.hot])
+        if not members:
+            return self._first()
+        return float(np.vdot(self.alpha[self.hot], self.mu[self.hot])) / members
 
     def step(self) -> bool:
         """Predictor, correctors, move; False when no progress is possible any more."""
@@ -320,7 +348,9 @@ class _State:
         if not len(hot):
             return False
         alpha, mu, member = self.alpha[hot], self.mu[hot], self.member[hot]
-        system = NewtonSystem(self.problem, hot, alpha, mu, member, self.residual)
+        system = NewtonSystem(
+            self.problem, hot, alpha, mu, member, self.residual, self.excess[hot]
+        )
         if system.failed:
             return False
         n = system.n_members
@@ -354,6 +384,7 @@ class _State:
         self.alpha, self.mu = self.alpha.copy(), self.mu.copy()
         self.alpha[hot] = alpha
         self.mu[hot] = mu + t * move.mu
+        self.excess *= 1 - t
         self._score()
         self.stuck = self.stuck + 1 if t < 1e-3 else 0
         return self.stuck < 5

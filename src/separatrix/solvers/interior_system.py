@@ -80,6 +80,8 @@ class NewtonSystem:
         The labels a row may choose from; elsewhere alpha is 0 and mu is 1.
     residual : ndarray of shape (d, K)
         penalty w - sum_i (U_i e_y - alpha_i) x_i.
+    excess : ndarray of shape (len(rows), K)
+        xi - s - cost - mu, zero where the slacks are those of the weights.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class NewtonSystem:
         mu: Array,
         member: npt.NDArray[np.bool_],
         residual: Array,
+        excess: Array,
     ) -> None:
         self._problem = problem
         self._rows = rows
@@ -98,6 +101,7 @@ class NewtonSystem:
         self.member = None if member.all() else member
         self.n_members = alpha.size if self.member is None else int(np.count_nonzero(member))
         self._residual = residual
+        self._excess = excess if excess.any() else None
         with np.errstate(over="ignore", divide="ignore"):
             # Zero for labels that take no part, whose mu is 1 and whose alpha is 0.
             self._per_alpha = 1 / alpha if self.member is None else member / np.where(member, alpha, 1)
@@ -183,6 +187,8 @@ class NewtonSystem:
         """The Newton direction towards alpha mu = products."""
         D, problem = self._D, self._problem
         a = products * self._per_mu - self.alpha
+        if self._excess is not None:
+            a -= D * self._excess
         total = a @ self._ones
         fixed = self._balanced(a - self._shares * total[:, None])
         dw = self._solve(-self._residual - problem.adjoint(self._X, fixed))
@@ -190,7 +196,10 @@ class NewtonSystem:
         ds -= ds.reshape(-1)[self._chief][:, None]
         ds -= ((self._shares * ds) @ self._ones)[:, None]
         dalpha = self._balanced(fixed + D * ds)
-        return Direction(dw, dalpha, self.among_members((total / self._total)[:, None] - ds))
+        dmu = (total / self._total)[:, None] - ds
+        if self._excess is not None:
+            dmu += self._excess
+        return Direction(dw, dalpha, self.among_members(dmu))
 
     def longest(self, direction: Direction) -> float:
         """The largest step up to 1 that keeps alpha and mu non-negative."""
