@@ -192,6 +192,26 @@ def label_gram(
     intercept: bool,
     n_threads: int,
 ) -> npt.NDArray[np.float64]: ...
+def fixed_moves(
+    rows: tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.float64],
+    ],
+    products: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def interior_moves(
+    rows: tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.float64],
+    ],
+    fixed: npt.NDArray[np.float64],
+    lifts: npt.NDArray[np.float64],
+    ds: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]: ...
 def quadratic_descent(
     hessian: npt.NDArray[np.float64],
     gradient: npt.NDArray[np.float64],

@@ -23,6 +23,7 @@ pub mod exponential;
 pub mod fused;
 pub mod gram;
 pub mod hot;
+pub mod interior;
 pub mod interrupt;
 pub mod label_gram;
 pub mod losses;

@@ -6,6 +6,7 @@ mod design;
 mod dual;
 mod errors;
 mod fused;
+mod interior;
 mod online;
 mod quadratic;
 mod run;
@@ -32,6 +33,9 @@ mod _core {
 
     #[pymodule_export]
     use super::fused::{fused_value_and_grad, gram, label_gram, losses_at};
+
+    #[pymodule_export]
+    use super::interior::{fixed_moves, interior_moves};
 
     #[pymodule_export]
     use super::quadratic::{column_descent, column_gram, quadratic_descent};

@@ -194,7 +194,7 @@ class _State:
             gold = self.reach.reshape(-1)[self.gold_at][:, None]
             self.member = self.reach >= gold - _NEAR * self.mean_cost
             self.member.reshape(-1)[self.gold_at] = True
-        self._center(np.arange(len(self.upper)), self._first())
+        self._center(self._first())
         return n_passes
 
     def begin_again(self) -> None:
@@ -204,7 +204,7 @@ class _State:
         self.excess = np.zeros_like(self.excess)
         self.cap, self.stuck = 1.0, 0
         self._score()
-        self._center(np.arange(len(self.upper)), self._first())
+        self._center(self._first())
 
     def _first(self) -> float:
         """The product alpha mu at which the sum over all members is about P(w)."""
@@ -235,36 +235,39 @@ class _State:
         """Set `reach`, score plus cost of every label."""
         self.reach = self.problem.scores(self.problem.X, self.w) + self.cost
 
-    def _center(self, rows: npt.NDArray[np.int64], product: float) -> None:
-        """Set alpha and mu of `rows` so that alpha mu = product for all members, w as it is.
+    def _center(self, product: float) -> None:
+        """Set alpha and mu so that alpha mu = product for all members, w as it is.
 
-        Where w is far off and the weight of a row large, labels other than the right one get the
-        share `cap` of it, as much as they have in the smooth problem.
+        A row without a choice has its weight on the right label. Where w is far off and the weight
+        of a row large, its other labels get the share `cap` of it, as much as they have in the
+        smooth problem.
 
         xi solves sum_k product / (xi - reach_k) = U. Newton's method on the reciprocal of that
         sum, which is concave, climbs from the left.
         """
-        member = self.member[rows]
-        reach = np.where(member, self.reach[rows], -np.inf)
-        upper = self.upper[rows, None]
+        hot = self.hot = np.flatnonzero(np.count_nonzero(self.member, axis=1) > 1)
+        member, upper = self.member[hot], self.upper[hot, None]
+        reach = np.where(member, self.reach[hot], -np.inf)
+        top = reach.max(axis=1, keepdims=True)
+        gold = np.arange(len(hot)), self.gold[hot]
         if self.cap < 1:
-            wrong = self.reach.reshape(-1)[self.gold_at[rows]] < reach.max(axis=1)
-            upper = np.where(wrong[:, None], self.cap, 1.0) * upper
-        xi = reach.max(axis=1, keepdims=True) + product / upper
-        for _ in range(8):
+            wrong = reach[gold][:, None] < top
+            upper = np.where(wrong, self.cap, 1.0) * upper
+        wanted = product / upper
+        xi = top + wanted
+        for _ in range(6):
             inverse = 1 / (xi - reach)
             total = inverse.sum(axis=1, keepdims=True)
-            xi += (product / upper - 1 / total) * total**2 / (inverse**2).sum(axis=1, keepdims=True)
+            squares = np.einsum("ik,ik->i", inverse, inverse)[:, None]
+            xi += (wanted - 1 / total) * total**2 / squares
         mu = xi - reach
         alpha = product / mu
         alpha *= upper / alpha.sum(axis=1, keepdims=True)
-        alpha[np.arange(len(rows)), self.gold[rows]] += self.upper[rows] - upper[:, 0]
-        # A row without a choice stays where it is.
-        single = np.count_nonzero(member, axis=1) == 1
-        mu[single] = 0.0
-        self.alpha, self.mu = self.alpha.copy(), self.mu.copy()
-        self.alpha[rows], self.mu[rows] = alpha, np.where(member, mu, 1.0)
-        self.hot = np.flatnonzero(np.count_nonzero(self.member, axis=1) > 1)
+        alpha[gold] += self.upper[hot] - upper[:, 0]
+        self.alpha, self.mu = np.zeros(self.cost.shape), np.ones(self.cost.shape)
+        self.alpha.reshape(-1)[self.gold_at] = self.upper
+        self.mu.reshape(-1)[self.gold_at] = 0.0
+        self.alpha[hot], self.mu[hot] = alpha, np.where(member, mu, 1.0)
 
     def _share(self) -> Array:
         """sum_i (U_i e_y - alpha_i) x_i, the weights that belong to the duals."""
@@ -357,12 +360,12 @@ class _State:
         gaps = system.among_members(alpha * mu)
         now = float(gaps.sum()) / n
         move = system.direction(np.zeros_like(alpha))
-        t = system.longest(move)
+        t = move.longest
         after = float(np.vdot(alpha + t * move.alpha, system.among_members(mu + t * move.mu))) / n
         target = now * (after / now) ** 3
         products = system.among_members(np.maximum(target - move.alpha * move.mu, -0.5 * gaps))
         move = system.direction(products)
-        t = system.longest(move)
+        t = move.longest
         for _ in range(_CORRECTORS):
             # Products that a longer step would leave far from the target are drawn to it.
             ahead = min(1.0, t + 0.3)
@@ -371,10 +374,9 @@ class _State:
             drawn = np.maximum(wanted - reached, -10 * target)
             corrected = products + system.among_members(drawn)
             other = system.direction(corrected)
-            longer = system.longest(other)
-            if longer < t + 0.03:
+            if other.longest < t + 0.03:
                 break
-            products, move, t = corrected, other, longer
+            products, move, t = corrected, other, other.longest
         if not np.isfinite(move.w).all():
             return False
         t = min(1.0, 0.995 * t)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import blas, lapack
 
-from separatrix._core import Dense, gram, label_gram
+from separatrix._core import Dense, fixed_moves, gram, interior_moves, label_gram
 from separatrix.protocols import Array
 
 __all__ = ["Direction", "NewtonSystem", "Problem"]
@@ -55,11 +55,20 @@ class Problem(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """A move of the weights, the duals and the slacks."""
+    """A move of the weights, the duals and the slacks.
 
-    w: Array
-    alpha: Array
-    mu: Array
+    Attributes
+    ----------
+    w, alpha, mu : ndarray
+        The moves, of the shapes of what they move.
+    longest : float
+        The largest step up to 1 that keeps duals and slacks non-negative.
+    """
+
+    w: npt.NDArray[np.float64]
+    alpha: npt.NDArray[np.float64]
+    mu: npt.NDArray[np.float64]
+    longest: float
 
 
 class NewtonSystem:
@@ -88,41 +97,29 @@ class NewtonSystem:
         self,
         problem: Problem,
         rows: npt.NDArray[np.int64],
-        alpha: Array,
-        mu: Array,
+        alpha: npt.NDArray[np.float64],
+        mu: npt.NDArray[np.float64],
         member: npt.NDArray[np.bool_],
         residual: Array,
-        excess: Array,
+        excess: npt.NDArray[np.float64],
     ) -> None:
         self._problem = problem
         self._rows = rows
         self._X = problem.X if len(rows) == len(problem.X) else problem.X[rows]
-        self.alpha, self.mu = alpha, mu
-        self.member = None if member.all() else member
-        self.n_members = alpha.size if self.member is None else int(np.count_nonzero(member))
+        self._state = alpha, mu, member, excess
         self._residual = residual
-        self._excess = excess if excess.any() else None
+        self._everyone = bool(member.all())
+        self.n_members = alpha.size if self._everyone else int(np.count_nonzero(member))
         with np.errstate(over="ignore", divide="ignore"):
-            # Zero for labels that take no part, whose mu is 1 and whose alpha is 0.
-            self._per_alpha = 1 / alpha if self.member is None else member / np.where(member, alpha, 1)
-            self._per_mu = 1 / mu if self.member is None else member / mu
-            self._D: Array = alpha * self._per_mu
-        # Sums over the labels of a row: a product is several times faster than a reduction.
-        self._ones = np.ones(alpha.shape[1])
-        self._total = self._D @ self._ones
-        self._shares = self._D / self._total[:, None]
-        # Near the end one D of a row exceeds the others by many orders of magnitude: scores are
-        # taken relative to its label, and its own alpha from the sum of the others. Positions are
-        # those in the flattened arrays.
-        self._chief = np.arange(0, alpha.size, alpha.shape[1]) + self._D.argmax(axis=1)
+            self._D = alpha / mu
         self._factor, self.failed = self._factorize()
 
     def among_members(self, values: Array) -> Array:
         """The values with zero for labels that take no part."""
-        return values if self.member is None else values * self.member
+        return values if self._everyone else values * self._state[2]
 
     def _factorize(self) -> tuple[Array, bool]:
-        if not np.isfinite(self._total).all():
+        if not np.isfinite(self._D).all():
             return self._D, True
         matrix = self._matrix()
         size, columns = self._residual.shape
@@ -147,17 +144,18 @@ class NewtonSystem:
         """
         D, problem = self._D, self._problem
         if problem.two:
-            weights = self._shares[:, 0] * D[:, 1]
+            weights = D[:, 0] / (D[:, 0] + D[:, 1]) * D[:, 1]
             return gram(problem.design, self._rows, weights, False, problem.n_threads)
         taken = D.copy()
         flat = taken.reshape(-1)
-        flat[self._chief] = 0.0
+        chief = np.arange(0, D.size, D.shape[1]) + D.argmax(axis=1)
+        flat[chief] = 0.0
         least = _LEFT_OUT / problem.squares[self._rows, None]
         if problem.penalty[-1] == 0:
             # Exempt intercepts have no penalty to compare with but the curvature of other rows.
             least = np.minimum(least, _LEFT_OUT * taken.max(axis=0))
         taken *= taken > least
-        flat[self._chief] = D.reshape(-1)[self._chief]
+        flat[chief] = D.reshape(-1)[chief]
         kept = taken.shape[1] - 1
         return label_gram(problem.design, self._rows, taken, kept, False, problem.n_threads)
 
@@ -173,38 +171,12 @@ class NewtonSystem:
             return np.asarray(solved).reshape(size, columns)
         dw = np.zeros((size, columns))
         dw[:, :kept] = solved.reshape(kept, size).T
-        dw -= (dw @ self._ones)[:, None] / columns
+        dw -= dw.mean(axis=1, keepdims=True)
         return dw
 
-    def _balanced(self, moves: Array) -> Array:
-        """The moves with those of the chief labels replaced, so that every row sums to zero."""
-        flat = moves.reshape(-1)
-        flat[self._chief] = 0
-        flat[self._chief] = -(moves @ self._ones)
-        return moves
-
-    def direction(self, products: Array) -> Direction:
+    def direction(self, products: npt.NDArray[np.float64]) -> Direction:
         """The Newton direction towards alpha mu = products."""
-        D, problem = self._D, self._problem
-        a = products * self._per_mu - self.alpha
-        if self._excess is not None:
-            a -= D * self._excess
-        total = a @ self._ones
-        fixed = self._balanced(a - self._shares * total[:, None])
-        dw = self._solve(-self._residual - problem.adjoint(self._X, fixed))
-        ds = problem.scores(self._X, dw)
-        ds -= ds.reshape(-1)[self._chief][:, None]
-        ds -= ((self._shares * ds) @ self._ones)[:, None]
-        dalpha = self._balanced(fixed + D * ds)
-        dmu = (total / self._total)[:, None] - ds
-        if self._excess is not None:
-            dmu += self._excess
-        return Direction(dw, dalpha, self.among_members(dmu))
-
-    def longest(self, direction: Direction) -> float:
-        """The largest step up to 1 that keeps alpha and mu non-negative."""
-        falls = -min(
-            float((direction.alpha * self._per_alpha).min()),
-            float((direction.mu * self._per_mu).min()),
-        )
-        return 1.0 if falls <= 1.0 else 1.0 / falls
+        fixed, lifts = fixed_moves(self._state, products)
+        dw = self._solve(-self._residual - self._problem.adjoint(self._X, fixed))
+        ds = self._problem.scores(self._X, dw)
+        return Direction(dw, *interior_moves(self._state, fixed, lifts, ds))
