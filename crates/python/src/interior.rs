@@ -8,6 +8,8 @@ use crate::arrays::{matrix, new_matrix, vector};
 use crate::run::run;
 
 type Matrix<'py> = PyReadonlyArray2<'py, f64>;
+type NewMatrix<'py> = Bound<'py, PyArray2<f64>>;
+type NewVector<'py> = Bound<'py, PyArray1<f64>>;
 
 /// Duals and slacks as they came, kept while a kernel reads them.
 #[derive(FromPyObject)]
@@ -32,7 +34,7 @@ pub fn fixed_moves<'py>(
     py: Python<'py>,
     rows: Held<'py>,
     products: Matrix<'py>,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<(NewMatrix<'py>, NewVector<'py>)> {
     let rows = rows.rows()?;
     let products = matrix("products", &products)?;
     let (fixed, lifts) = run(py, products.len(), |_| kernel::fixed_moves(rows, products))?;
@@ -47,7 +49,7 @@ pub fn interior_moves<'py>(
     fixed: Matrix<'py>,
     lifts: PyReadonlyArray1<'py, f64>,
     ds: Matrix<'py>,
-) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, f64)> {
+) -> PyResult<(NewMatrix<'py>, NewMatrix<'py>, f64)> {
     let rows = rows.rows()?;
     let (fixed, lifts, ds) = (matrix("fixed", &fixed)?, vector("lifts", &lifts)?, matrix("ds", &ds)?);
     let (dalpha, dmu, longest) = run(py, ds.len(), |_| kernel::moves(rows, fixed, lifts, ds))?;

@@ -28,9 +28,7 @@ _HOLD = _Hold()
 @cache
 def _libraries() -> list[Any]:
     return [
-        library
-        for library in ThreadpoolController().lib_controllers
-        if library.user_api == "blas"
+        library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"
     ]
 
 
@@ -58,4 +56,10 @@ def blas_threads(n_threads: int) -> Iterator[None]:
 
 def _set(numbers: list[int]) -> None:
     for library, number in zip(_libraries(), numbers, strict=True):
+        # Newer threadpoolctl heeds one thread at a time; here all are counted.
+        clear = getattr(library, "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)
         library.set_num_threads(number)
+        if clear is not None:
+            clear(force=True)

@@ -84,9 +84,7 @@ def _softmax_hessian(objective: Objective, p: Array) -> npt.NDArray[np.float64]:
     score_map: Any = objective.score_map
     weights = np.ascontiguousarray(p * objective.row_weights[:, None])
     intercept = rows > score_map.design.shape[1]
-    matrix = label_gram(
-        score_map.design, None, weights, n_scores, intercept, score_map.n_threads
-    )
+    matrix = label_gram(score_map.design, None, weights, n_scores, intercept, score_map.n_threads)
     blocks = matrix.reshape(n_scores, rows, n_scores, rows).transpose(1, 0, 3, 2)
     return blocks.reshape(rows * n_scores, rows * n_scores)
 

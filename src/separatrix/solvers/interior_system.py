@@ -43,9 +43,11 @@ class Problem(NamedTuple):
     two: bool
     n_threads: int
 
-    def scores(self, X: Array, w: Array) -> Array:
+    def scores(
+        self, X: npt.NDArray[np.float64], w: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
         """Scores of every label."""
-        scores: Array = X @ w
+        scores: npt.NDArray[np.float64] = X @ w
         return np.column_stack([np.zeros(len(scores)), scores]) if self.two else scores
 
     def adjoint(self, X: Array, residuals: Array) -> Array:
@@ -114,7 +116,7 @@ class NewtonSystem:
             self._D = alpha / mu
         self._factor, self.failed = self._factorize()
 
-    def among_members(self, values: Array) -> Array:
+    def among_members(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The values with zero for labels that take no part."""
         return values if self._everyone else values * self._state[2]
 
@@ -145,7 +147,8 @@ class NewtonSystem:
         D, problem = self._D, self._problem
         if problem.two:
             weights = D[:, 0] / (D[:, 0] + D[:, 1]) * D[:, 1]
-            return gram(problem.design, self._rows, weights, False, problem.n_threads)
+            matrix = gram(problem.design, self._rows, weights, False, problem.n_threads)
+            return np.asarray(matrix, dtype=np.float64)
         taken = D.copy()
         flat = taken.reshape(-1)
         chief = np.arange(0, D.size, D.shape[1]) + D.argmax(axis=1)
@@ -159,7 +162,7 @@ class NewtonSystem:
         kept = taken.shape[1] - 1
         return label_gram(problem.design, self._rows, taken, kept, False, problem.n_threads)
 
-    def _solve(self, rhs: Array) -> Array:
+    def _solve(self, rhs: Array) -> npt.NDArray[np.float64]:
         """The solution of the system, of mean zero over the labels."""
         size, columns = rhs.shape
         kept = len(self._factor) // size
@@ -168,7 +171,7 @@ class NewtonSystem:
         half = blas.dtrsv(self._factor, flat, lower=1)
         solved = blas.dtrsv(self._factor, half, lower=1, trans=1, overwrite_x=1)
         if kept == columns:
-            return np.asarray(solved).reshape(size, columns)
+            return np.asarray(solved, dtype=np.float64).reshape(size, columns)
         dw = np.zeros((size, columns))
         dw[:, :kept] = solved.reshape(kept, size).T
         dw -= dw.mean(axis=1, keepdims=True)
