@@ -35,6 +35,8 @@ _ADMITTED = 0.3
 _SLACK = 0.3
 #: Where the path begins: the sum of alpha mu over all members, as a share of P(w).
 _FIRST = 3.0
+#: Gap relative to P(w) below which directions are refined.
+_LATE = 1e-6
 #: Correctors of a step at most, beyond Mehrotra's.
 _CORRECTORS = 1
 
@@ -279,7 +281,9 @@ class InteriorState:
         after = float(np.vdot(alpha + t * move.alpha, system.among_members(mu + t * move.mu))) / n
         target = now * (after / now) ** 3
         products = system.among_members(np.maximum(target - move.alpha * move.mu, -0.5 * gaps))
-        move = system.direction(products)
+        # Late steps are short of digits, not of time.
+        refined = float(gaps.sum()) < _LATE * max(1.0, self._value())
+        move = system.direction(products, refined=refined)
         t = move.longest
         for _ in range(_CORRECTORS):
             # Products that a longer step would leave far from the target are drawn to it.
@@ -288,7 +292,7 @@ class InteriorState:
             wanted = np.minimum(np.maximum(reached, 0.1 * target), 10 * target)
             drawn = np.maximum(wanted - reached, -10 * target)
             corrected = products + system.among_members(drawn)
-            other = system.direction(corrected)
+            other = system.direction(corrected, refined=refined)
             if other.longest < t + 0.03:
                 break
             products, move, t = corrected, other, other.longest

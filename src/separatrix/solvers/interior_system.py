@@ -177,9 +177,20 @@ class NewtonSystem:
         dw -= dw.mean(axis=1, keepdims=True)
         return dw
 
-    def direction(self, products: npt.NDArray[np.float64]) -> Direction:
-        """The Newton direction towards alpha mu = products."""
+    def direction(self, products: npt.NDArray[np.float64], *, refined: bool = False) -> Direction:
+        """The Newton direction towards alpha mu = products.
+
+        With `refined`, what rounding and the labels left out of the matrix leave of the residual
+        is solved for once more.
+        """
+        problem = self._problem
         fixed, lifts = fixed_moves(self._state, products)
-        dw = self._solve(-self._residual - self._problem.adjoint(self._X, fixed))
-        ds = self._problem.scores(self._X, dw)
-        return Direction(dw, *interior_moves(self._state, fixed, lifts, ds))
+        dw = self._solve(-self._residual - problem.adjoint(self._X, fixed))
+        ds = problem.scores(self._X, dw)
+        dalpha, dmu, longest = interior_moves(self._state, fixed, lifts, ds)
+        if refined:
+            error = self._residual + problem.penalty * dw + problem.adjoint(self._X, dalpha)
+            dw = dw + self._solve(-error)
+            ds = problem.scores(self._X, dw)
+            dalpha, dmu, longest = interior_moves(self._state, fixed, lifts, ds)
+        return Direction(dw, dalpha, dmu, longest)
