@@ -211,7 +211,7 @@ class InteriorState:
         With exempt intercepts the duals must balance over the classes; what is missing is charged
         with the size of the intercepts, as in `Objective.gap_bound`.
         """
-        value = self._value()
+        self.value = value = self._value()
         by_duals = self._share()
         self.residual = self.problem.penalty * self.w - by_duals
         dual = float(np.vdot(self.alpha, self.cost))
@@ -282,7 +282,7 @@ class InteriorState:
         target = now * (after / now) ** 3
         products = system.among_members(np.maximum(target - move.alpha * move.mu, -0.5 * gaps))
         # Late steps are short of digits, not of time.
-        refined = float(gaps.sum()) < _LATE * max(1.0, self._value())
+        refined = now * n < _LATE * max(1.0, self.value)
         move = system.direction(products, refined=refined)
         t = move.longest
         for _ in range(_CORRECTORS):

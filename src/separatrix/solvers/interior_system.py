@@ -130,10 +130,10 @@ class NewtonSystem:
         ridge = 1e-15 * (float(diagonal.mean()) or 1.0)
         # The last label keeps its weights, and the others are penalized for their distance from
         # the mean of all: the direction, shifted to mean zero, is the same.
-        metric = np.eye(kept) - (1 / columns if kept < columns else 0)
-        blocks = np.einsum("kjlj->klj", matrix.reshape(kept, size, kept, size))
-        blocks += metric[:, :, None] * self._problem.penalty[:, 0]
-        diagonal += ridge
+        if kept < columns:
+            blocks = np.einsum("kjlj->klj", matrix.reshape(kept, size, kept, size))
+            blocks -= self._problem.penalty[:, 0] / columns
+        diagonal.reshape(kept, size)[:] += self._problem.penalty[:, 0] + ridge
         # The transpose is the same matrix in the order of LAPACK.
         factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
         return factor, failed != 0
