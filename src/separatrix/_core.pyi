@@ -173,6 +173,34 @@ def gram(
     intercept: bool,
     n_threads: int,
 ) -> _Floats: ...
+def label_gram(
+    design: Dense,
+    rows: npt.NDArray[np.int64] | None,
+    weights: npt.NDArray[np.float64],
+    kept: int,
+    intercept: bool,
+    n_threads: int,
+) -> npt.NDArray[np.float64]: ...
+def fixed_moves(
+    rows: tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.float64],
+    ],
+    products: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+def interior_moves(
+    rows: tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.bool_],
+        npt.NDArray[np.float64],
+    ],
+    fixed: npt.NDArray[np.float64],
+    lifts: npt.NDArray[np.float64],
+    ds: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]: ...
 def quadratic_descent(
     hessian: npt.NDArray[np.float64],
     gradient: npt.NDArray[np.float64],

@@ -93,6 +93,11 @@ def validate_X(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     Finiteness is left to the kernels, which name the cell.
     """
+    if reset and type(X) is np.ndarray and _is_plain(X):
+        # What `validate_data` would leave behind, without its ways to get there.
+        estimator.n_features_in_ = X.shape[1]
+        vars(estimator).pop("feature_names_in_", None)
+        return X
     check_frame(X)
     return validate_data(
         estimator,
@@ -102,6 +107,18 @@ def validate_X(estimator: Any, X: Any, *, reset: bool) -> Any:
         dtype=(np.float64, np.float32),
         order="C",
         ensure_all_finite=False,
+    )
+
+
+def _is_plain(X: npt.NDArray[Any]) -> bool:
+    """Whether the kernels can read X as it is: a matrix of floats in C order, not empty."""
+    return bool(
+        X.ndim == 2
+        and X.size
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and X.dtype in (np.float64, np.float32)
+        and X.dtype.isnative
     )
 
 
@@ -127,8 +144,9 @@ def _distinct(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The sorted classes and the class number of every row; at least two classes."""
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind not in "biu":  # such numbers are labels of one kind or another
+    if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"):
+        # Whole numbers are labels as they are; anything else is looked at closely.
+        y = column_or_1d(y, warn=True)
         check_classification_targets(y)
     if len(y) != n_rows:
         raise DataError(

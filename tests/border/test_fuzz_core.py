@@ -48,6 +48,10 @@ CODES = np.array([0, 1] * (N // 2), dtype=np.int64)
 ONES = np.ones(N)
 
 
+def duals():
+    return np.ones((N, K)), np.ones((N, K)), np.ones((N, K), dtype=np.bool_), np.zeros((N, K))
+
+
 def valid_calls():
     """A valid list of arguments for every public name."""
     X = values()
@@ -68,6 +72,9 @@ def valid_calls():
         "losses_at": ["logistic", np.zeros((N, 1)), SIGNS, ONES, 1],
         "fused_value_and_grad": [dense(), "logistic", SIGNS, ONES, w1, 1],
         "gram": [dense(), None, ONES, True, 1],
+        "label_gram": [dense(), None, np.ones((N, K)), K, True, 1],
+        "fixed_moves": [duals(), np.ones((N, K))],
+        "interior_moves": [duals(), np.ones((N, K)), ONES, np.ones((N, K))],
         "DualBinary": [csr(), SIGNS, ONES, "hinge", "free", 0, 1, None],
         "DualMulticlass": [
             csr(), CODES, ONES, K, "multiclass_hinge", 1.0 - np.eye(K), "free", 0, 1, None,

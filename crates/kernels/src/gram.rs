@@ -85,7 +85,7 @@ impl<T: Packed> PackedTask<T> for Part<'_, T> {
 
 /// out += left' right for two panels, Q rows of the result at a time.
 #[inline(always)]
-fn panel_product<T: Packed, V: Lanes<T>, const Q: usize>(
+pub(crate) fn panel_product<T: Packed, V: Lanes<T>, const Q: usize>(
     left: &[T],
     right: &[T],
     out: &mut [T],

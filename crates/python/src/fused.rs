@@ -8,10 +8,11 @@ use separatrix_kernels::dense::Dense as View;
 use separatrix_kernels::exponential::VectorExp;
 use separatrix_kernels::interrupt::Interrupt;
 use separatrix_kernels::losses::{Labeled, SmoothLoss, Targets};
+use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 use separatrix_kernels::simd::Gather;
 use separatrix_kernels::simd::Packed;
-use separatrix_kernels::{batch, fused, gram as kernel, losses};
+use separatrix_kernels::{batch, fused, gram as kernel, label_gram as label_kernel, losses};
 
 use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
 use crate::design::{Dense, DenseAny, weights_of};
@@ -231,5 +232,46 @@ pub fn gram<'py>(
     match &design.inner {
         DenseAny::F32(array) => typed(py, array, rows, weights, intercept, n_threads),
         DenseAny::F64(array) => typed(py, array, rows, weights, intercept, n_threads),
+    }
+}
+
+/// sum_i (diag(D_i) - D_i D_i' / sum D_i) (x) x_i x_i' over the numbered rows of dense data (None: all), label
+/// by label, with a column of ones appended to the data where `intercept` says so; of the first `kept` labels.
+#[pyfunction]
+#[pyo3(signature = (design, rows, weights, kept, intercept, n_threads))]
+pub fn label_gram<'py>(
+    py: Python<'py>,
+    design: &Dense,
+    rows: Option<PyReadonlyArray1<'py, i64>>,
+    weights: PyReadonlyArray2<'py, f64>,
+    kept: usize,
+    intercept: bool,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn typed<'py, T: Real + Element>(
+        py: Python<'py>,
+        array: &Py<PyArray2<T>>,
+        rows: Option<&[i64]>,
+        weights: &PyReadonlyArray2<'py, f64>,
+        kept: usize,
+        intercept: bool,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let guard = readonly(py, array)?;
+        let (n, d) = shape(py, array);
+        let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
+        let labels = weights.shape()[1];
+        let weights = matrix("weights", weights)?;
+        let order = kept * (d + usize::from(intercept));
+        let work = weights.len().saturating_mul(order);
+        let out = run(py, work, |stop| {
+            label_kernel::label_gram(view, rows, weights, (labels, kept), intercept, n_threads, stop)
+        })?;
+        new_matrix(py, out, order)
+    }
+    let rows = rows.as_ref().map(|rows| vector("rows", rows)).transpose()?;
+    match &design.inner {
+        DenseAny::F32(array) => typed(py, array, rows, &weights, kept, intercept, n_threads),
+        DenseAny::F64(array) => typed(py, array, rows, &weights, kept, intercept, n_threads),
     }
 }

@@ -5,6 +5,7 @@ mod design;
 mod dual;
 mod errors;
 mod fused;
+mod interior;
 mod online;
 mod quadratic;
 mod run;
@@ -34,7 +35,10 @@ mod _core {
     use super::dual::{DualBinary, DualMulticlass};
 
     #[pymodule_export]
-    use super::fused::{fused_value_and_grad, gram, losses_at};
+    use super::fused::{fused_value_and_grad, gram, label_gram, losses_at};
+
+    #[pymodule_export]
+    use super::interior::{fixed_moves, interior_moves};
 
     #[pymodule_export]
     use super::quadratic::{column_descent, column_gram, quadratic_descent};

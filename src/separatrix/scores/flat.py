@@ -84,9 +84,12 @@ class FlatScores:
     def adjoint(self, ds: Array) -> Array:
         """X' ds with the column sums of ds below, float64, of the shape of the weights."""
         residuals = np.ascontiguousarray(ds, dtype=self.dtype)
-        grad = adjoint(self.design, residuals, self.n_threads).astype(np.float64, copy=False)
-        if self.intercept:
-            grad = np.vstack([grad, ds.sum(axis=0, dtype=np.float64)[None]])
+        inner = adjoint(self.design, residuals, self.n_threads)
+        if not self.intercept:
+            return inner.astype(np.float64, copy=False)
+        grad = np.empty(self.weight_shape)
+        grad[:-1] = inner
+        ds.sum(axis=0, dtype=np.float64, out=grad[-1])
         return grad
 
     def subset(self, rows: npt.NDArray[np.int64]) -> RowScores:

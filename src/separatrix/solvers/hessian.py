@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import Csr, column_gram
+from separatrix._core import Csr, column_gram, label_gram
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.solvers.blas import blas_threads
@@ -57,9 +59,9 @@ def loss_hessian(
         if active is None or len(active) == rows:
             return gram(objective, weights).astype(np.float64)
         return _product(_columns(objective, active) * np.sqrt(weights)[:, None])
-    p = objective.probabilities(scores).astype(np.float64)
+    p = objective.probabilities(scores).astype(np.float64, copy=False)
     if active is None:
-        active = np.arange(rows * n_scores)
+        return _softmax_hessian(objective, p)
     feature, score = np.divmod(active, n_scores)
     used, position = np.unique(feature, return_inverse=True)
     columns = _columns(objective, used) * np.sqrt(objective.row_weights)[:, None]
@@ -74,6 +76,17 @@ def loss_hessian(
         part = columns if len(at) == len(used) else columns[:, position[at]]
         result[np.ix_(at, at)] += _product(part * np.sqrt(p[:, k])[:, None])
     return result
+
+
+def _softmax_hessian(objective: Objective, p: Array) -> npt.NDArray[np.float64]:
+    """sum_i C_i x_i x_i' (x) (diag(p_i) - p_i p_i'), from the order of labels to that of w."""
+    rows, n_scores = objective.weight_shape
+    score_map: Any = objective.score_map
+    weights = np.ascontiguousarray(p * objective.row_weights[:, None])
+    intercept = rows > score_map.design.shape[1]
+    matrix = label_gram(score_map.design, None, weights, n_scores, intercept, score_map.n_threads)
+    blocks = matrix.reshape(n_scores, rows, n_scores, rows).transpose(1, 0, 3, 2)
+    return blocks.reshape(rows * n_scores, rows * n_scores)
 
 
 def _product(matrix: Array) -> npt.NDArray[np.float64]:

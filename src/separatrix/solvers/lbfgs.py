@@ -15,6 +15,7 @@ from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
+from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.conjugate_gradients import newton_step
 from separatrix.solvers.driver import Iterate, drive, rounding
 from separatrix.solvers.line_search import wolfe
@@ -126,7 +127,8 @@ class Lbfgs:
         start = points.start(w0)
         name = "preconditioned L-BFGS" if self.precondition else "L-BFGS"
         iterates = self._iterate(points, start, X if self.precondition else None, monitor)
-        return drive(name, points, start, iterates, monitor)
+        with blas_threads(1):
+            return drive(name, points, start, iterates, monitor)
 
     def _iterate(
         self, points: Points, start: Array, X: Array | None, monitor: Monitor

@@ -70,8 +70,9 @@ class NewtonCG:
         start = points.start(w0)
         exact = self.is_exact(objective)
         name = "exact Newton" if exact else "Newton-CG"
-        iterates = self._iterate(points, start, _exact_step if exact else _truncated_step)
-        return drive(name, points, start, iterates, monitor)
+        iterates = self._iterate(points, start, exact)
+        with blas_threads(1):
+            return drive(name, points, start, iterates, monitor)
 
     def is_exact(self, objective: Objective) -> bool:
         """Whether the Hessian of `objective` would be formed."""
@@ -79,16 +80,15 @@ class NewtonCG:
         return small and has_hessian(objective)
 
     @staticmethod
-    def _iterate(
-        points: Points, start: Array, step_at: Callable[[Points, Point, float], Array]
-    ) -> Iterator[Iterate]:
+    def _iterate(points: Points, start: Array, exact: bool) -> Iterator[Iterate]:
+        step_at = _exact_step if exact else _truncated_step
         point = points.first(start)
         first = float(np.linalg.norm(point.grad))
         while True:
             norm = float(np.linalg.norm(point.grad))
             forcing = min(0.1, (norm / first) ** 0.5) if first > 0 else 0.1
             direction = step_at(points, point, forcing)
-            yield Iterate(point, 0.5 * float(np.vdot(point.grad, direction)))
+            yield Iterate(point, 0.5 * float(np.vdot(point.grad, direction)), verified=exact)
             # Where rounding spoils the solve, the gradient itself is still a direction.
             for way, step in (
                 (direction, 1.0),
@@ -124,8 +124,7 @@ def _exact_step(points: Points, point: Point, forcing: float) -> Array:
     diagonal.reshape(rows, n_scores)[: len(objective.penalized(point.w))] += curvature
     ridge = float(np.finfo(np.float64).eps) * len(matrix) * scale
     while True:
-        with blas_threads(1):
-            _, x, failed = lapack.dposv(matrix, point.grad.reshape(-1), lower=1)
+        _, x, failed = lapack.dposv(matrix, point.grad.reshape(-1), lower=1)
         if not failed:
             return np.asarray(x).reshape(point.w.shape)
         diagonal += ridge
