@@ -93,7 +93,7 @@ def validate_X(estimator: Any, X: Any, *, reset: bool) -> Any:
 
     Finiteness is left to the kernels, which name the cell.
     """
-    if reset and type(X) is np.ndarray and _is_plain(X):
+    if reset and _is_plain(X):
         # What `validate_data` would leave behind, without its ways to get there.
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
@@ -110,13 +110,16 @@ def validate_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     )
 
 
-def _is_plain(X: npt.NDArray[Any]) -> bool:
-    """Whether the kernels can read X as it is: a matrix of floats in C order, not empty."""
+def _is_plain(X: Any) -> bool:
+    """Whether the kernels can read X as it is: a matrix of floats in C order or CSR, not empty."""
+    if type(X) is np.ndarray:
+        ordered = X.flags.c_contiguous and X.flags.aligned
+    else:
+        ordered = sp.issparse(X) and getattr(X, "format", None) == "csr"
     return bool(
-        X.ndim == 2
-        and X.size
-        and X.flags.c_contiguous
-        and X.flags.aligned
+        ordered
+        and X.ndim == 2
+        and 0 not in X.shape
         and X.dtype in (np.float64, np.float32)
         and X.dtype.isnative
     )

@@ -24,7 +24,7 @@ pub use owned::{OwnedCsr, checked_starts};
 use lanes::{add_block, add_tail, dot_block, dot_tail};
 
 /// Cache lines of a row to ask for ahead of its visit.
-const LINES: usize = 8;
+const LINES: usize = 4;
 
 /// A sparse matrix whose arrays are borrowed; columns of a row need not be sorted, and repeated ones add
 /// up.

@@ -22,7 +22,7 @@ const SMALLEST: usize = 4;
 /// First pass (from zero) in which rows rest.
 const FIRST_REST: usize = 3;
 /// First pass (from zero) that starts with hot sets.
-const FIRST_HOT: usize = 7;
+const FIRST_HOT: usize = 9;
 /// Every so many passes all rows are visited.
 const FULL_EVERY: usize = 5;
 /// Visits without a move after which a row rests.

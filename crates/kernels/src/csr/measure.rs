@@ -71,10 +71,10 @@ impl<T: Gather> Task for Part<'_, T> {
             }
             let norm = sum_of_squares(values);
             // The square of a row is finite unless one of its values is not, or overflows, which is no error.
-            if !(inside && norm.is_finite()) {
-                if let Some(fault) = self.x.fault(i) {
-                    return Err(fault);
-                }
+            if !(inside && norm.is_finite())
+                && let Some(fault) = self.x.fault(i)
+            {
+                return Err(fault);
             }
             part.repeats = part.repeats || set.repeats(columns, self.x.n_cols);
             part.norms.push(norm);
