@@ -21,10 +21,10 @@ mod tests;
 pub use measure::Measured;
 pub use owned::{OwnedCsr, checked_starts};
 
-use lanes::{add_block, add_tail, dot_block, dot_tail};
+use lanes::{Row, add_block, add_tail, dot_block, dot_tail};
 
 /// Cache lines of a row to ask for ahead of its visit.
-const LINES: usize = 4;
+const LINES: usize = 8;
 
 /// A sparse matrix whose arrays are borrowed; columns of a row need not be sorted, and repeated ones add
 /// up.
@@ -63,6 +63,12 @@ impl<'a, T: Gather> Csr<'a, T> {
             (Some(columns), Some(values)) => (columns, values),
             _ => (&[], &[]),
         }
+    }
+
+    #[inline(always)]
+    fn lane_row(&self, i: usize) -> Row<'a, T> {
+        let (columns, values) = self.row(i);
+        Row { columns, values, n_cols: self.n_cols }
     }
 
     /// Sum of squares of a row after its repeated columns were added up.
@@ -162,15 +168,17 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
     #[inline(always)]
     fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
         let k = out.len();
+        assert!(w.len() >= self.n_cols * k);
+        let row = self.lane_row(i);
         let mut done = 0;
         while done < k {
             let rest = &mut out[done..];
             done += match rest.len() / LANES {
-                0 => dot_tail::<T, FMA>(self.row(i), w, k, done, rest),
-                1 => dot_block::<T, FMA, 1>(self.row(i), w, k, done, rest),
-                2 => dot_block::<T, FMA, 2>(self.row(i), w, k, done, rest),
-                3 => dot_block::<T, FMA, 3>(self.row(i), w, k, done, rest),
-                _ => dot_block::<T, FMA, 4>(self.row(i), w, k, done, rest),
+                0 => dot_tail::<T, FMA>(row, w, k, done, rest),
+                1 => dot_block::<T, FMA, 1>(row, w, k, done, rest),
+                2 => dot_block::<T, FMA, 2>(row, w, k, done, rest),
+                3 => dot_block::<T, FMA, 3>(row, w, k, done, rest),
+                _ => dot_block::<T, FMA, 4>(row, w, k, done, rest),
             };
         }
     }
@@ -178,15 +186,17 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
     #[inline(always)]
     fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]) {
         let k = a.len();
+        assert!(w.len() >= self.n_cols * k);
+        let row = self.lane_row(i);
         let mut done = 0;
         while done < k {
             let rest = &a[done..];
             done += match rest.len() / LANES {
-                0 => add_tail::<T, FMA>(self.row(i), rest, k, done, w),
-                1 => add_block::<T, FMA, 1>(self.row(i), rest, k, done, w),
-                2 => add_block::<T, FMA, 2>(self.row(i), rest, k, done, w),
-                3 => add_block::<T, FMA, 3>(self.row(i), rest, k, done, w),
-                _ => add_block::<T, FMA, 4>(self.row(i), rest, k, done, w),
+                0 => add_tail::<T, FMA>(row, rest, k, done, w),
+                1 => add_block::<T, FMA, 1>(row, rest, k, done, w),
+                2 => add_block::<T, FMA, 2>(row, rest, k, done, w),
+                3 => add_block::<T, FMA, 3>(row, rest, k, done, w),
+                _ => add_block::<T, FMA, 4>(row, rest, k, done, w),
             };
         }
     }

@@ -1,23 +1,25 @@
 //! Products of one sparse row with several columns of weights, in lanes that stay in registers.
 //!
-//! A row is (columns, values), `w` feature-major with `k` scores. A product that meets a column outside `w` is
-//! NaN; additions pass over such a column.
+//! `w` is feature-major with `k` scores and at least `n_cols * k` entries, which callers assert. A product
+//! that meets a column outside the matrix is NaN; additions pass over such a column.
+#![allow(unsafe_code)]
 
 use super::place;
 use crate::real::Real;
 use crate::rows::{LANES, axpy_lanes};
 
-/// `width` weights of a column, from score `done` on.
-#[inline(always)]
-fn range(column: i32, k: usize, done: usize, width: usize) -> std::ops::Range<usize> {
-    let at = place(column).saturating_mul(k).saturating_add(done);
-    at..at.saturating_add(width)
+/// Columns and values of a row, and the number of columns of the matrix.
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a, T> {
+    pub columns: &'a [i32],
+    pub values: &'a [T],
+    pub n_cols: usize,
 }
 
 /// Scores `done .. done + N * LANES` of one row, kept in registers.
 #[inline(always)]
 pub(super) fn dot_block<T: Real, const FMA: bool, const N: usize>(
-    (columns, values): (&[i32], &[T]),
+    row: Row<'_, T>,
     w: &[T],
     k: usize,
     done: usize,
@@ -25,11 +27,16 @@ pub(super) fn dot_block<T: Real, const FMA: bool, const N: usize>(
 ) -> usize {
     let mut acc = [[T::ZERO; LANES]; N];
     let mut inside = true;
-    for (&c, &v) in columns.iter().zip(values) {
-        match w.get(range(c, k, done, N * LANES)) {
-            Some(w) => axpy_lanes::<T, FMA, N>(&mut acc, v, w),
-            None => inside = false,
+    for (&c, &v) in row.columns.iter().zip(row.values) {
+        let c = place(c);
+        if c >= row.n_cols {
+            inside = false;
+            continue;
         }
+        let at = c * k + done;
+        // SAFETY: c < n_cols, done + N * LANES <= k and w.len() >= n_cols * k.
+        let w = unsafe { w.get_unchecked(at..at + N * LANES) };
+        axpy_lanes::<T, FMA, N>(&mut acc, v, w);
     }
     for (out, lane) in out.chunks_exact_mut(LANES).zip(&acc) {
         out.copy_from_slice(lane);
@@ -43,7 +50,7 @@ pub(super) fn dot_block<T: Real, const FMA: bool, const N: usize>(
 /// The last scores of one row, fewer than a lane.
 #[inline(always)]
 pub(super) fn dot_tail<T: Real, const FMA: bool>(
-    (columns, values): (&[i32], &[T]),
+    row: Row<'_, T>,
     w: &[T],
     k: usize,
     done: usize,
@@ -51,14 +58,17 @@ pub(super) fn dot_tail<T: Real, const FMA: bool>(
 ) -> usize {
     let n = out.len();
     let mut acc = [T::ZERO; LANES];
-    for (&c, &v) in columns.iter().zip(values) {
-        match w.get(range(c, k, done, n)) {
-            Some(w) => {
-                for (a, &w) in acc.iter_mut().zip(w) {
-                    *a = v.fma::<FMA>(w, *a);
-                }
-            }
-            None => acc.fill(T::NAN),
+    for (&c, &v) in row.columns.iter().zip(row.values) {
+        let c = place(c);
+        if c >= row.n_cols {
+            acc.fill(T::NAN);
+            continue;
+        }
+        let at = c * k + done;
+        // SAFETY: c < n_cols, done + n == k and w.len() >= n_cols * k.
+        let w = unsafe { w.get_unchecked(at..at + n) };
+        for (a, &w) in acc.iter_mut().zip(w) {
+            *a = v.fma::<FMA>(w, *a);
         }
     }
     out.copy_from_slice(&acc[..n]);
@@ -68,7 +78,7 @@ pub(super) fn dot_tail<T: Real, const FMA: bool>(
 /// W += x a' for scores `done .. done + N * LANES`, with `a` kept in registers.
 #[inline(always)]
 pub(super) fn add_block<T: Real, const FMA: bool, const N: usize>(
-    (columns, values): (&[i32], &[T]),
+    row: Row<'_, T>,
     a: &[T],
     k: usize,
     done: usize,
@@ -78,8 +88,14 @@ pub(super) fn add_block<T: Real, const FMA: bool, const N: usize>(
     for (lane, a) in lanes.iter_mut().zip(a.chunks_exact(LANES)) {
         lane.copy_from_slice(a);
     }
-    for (&c, &v) in columns.iter().zip(values) {
-        let Some(w) = w.get_mut(range(c, k, done, N * LANES)) else { continue };
+    for (&c, &v) in row.columns.iter().zip(row.values) {
+        let c = place(c);
+        if c >= row.n_cols {
+            continue;
+        }
+        let at = c * k + done;
+        // SAFETY: c < n_cols, done + N * LANES <= k and w.len() >= n_cols * k.
+        let w = unsafe { w.get_unchecked_mut(at..at + N * LANES) };
         for (w, lane) in w.chunks_exact_mut(LANES).zip(&lanes) {
             for (w, &a) in w.iter_mut().zip(lane) {
                 *w = v.fma::<FMA>(a, *w);
@@ -92,14 +108,20 @@ pub(super) fn add_block<T: Real, const FMA: bool, const N: usize>(
 /// W += x a' for the last scores, fewer than a lane.
 #[inline(always)]
 pub(super) fn add_tail<T: Real, const FMA: bool>(
-    (columns, values): (&[i32], &[T]),
+    row: Row<'_, T>,
     a: &[T],
     k: usize,
     done: usize,
     w: &mut [T],
 ) -> usize {
-    for (&c, &v) in columns.iter().zip(values) {
-        let Some(w) = w.get_mut(range(c, k, done, a.len())) else { continue };
+    for (&c, &v) in row.columns.iter().zip(row.values) {
+        let c = place(c);
+        if c >= row.n_cols {
+            continue;
+        }
+        let at = c * k + done;
+        // SAFETY: c < n_cols, done + a.len() == k and w.len() >= n_cols * k.
+        let w = unsafe { w.get_unchecked_mut(at..at + a.len()) };
         for (w, &a) in w.iter_mut().zip(a) {
             *w = v.fma::<FMA>(a, *w);
         }
