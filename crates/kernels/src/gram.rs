@@ -15,7 +15,7 @@ use crate::simd::{Lanes, Packed, PackedTask, dispatch_packed};
 use crate::threads::with_threads;
 
 /// Rows packed at a time: two panels of them fit into the first-level cache.
-const CHUNK: usize = 128;
+pub(crate) const CHUNK: usize = 128;
 /// Tasks at most; each holds a matrix of its own.
 const MAX_TASKS: usize = 4;
 /// Values of a pack at most.
@@ -65,27 +65,40 @@ impl<T: Packed> PackedTask<T> for Part<'_, T> {
                     packed[to..to + panel].copy_from_slice(part);
                 }
             }
-            let length = weights.len() * panel;
-            for p in 0..panels {
-                let left = &packed[p * CHUNK * panel..p * CHUNK * panel + length];
-                for q in p..panels {
-                    let right = &packed[q * CHUNK * panel..q * CHUNK * panel + length];
-                    let to = &mut out[p * panel * width + q * panel..];
-                    if V::MANY {
-                        panel_product::<T, V, 8>(left, right, to, width);
-                    } else {
-                        panel_product::<T, V, 2>(left, right, to, width);
-                    }
-                }
-            }
+            add_products::<T, V>(&packed, weights.len(), panels, &mut out);
         }
         Ok(out)
     }
 }
 
+/// out += packed' packed over the upper triangle of panels, `filled` rows of `CHUNK` packed in each.
+#[inline(always)]
+pub(crate) fn add_products<T: Packed, V: Lanes<T>>(
+    packed: &[T],
+    filled: usize,
+    panels: usize,
+    out: &mut [T],
+) {
+    let panel = 2 * V::COUNT;
+    let width = panels * panel;
+    let (length, stride) = (filled * panel, CHUNK * panel);
+    for p in 0..panels {
+        let left = &packed[p * stride..p * stride + length];
+        for q in p..panels {
+            let right = &packed[q * stride..q * stride + length];
+            let to = &mut out[p * panel * width + q * panel..];
+            if V::MANY {
+                panel_product::<T, V, 8>(left, right, to, width);
+            } else {
+                panel_product::<T, V, 2>(left, right, to, width);
+            }
+        }
+    }
+}
+
 /// out += left' right for two panels, Q rows of the result at a time.
 #[inline(always)]
-pub(crate) fn panel_product<T: Packed, V: Lanes<T>, const Q: usize>(
+fn panel_product<T: Packed, V: Lanes<T>, const Q: usize>(
     left: &[T],
     right: &[T],
     out: &mut [T],

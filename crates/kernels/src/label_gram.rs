@@ -14,15 +14,12 @@ use rayon::prelude::*;
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length};
-use crate::gram::panel_product;
+use crate::gram::{CHUNK, add_products};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Lanes, PackedTask, dispatch_packed};
 use crate::threads::with_threads;
-
-/// Rows packed at a time.
-const CHUNK: usize = 128;
 
 /// Pairs of labels are cut into so many tasks at most, each with buffers of its own.
 const MAX_TASKS: usize = 8;
@@ -78,7 +75,7 @@ impl<T: Real> PackedTask<f64> for Pairs<'_, T> {
                 filled += 1;
                 if filled == CHUNK {
                     self.stop.check()?;
-                    add_products::<V>(&packed, filled, panels, &mut out);
+                    add_products::<f64, V>(&packed, filled, panels, &mut out);
                     (filled, any) = (0, true);
                 }
             }
@@ -86,7 +83,7 @@ impl<T: Real> PackedTask<f64> for Pairs<'_, T> {
                 results.push(Vec::new());
                 continue;
             }
-            add_products::<V>(&packed, filled, panels, &mut out);
+            add_products::<f64, V>(&packed, filled, panels, &mut out);
             let mut result = vec![0.0; size * size];
             for i in 0..size {
                 for j in i..size {
@@ -98,26 +95,6 @@ impl<T: Real> PackedTask<f64> for Pairs<'_, T> {
             results.push(result);
         }
         Ok(results)
-    }
-}
-
-/// out += packed' packed over the upper triangle of panels.
-#[inline(always)]
-fn add_products<V: Lanes<f64>>(packed: &[f64], filled: usize, panels: usize, out: &mut [f64]) {
-    let panel = 2 * V::COUNT;
-    let width = panels * panel;
-    let (length, stride) = (filled * panel, CHUNK * panel);
-    for p in 0..panels {
-        let left = &packed[p * stride..p * stride + length];
-        for q in p..panels {
-            let right = &packed[q * stride..q * stride + length];
-            let to = &mut out[p * panel * width + q * panel..];
-            if V::MANY {
-                panel_product::<f64, V, 8>(left, right, to, width);
-            } else {
-                panel_product::<f64, V, 2>(left, right, to, width);
-            }
-        }
     }
 }
 

@@ -171,16 +171,15 @@ pub fn scores<'py>(
         w: &Bound<'py, PyAny>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let guard = readonly(py, array)?;
-        let (n, d) = shape(py, array);
-        let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
         let w = weights_of::<T>(w)?;
         let k = w.shape()[1];
         let weights = matrix("weights", &w)?;
-        let out = run(py, view.n_stored() * k, |stop| {
-            let mut out = vec![T::ZERO; n * k];
-            batch::dense_scores(view, weights, k, &mut out, n_threads, stop)?;
-            Ok(out)
+        let out = with_dense(py, array, |x| {
+            run(py, x.n_stored() * k, |stop| {
+                let mut out = vec![T::ZERO; x.n_rows() * k];
+                batch::dense_scores(*x, weights, k, &mut out, n_threads, stop)?;
+                Ok(out)
+            })
         })?;
         Ok(new_matrix(py, out, k)?.into_any())
     }
@@ -213,17 +212,16 @@ pub fn adjoint<'py>(
         residuals: &Bound<'py, PyAny>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let guard = readonly(py, array)?;
-        let (n, d) = shape(py, array);
-        let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
         let r: PyReadonlyArray2<'_, T> = residuals
             .extract()
             .map_err(|_| data_error("the residuals must be a matrix of the data's dtype".into()))?;
         let k = r.shape()[1];
         let values = matrix("residuals", &r)?;
-        let sum = run(py, view.n_stored() * k, |stop| {
-            let sum = batch::dense_adjoint(view, values, k, n_threads, stop)?;
-            Ok(sum.into_iter().map(T::from_f64).collect::<Vec<T>>())
+        let sum = with_dense(py, array, |x| {
+            run(py, x.n_stored() * k, |stop| {
+                let sum = batch::dense_adjoint(*x, values, k, n_threads, stop)?;
+                Ok(sum.into_iter().map(T::from_f64).collect::<Vec<T>>())
+            })
         })?;
         Ok(new_matrix(py, sum, k)?.into_any())
     }

@@ -4,18 +4,16 @@ use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArra
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::csr::Csr as Sparse;
-use separatrix_kernels::dense::Dense as View;
 use separatrix_kernels::exponential::VectorExp;
 use separatrix_kernels::interrupt::Interrupt;
 use separatrix_kernels::losses::{Labeled, SmoothLoss, Targets};
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
-use separatrix_kernels::simd::Gather;
-use separatrix_kernels::simd::Packed;
+use separatrix_kernels::simd::{Gather, Packed};
 use separatrix_kernels::{batch, fused, gram as kernel, label_gram as label_kernel, losses};
 
-use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
-use crate::design::{Dense, DenseAny, weights_of};
+use crate::arrays::{matrix, new_matrix, shape, vector};
+use crate::design::{Dense, DenseAny, weights_of, with_dense};
 use crate::errors::{data_error, to_python};
 use crate::run::run;
 use crate::sparse::{Arrays, Csr, SparseAny};
@@ -110,15 +108,14 @@ fn dense_pass<'py, T: VectorExp + Packed + Element>(
     w: &Bound<'py, PyAny>,
     n_threads: usize,
 ) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
-    let guard = readonly(py, array)?;
-    let (n, d) = shape(py, array);
-    let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
     let w = weights_of::<T>(w)?;
     let k = w.shape()[1];
     let weights = matrix("weights", &w)?;
-    let labeled = held.labeled(n, k)?;
-    let (value, grad) = run(py, view.n_stored().saturating_mul(2 * k), |stop| {
-        fused::value_and_grad(view, labeled, weights, n_threads, stop)
+    let (value, grad) = with_dense(py, array, |x| {
+        let labeled = held.labeled(x.n_rows(), k)?;
+        run(py, x.n_stored().saturating_mul(2 * k), |stop| {
+            fused::value_and_grad(*x, labeled, weights, n_threads, stop)
+        })
     })?;
     Ok((value, new_matrix(py, grad, k)?))
 }
@@ -216,16 +213,15 @@ pub fn gram<'py>(
         intercept: bool,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let guard = readonly(py, array)?;
-        let (n, d) = shape(py, array);
-        let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
         let weights: PyReadonlyArray1<'_, T> = weights
             .extract()
             .map_err(|_| data_error("the weights must be a vector of the data's dtype".into()))?;
         let weights = vector("weights", &weights)?;
-        let size = d + usize::from(intercept);
+        let size = shape(py, array).1 + usize::from(intercept);
         let work = weights.len().saturating_mul(size * size / 2);
-        let out = run(py, work, |stop| kernel::gram(view, rows, weights, intercept, n_threads, stop))?;
+        let out = with_dense(py, array, |x| {
+            run(py, work, |stop| kernel::gram(*x, rows, weights, intercept, n_threads, stop))
+        })?;
         Ok(new_matrix(py, out, size)?.into_any())
     }
     let rows = rows.as_ref().map(|rows| vector("rows", rows)).transpose()?;
@@ -257,15 +253,14 @@ pub fn label_gram<'py>(
         intercept: bool,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let guard = readonly(py, array)?;
-        let (n, d) = shape(py, array);
-        let view = View::new(matrix("X", &guard)?, n, d).map_err(to_python)?;
         let labels = weights.shape()[1];
         let weights = matrix("weights", weights)?;
-        let order = kept * (d + usize::from(intercept));
+        let order = kept * (shape(py, array).1 + usize::from(intercept));
         let work = weights.len().saturating_mul(order);
-        let out = run(py, work, |stop| {
-            label_kernel::label_gram(view, rows, weights, (labels, kept), intercept, n_threads, stop)
+        let out = with_dense(py, array, |x| {
+            run(py, work, |stop| {
+                label_kernel::label_gram(*x, rows, weights, (labels, kept), intercept, n_threads, stop)
+            })
         })?;
         new_matrix(py, out, order)
     }

@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-from separatrix._core import Csr
 from separatrix.errors import DataError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, is_narrow
 from separatrix.linear.progress import progress
 from separatrix.objective import Objective
 from separatrix.protocols import Array, Loss, Regularizer, Solver
 from separatrix.results import Monitor, Solution
-from separatrix.scores import FlatScores
+from separatrix.scores import FlatScores, in_place
 from separatrix.solvers import SOLVERS, check_needs, make_solver
 from separatrix.validation import (
     check_choice,
@@ -76,7 +75,7 @@ class MinimizingClassifier(BaseLinearClassifier):
     def _make_design(self, X: Any, n_threads: int) -> Any:
         solver = SOLVERS.get(self.solver) if isinstance(self.solver, str) else self.solver
         if is_sparse(X) and not is_narrow(X) and getattr(solver, "reads_in_place", False):
-            return Csr(X.indptr, X.indices, X.data, X.shape[1])
+            return in_place(X)
         return super()._make_design(X, n_threads)
 
     def _objective(self, data: TrainingData, C: float) -> Objective:

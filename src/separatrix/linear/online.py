@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import Csr, vote_shares
+from separatrix._core import vote_shares
 from separatrix.errors import DataError, ParameterError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, checked_design
 from separatrix.linear.progress import progress
 from separatrix.protocols import Array
 from separatrix.results import Monitor, StopReason
+from separatrix.scores import in_place
 from separatrix.solvers.online import OnlineLearner, OnlineResult, UpdateLog
 from separatrix.validation import (
     check_choice,
@@ -207,7 +208,7 @@ class OnlineClassifier(BaseLinearClassifier):
         """A handle on X; sparse rows are read where they lie, and checked on the way."""
         if not is_sparse(X):
             return super()._make_design(X, n_threads)
-        return Csr(X.indptr, X.indices, X.data, X.shape[1])
+        return in_place(X)
 
     def _start(self, data: TrainingData, coef: Any, intercept: Any) -> Array:
         """Starting weights of shape (d, K), or (d + 1, K) with intercepts."""
