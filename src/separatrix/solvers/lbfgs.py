@@ -33,6 +33,10 @@ _ROWS_PER_FEATURE = 20
 _SHARE = 3
 #: Relative residual of the Newton steps that verify the end of a run.
 _FORCING = 0.35
+#: Iterates back over which promises are compared with what they brought, and how much they must
+#: have fallen over these spans to be told from noise.
+_LOOK_BACK = (4, 8)
+_FALL = 1.25
 
 
 class _Pairs:
@@ -73,6 +77,34 @@ class _Pairs:
         for (s, y, product), share in zip(self._pairs, reversed(shares), strict=True):
             q += (share - float(np.vdot(y, q)) / product) * s
         return q
+
+
+class _Trend:
+    """How much too little the pairs promise, from what past promises have brought.
+
+    While the distance from the optimum is a steady multiple of the promise,
+    P_j - P = multiple (promise_j - promise) between any two iterates.
+    """
+
+    def __init__(self) -> None:
+        self._past: deque[tuple[float, float]] = deque(maxlen=_LOOK_BACK[-1] + 1)
+
+    def add(self, value: float, promised: float) -> None:
+        self._past.append((value, promised))
+
+    @property
+    def optimism(self) -> float | None:
+        """The largest multiple over some spans of iterates, or None while it cannot be told."""
+        if len(self._past) <= _LOOK_BACK[-1]:
+            return None
+        value, promised = self._past[-1]
+        multiples = [1.0]
+        for span in _LOOK_BACK:
+            value_before, promised_before = self._past[-1 - span]
+            if promised_before < _FALL * promised:
+                return None
+            multiples.append((value_before - value) / (promised_before - promised))
+        return max(multiples)
 
 
 @dataclass(frozen=True)
@@ -136,6 +168,7 @@ class Lbfgs:
         objective = points.objective
         pairs = _Pairs(self.memory)
         optimism = 1.0
+        trend: _Trend | None = None
         point = points.first(start)
         if X is not None:
             yield Iterate(point)
@@ -148,8 +181,16 @@ class Lbfgs:
             verified = False
             if known:
                 promised = 0.5 * float(np.vdot(point.grad, direction))
+                if trend is not None:
+                    trend.add(point.value, promised)
+                    verified = trend.optimism is not None
+                    optimism = trend.optimism or optimism
                 estimate = optimism * promised
-                if "hvp" in objective.can and monitor.converged(point.value, estimate):
+                if (
+                    not verified
+                    and "hvp" in objective.can
+                    and monitor.converged(point.value, estimate)
+                ):
                     # The pairs know few directions and promise too much: ask the Hessian itself,
                     # and remember by how much they were wrong (Morales & Nocedal 2000).
                     direction = newton_step(points, point, pairs, _FORCING)
@@ -166,6 +207,7 @@ class Lbfgs:
                 if len(pairs) == 0:
                     return
                 pairs.clear()
+                trend = None
                 continue
             after = ray.point(taken)
             pairs.add(point, after)
@@ -174,6 +216,7 @@ class Lbfgs:
                 scores = self._scores(points, point)
                 pairs.inner = block_preconditioner(objective, scores, rows)
                 pairs.clear()
+                trend = _Trend()
 
     @staticmethod
     def _scores(points: Points, point: Point) -> Array:
