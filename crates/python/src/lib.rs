@@ -7,6 +7,8 @@ mod errors;
 mod fused;
 mod interior;
 mod online;
+mod pixels;
+mod products;
 mod quadratic;
 mod run;
 mod sparse;
@@ -42,6 +44,11 @@ mod _core {
 
     #[pymodule_export]
     use super::quadratic::{column_descent, column_gram, quadratic_descent};
+
+    #[pymodule_export]
+    use super::pixels::measure_pixels;
+    #[pymodule_export]
+    use super::products::{expand, expand_dense, joint};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
