@@ -10,21 +10,19 @@ import scipy.sparse as sp
 
 from separatrix._core import Csr, Dense
 from separatrix.errors import DataError, ParameterError
-from separatrix.validation import name_column, validate_X
+from separatrix.validation import is_sparse, name_column, validate_X
 
 __all__ = ["check_hashed", "checked_matrix", "dense_handle", "rows_from_parts", "sparse_handle"]
 
 
-def checked_matrix(
-    estimator: Any, X: Any, n_threads: int, *, reset: bool
-) -> npt.NDArray[Any] | sp.csr_array:
+def checked_matrix(estimator: Any, X: Any, n_threads: int, *, reset: bool) -> Any:
     """X as a float array in C order or as CSR with rising columns; all of it finite.
 
     DataError names the first cell that is not finite. X itself is left as it is.
     """
     X = validate_X(estimator, X, reset=reset)
     try:
-        if not sp.issparse(X):
+        if not is_sparse(X):
             Dense(X).check(n_threads)
             return np.asarray(X)
         X = sp.csr_array(X)

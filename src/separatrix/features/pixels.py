@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from separatrix._core import Dense, measure_pixels
 from separatrix.errors import DataError, ParameterError
-from separatrix.validation import check_choice, number_of_threads, validate_X
+from separatrix.validation import check_choice, is_sparse, number_of_threads, validate_X
 
 __all__ = ["PixelGrid"]
 
@@ -117,14 +117,14 @@ class PixelGrid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, *, reset: bool) -> npt.NDArray[Any]:
         """The images as rows of a finite float matrix, their size checked."""
         size = None
-        if getattr(X, "ndim", 2) == 3 and not sp.issparse(X):
+        if getattr(X, "ndim", 2) == 3 and not is_sparse(X):
             X = np.asarray(X)
             size = X.shape[1:]
             if not reset and size != self.shape_:
                 raise DataError(f"images are {size}, but those of fit were {self.shape_}")
             X = X.reshape(len(X), -1)
         rows = validate_X(self, X, reset=reset)
-        rows = np.ascontiguousarray(rows.toarray() if sp.issparse(rows) else rows)
+        rows = np.ascontiguousarray(rows.toarray() if is_sparse(rows) else rows)
         if reset:
             self.shape_ = self._find_shape(rows.shape[1], size)
         Dense(rows).check(number_of_threads(self.n_jobs))

@@ -22,7 +22,7 @@ from separatrix.features.handles import (
     rows_from_parts,
     sparse_handle,
 )
-from separatrix.validation import number_of_threads
+from separatrix.validation import is_sparse, number_of_threads
 
 __all__ = ["Polynomial", "check_degrees", "count_products"]
 
@@ -176,7 +176,7 @@ class Polynomial(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         n_threads = number_of_threads(self.n_jobs)
         X = checked_matrix(self, X, n_threads, reset=False)
         low, high = self._degrees
-        if not sp.issparse(X) and self.n_features is None:
+        if not is_sparse(X) and self.n_features is None:
             return expand_dense(dense_handle(X), low, high, self.interaction_only, n_threads)
         parts = expand(
             sparse_handle(sp.csr_array(X)),
