@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from separatrix.errors import DataError
 
-__all__ = ["Column", "Table", "is_missing", "read_table"]
+__all__ = ["Column", "Table", "is_missing", "match_columns", "read_table"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,31 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     names = [f"x{j}" for j in range(X.shape[1])]
     columns = {name: _from_array(name, X[:, j]) for j, name in enumerate(names)}
     return Table(columns, X.shape[0], named=False)
+
+
+def match_columns(table: Table, known: list[str]) -> Table:
+    """The table with its columns in the order and under the names of `known`.
+
+    Columns of a named table are found by name; missing and new ones are a DataError.
+    """
+    if not table.named:
+        # validate_data has checked their number.
+        columns = zip(known, table.columns.values(), strict=True)
+        renamed = {name: Column(name, c.values, c.missing) for name, c in columns}
+        return Table(renamed, table.n_rows, named=False)
+    unseen = sorted(set(table.columns).difference(known))
+    missing = sorted(set(known).difference(table.columns))
+    if unseen or missing:
+        message = "The feature names should match those that were passed during fit.\n"
+        for words, names in (
+            ("Feature names unseen at fit time:", unseen),
+            ("Feature names seen at fit time, yet now missing:", missing),
+        ):
+            if names:
+                shown = [*names[:5], *(["..."] if len(names) > 5 else [])]
+                message += f"{words}\n" + "".join(f"- {name}\n" for name in shown)
+        raise DataError(f"{message}Drop new columns, and add missing ones (of None, if need be).")
+    return Table({name: table.columns[name] for name in known}, table.n_rows, named=True)
 
 
 def _object_rows(X: Any) -> npt.NDArray[Any]:

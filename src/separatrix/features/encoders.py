@@ -4,56 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import DataError
+from separatrix.features.assembly import Encoded, Part
 from separatrix.features.columns import Column
 
 __all__ = [
     "BooleanEncoder",
     "CategoryEncoder",
     "DateEncoder",
-    "Encoded",
     "Encoder",
     "NumericEncoder",
-    "Part",
     "TextEncoder",
 ]
 
 MISSING, RARE = "<missing>", "<rare>"
 #: A numeric column is centered when more than this share of its values is not zero.
 _DENSE = 0.5
-
-
-class Part(NamedTuple):
-    """Some entries, at most one per row unless `starts` says how many each row has.
-
-    Attributes
-    ----------
-    rows : ndarray or None
-        Rows, rising; None with `starts`.
-    columns : ndarray or int
-        Columns within the encoder's own.
-    values : ndarray or float
-        Values.
-    starts : ndarray or None
-        Row pointer of a block with any number of entries per row.
-    """
-
-    rows: npt.NDArray[np.intp] | None
-    columns: Any
-    values: Any
-    starts: npt.NDArray[Any] | None = None
-
-
-class Encoded(NamedTuple):
-    """A column as entries, and how many of its values were not known."""
-
-    parts: list[Part]
-    n_unseen: int = 0
 
 
 class Encoder(Protocol):

@@ -7,19 +7,18 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.features.columns import Column, Table, read_table
+from separatrix.features.assembly import Part, assemble, distinct
+from separatrix.features.columns import Table, match_columns, read_table
 from separatrix.features.encoders import (
     BooleanEncoder,
     CategoryEncoder,
     DateEncoder,
     Encoder,
     NumericEncoder,
-    Part,
     TextEncoder,
 )
 from separatrix.features.kinds import KINDS, as_kind, detect_kind
@@ -190,7 +189,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not self._encoders:
             raise ParameterError("kinds drops every column")
         self.n_unseen_ = {name: 0 for name, kind in self.kinds_.items() if kind == "category"}
-        self._names = _distinct(
+        self._names = distinct(
             [text for name, encoder in self._encoders.items() for text in encoder.names(name)]
         )
         return self
@@ -232,27 +231,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self.n_features_in_ = len(table.columns)
                 self.feature_names_in_ = np.array(list(table.columns), dtype=object)
             return table
-        known = list(self.kinds_)
-        if not table.named:
-            # validate_data has checked their number.
-            columns = zip(known, table.columns.values(), strict=True)
-            renamed = {name: Column(name, c.values, c.missing) for name, c in columns}
-            return Table(renamed, table.n_rows, named=False)
-        unseen = [name for name in table.columns if name not in self.kinds_]
-        missing = [name for name in known if name not in table.columns]
-        if unseen or missing:
-            message = "The feature names should match those that were passed during fit.\n"
-            for words, names in (
-                ("Feature names unseen at fit time:", unseen),
-                ("Feature names seen at fit time, yet now missing:", missing),
-            ):
-                if names:
-                    shown = [*sorted(names)[:5], *(["..."] if len(names) > 5 else [])]
-                    message += f"{words}\n" + "".join(f"- {name}\n" for name in shown)
-            raise DataError(
-                f"{message}Drop new columns, and add missing ones (of None, if need be)."
-            )
-        return Table({name: table.columns[name] for name in known}, table.n_rows, named=True)
+        return match_columns(table, list(self.kinds_))
 
     def transform(self, X: Any) -> Any:
         """The table as numbers.
@@ -312,7 +291,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             counts[name] = encoded.n_unseen
             base += len(encoder.names(name))
         shape, dtype = (table.n_rows, len(self._names)), np.dtype(self.dtype)
-        rows = _assemble(parts, shape, dtype)
+        rows = assemble(parts, shape, dtype)
         return (rows if self.sparse_output else rows.toarray()), counts
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
@@ -334,46 +313,5 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise DataError("input_features is not equal to feature_names_in_")
             renamed = dict(zip(self.kinds_, map(str, input_features), strict=True))
             names = [t for n, e in self._encoders.items() for t in e.names(renamed[n])]
-            return np.array(_distinct(names), dtype=object)
+            return np.array(distinct(names), dtype=object)
         return np.array(self._names, dtype=object)
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """The names with a number behind those that stand there already."""
-    taken: set[str] = set()
-    for k, name in enumerate(names):
-        number = 1
-        while names[k] in taken:
-            number += 1
-            names[k] = f"{name}#{number}"
-        taken.add(names[k])
-    return names
-
-
-def _assemble(
-    parts: list[tuple[int, Part]], shape: tuple[int, int], dtype: np.dtype[Any]
-) -> sp.csr_matrix:
-    """Rows from parts whose columns follow each other: counted, then filled in without a sort."""
-    n = shape[0]
-    lengths = np.zeros(n, dtype=np.int64)
-    for _, part in parts:
-        if part.starts is not None:
-            lengths += np.diff(part.starts)
-        else:
-            lengths[part.rows] += 1
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    narrow = max(indptr[-1], shape[1]) < 2**31
-    indices = np.empty(indptr[-1], dtype=np.int32 if narrow else np.int64)
-    data = np.empty(indptr[-1], dtype=dtype)
-    cursor = indptr[:-1].copy()
-    for base, part in parts:
-        if part.starts is not None:
-            counts = np.diff(part.starts)
-            at = np.repeat(cursor - part.starts[:-1], counts) + np.arange(len(part.values))
-            cursor += counts
-        else:
-            at = cursor[part.rows]
-            cursor[part.rows] += 1
-        indices[at] = base + part.columns
-        data[at] = part.values
-    return sp.csr_matrix((data, indices, indptr.astype(indices.dtype)), shape=shape, copy=False)
