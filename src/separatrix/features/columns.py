@@ -199,11 +199,6 @@ def _from_series(name: str, series: Any) -> Column:
         return _dates(name, series.to_numpy())
     if dtype == nw.Duration:
         return _from_array(name, series.to_numpy().astype("timedelta64[us]"))
-    if dtype.is_nested() or dtype == nw.Binary or dtype == nw.Time:
-        raise DataError(
-            f"column {name!r} has dtype {dtype}, which cannot be encoded; drop it or turn it into "
-            "numbers, strings or dates"
-        )
     return _objects(name, _object_array(series.to_list()))
 
 
@@ -233,6 +228,8 @@ def _numbers(name: str, values: npt.NDArray[Any]) -> Column:
 
 
 def _dates(name: str, values: npt.NDArray[Any]) -> Column:
+    if values.dtype.kind == "O":
+        values = np.array([None if is_missing(v) else v for v in values], dtype="datetime64[us]")
     values = np.asarray(values, dtype="datetime64[us]")
     return Column(name, values, np.isnat(values))
 

@@ -54,8 +54,6 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    indicator_names_ : list of str
-        The features that conjunctions are made of.
     conjunctions_ : ndarray of shape (m,)
         Numbers of the conjunctions that became columns; not there when hashed.
     n_features_in_ : int
@@ -75,7 +73,6 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     n_features_in_: int
-    indicator_names_: list[str]
     conjunctions_: npt.NDArray[np.int64]
 
     def __init__(
@@ -180,8 +177,6 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rows = sp.csr_array(X, copy=True)
             rows.eliminate_zeros()
             rows.data = np.ones(len(rows.data), dtype=dtype)
-            if reset:
-                self.indicator_names_ = list(_check_feature_names_in(self, None))
             return rows
         table = read_table(self, X.toarray() if is_sparse(X) else X, reset=reset)
         if reset:
@@ -189,23 +184,20 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         assert self._encoders is not None
         parts, base = [], 0
         for column in match_columns(table, list(self._encoders)).columns.values():
-            encoder, names = self._encoders[column.name]
+            encoder = self._encoders[column.name]
             parts += [(base, part) for part in encoder.encode(_fitting(column, encoder)).parts]
-            base += len(names)
+            base += len(encoder.names(column.name))
         return sp.csr_array(assemble(parts, (table.n_rows, base), dtype))
 
     def _fit_encoders(self, table: Table) -> None:
         if table.named:
             self.n_features_in_ = len(table.columns)
             self.feature_names_in_ = np.array(list(table.columns), dtype=object)
-        self._encoders, names = {}, []
+        self._encoders = {}
         for name, column in table.columns.items():
             encoder = BooleanEncoder() if _is_binary(column) else CategoryEncoder()
             encoder.fit(_fitting(column, encoder), None)
-            own = encoder.names(name)
-            self._encoders[name] = encoder, own
-            names += own
-        self.indicator_names_ = distinct(names)
+            self._encoders[name] = encoder
 
     def _expand(self, rows: sp.csr_array) -> tuple[Any, Any, Any]:
         low, high = self._degrees
@@ -232,12 +224,12 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Must be the names of `fit`, if it saw any.
         """
         check_is_fitted(self)
-        names = list(_check_feature_names_in(self, input_features))
         if self.n_features is not None:
             return np.array([f"conjunctions{j}" for j in range(self.n_features)], dtype=object)
+        names = list(_check_feature_names_in(self, input_features))
         if self._encoders is not None:
             pairs = zip(names, self._encoders.values(), strict=True)
-            names = distinct([text for name, (e, _) in pairs for text in e.names(name)])
+            names = distinct([text for name, e in pairs for text in e.names(name)])
         low, _ = self._degrees
         return np.array(
             [

@@ -175,7 +175,7 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
         if -1 in codes:
             row = codes.index(-1)
             raise DataError(
-                f"label {y[row]!r} at row {row} is not known; add it by with_labels(...)"
+                f"label {y.tolist()[row]!r} at row {row} is not known; add it by with_labels(...)"
             )
         return sp.csr_array(self.label_features_[codes])
 

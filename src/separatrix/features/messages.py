@@ -164,9 +164,11 @@ def read_mail(message: Any) -> Mail:
             return _from_message(message_from_bytes(raw))
         return _from_text(_decoded(raw, None))
     if isinstance(message, str):
-        if _begins_with_headers(message[:65536]):
-            return _from_message(message_from_string(message))
-        return _from_text(message)
+        # Lone surrogates (bytes that nobody could decode) make the parser fail.
+        text = message if message.isascii() else message.encode("utf-8", "replace").decode()
+        if _begins_with_headers(text[:65536]):
+            return _from_message(message_from_string(text), is_decoded=True)
+        return _from_text(text)
     raise DataError(
         f"a message must be str, bytes or email.message.Message, got {type(message).__name__}"
     )
@@ -179,8 +181,8 @@ def _from_text(text: str) -> Mail:
     return Mail(False, text=text)
 
 
-def _from_message(message: Message) -> Mail:
-    pieces, links = _read_parts(message)
+def _from_message(message: Message, *, is_decoded: bool = False) -> Mail:
+    pieces, links = _read_parts(message, is_decoded)
     senders = {
         name: [address.lower() for _, address in _addresses(message, name)]
         for name in ("from", "reply-to", "return-path")
@@ -203,11 +205,14 @@ def _headers(message: Message, name: str) -> list[str]:
     """All headers of a name, decoded and on one line; what cannot be decoded is kept as it is."""
     try:
         values = message.get_all(name) or []
-    except (MessageError, ValueError, TypeError, LookupError, AttributeError, IndexError):
-        return []  # a policy that parses headers may fail on them
+    except Exception:  # policies that parse headers fail in many ways on broken ones
+        return []
     result = []
     for value in values:
-        text = str(value)
+        try:
+            text = str(value)
+        except UnicodeError:
+            continue
         try:
             pieces = decode_header(text) if "=?" in text else [(text, None)]
             text = "".join(
@@ -224,12 +229,12 @@ def _addresses(message: Message, name: str) -> list[tuple[str, str]]:
     """Names and addresses of a header; entries without an address are left out."""
     try:
         pairs = getaddresses(_headers(message, name))
-    except (ValueError, IndexError):
+    except Exception:  # it indexes into what it takes for an address
         return []
     return [(person, address) for person, address in pairs if "@" in address]
 
 
-def _read_parts(message: Message) -> tuple[list[str], list[tuple[str, str]]]:
+def _read_parts(message: Message, is_decoded: bool) -> tuple[list[str], list[tuple[str, str]]]:
     """Visible text and anchors of all text parts; HTML is text only where it has no plain twin."""
     plain: list[str] = []
     html: list[str] = []
@@ -238,9 +243,9 @@ def _read_parts(message: Message) -> tuple[list[str], list[tuple[str, str]]]:
         kind = part.get_content_type()
         if part.is_multipart() or not kind.startswith("text/"):
             continue
-        if "attachment" in str(part.get("content-disposition", "")).lower():
+        if any("attachment" in value.lower() for value in _headers(part, "content-disposition")):
             continue
-        text = _payload(part)
+        text = _payload(part, is_decoded)
         if kind == "text/html":
             seen, found = _read_html(text)
             html.append(seen)
@@ -250,13 +255,15 @@ def _read_parts(message: Message) -> tuple[list[str], list[tuple[str, str]]]:
     return ([text for text in plain if text.strip()] or html), links
 
 
-def _payload(part: Message) -> str:
-    """The text of a part, whatever its encodings say."""
+def _payload(part: Message, is_decoded: bool) -> str:
+    """The text of a part, whatever its encodings say; `is_decoded`: the message came as str."""
     try:
-        payload = part.get_payload(decode=True)
+        payload = part.get_payload()
+        if not (is_decoded and isinstance(payload, str) and not payload.isascii()):
+            payload = part.get_payload(decode=True)
         charset = part.get_content_charset()
-    except (MessageError, ValueError, TypeError, LookupError, AssertionError):
-        payload, charset = part.get_payload(), None
+    except Exception:  # broken encodings and parameters fail in many ways
+        return ""
     if isinstance(payload, bytes):
         return _decoded(payload, charset)
     return payload if isinstance(payload, str) else ""

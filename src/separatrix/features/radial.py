@@ -64,7 +64,8 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         replacement, the centers of mini-batch k-means with `n_components` clusters, or given ones.
         Not used by "fourier".
     n_components : int, default=100
-        Number of drawn centers, clusters, or Fourier columns (an even number).
+        Number of drawn centers, clusters, or Fourier columns; an odd number of these ends with
+        one cosine of a random phase in place of a pair.
     xi : "scale" or float, default="scale"
         Width; scikit-learn's gamma is 1/xi. "scale" is d times the variance of X, as
         ``gamma="scale"``.
@@ -83,8 +84,10 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Their row numbers in the training data, with centers "all" and "random".
     normalization_ : ndarray of shape (k, k)
         K_CC^(-1/2), with "nystroem".
-    frequencies_ : ndarray of shape (d, n_components / 2)
+    frequencies_ : ndarray of shape (d, ceil(n_components / 2))
         The frequencies, with "fourier".
+    phase_ : float
+        The phase of a column without a pair, with "fourier".
     n_features_in_ : int
         Columns seen in `fit`.
 
@@ -137,7 +140,7 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.n_components, int | np.integer) or self.n_components < 1:
             raise ParameterError(f"n_components must be a number >= 1, got {self.n_components!r}")
         X = checked_matrix(self, X, number_of_threads(self.n_jobs), reset=True)
-        for name in ("centers_", "center_rows_", "normalization_", "frequencies_"):
+        for name in ("centers_", "center_rows_", "normalization_", "frequencies_", "phase_"):
             self.__dict__.pop(name, None)
         self.xi_ = self._width(X)
         random = check_random_state(self.random_state)
@@ -166,12 +169,9 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return float(self.xi)
 
     def _draw(self, X: Any, random: np.random.RandomState) -> npt.NDArray[Any]:
-        if self.n_components % 2:
-            raise ParameterError(
-                f"Fourier columns come in pairs: n_components must be even, got {self.n_components}"
-            )
-        size = (X.shape[1], self.n_components // 2)
+        size = (X.shape[1], (self.n_components + 1) // 2)
         frequencies = random.normal(scale=np.sqrt(2 / self.xi_), size=size)
+        self.phase_ = float(random.uniform(0, 2 * np.pi)) if self.n_components % 2 else 0.0
         return np.asarray(frequencies, dtype=X.dtype)
 
     def _choose(self, X: Any, random: np.random.RandomState) -> Any:
@@ -221,10 +221,13 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.method == "fourier":
             frequencies = self.frequencies_.astype(X.dtype, copy=False)
             angles = np.asarray(safe_sparse_dot(X, frequencies, dense_output=True))
+            n_draws, n_pairs = angles.shape[1], self.n_components // 2
             result = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
+            angles[:, n_pairs:] += self.phase_
             np.cos(angles, out=result[:, 0::2])
-            np.sin(angles, out=result[:, 1::2])
-            result *= np.sqrt(2 / self.n_components)
+            np.sin(angles[:, :n_pairs], out=result[:, 1::2])
+            result[:, 2 * n_pairs :] *= np.sqrt(2)
+            result *= np.sqrt(1 / n_draws)
             return result
         values = radial_kernel(X, self.centers_.astype(X.dtype, copy=False), self.xi_)
         if self.method == "nystroem":
@@ -240,8 +243,8 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if self.method == "fourier":
-            pairs = range(self.n_components // 2)
-            names = [f"fourier_{part}{j}" for j in pairs for part in ("cos", "sin")]
+            waves = ("cos", "sin")
+            names = [f"fourier_{waves[j % 2]}{j // 2}" for j in range(self.n_components)]
         elif self.method == "nystroem":
             names = [f"nystroem{j}" for j in range(self.centers_.shape[0])]
         elif hasattr(self, "center_rows_"):
