@@ -64,8 +64,11 @@ impl Expansion {
         }
     }
 
-    /// Number of products of `n` columns, all degrees; `None` beyond 2^62.
+    /// Number of products of `n` columns, all degrees; `None` beyond 2^62 or the highest degree.
     pub fn total(&self, n: usize) -> Option<u64> {
+        if self.max_degree > MAX_DEGREE {
+            return None;
+        }
         (self.min_degree..=self.max_degree)
             .try_fold(0u64, |sum, k| sum.checked_add(self.count(n as u64, k)?).filter(|&sum| sum <= 1 << 62))
     }
