@@ -31,7 +31,7 @@ for digit, (above, below) in enumerate(axes.T):
     row = dict(zip(names, grid.transform(example[None])[0], strict=True))
     above.imshow(example > grid.threshold, cmap="gray_r")
     above.set_title(
-        f"{row['n_components']:.0f} part, {row['n_loops']:.0f} loop\n"
+        f"parts {row['n_components']:.0f}, loops {row['n_loops']:.0f}\n"
         f"aspect {row['aspect_ratio']:.2f}",
         fontsize=8,
     )

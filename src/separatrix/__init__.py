@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from separatrix.features import (
         Conjunctions,
         JointMap,
+        MessageText,
         PixelGrid,
         Polynomial,
         RadialBasis,
@@ -38,6 +39,7 @@ __all__ = [
     "LinearSVM",
     "LogisticRegression",
     "MajorityClass",
+    "MessageText",
     "Perceptron",
     "PixelGrid",
     "Polynomial",
@@ -58,6 +60,7 @@ _HOMES = {
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
+    "MessageText": "features.spam",
     "Perceptron": "linear.perceptron",
     "PixelGrid": "features.pixels",
     "Polynomial": "features.polynomial",

@@ -6,13 +6,14 @@ from separatrix.features.messages import message_text
 from separatrix.features.pixels import PixelGrid
 from separatrix.features.polynomial import Polynomial
 from separatrix.features.radial import RadialBasis
-from separatrix.features.spam import SpamFeatures
+from separatrix.features.spam import MessageText, SpamFeatures
 from separatrix.features.tables import ColumnReport, TableEncoder
 
 __all__ = [
     "ColumnReport",
     "Conjunctions",
     "JointMap",
+    "MessageText",
     "PixelGrid",
     "Polynomial",
     "RadialBasis",

@@ -16,9 +16,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.features.messages import Mail, read_mail
+from separatrix.features.messages import Mail, message_text, read_mail
 
-__all__ = ["SpamFeatures"]
+__all__ = ["MessageText", "SpamFeatures"]
 
 _NAMES = (
     "dollar_amounts",
@@ -52,12 +52,68 @@ _SECOND = frozenset(("ac", "co", "com", "edu", "gov", "net", "org"))
 _GREETING = 300
 
 
+class MessageText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc]
+    r"""Raw messages as texts for a `TextVectorizer`: subject and visible text, decoded.
+
+    Examples
+    --------
+    >>> from separatrix.features import MessageText
+    >>> MessageText().transform([b"Subject: Lunch?\n\nat noon", "a plain text"])
+    ['Lunch?\nat noon', 'a plain text']
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = True
+        tags.input_tags.string = True
+        tags.requires_fit = False
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing is learned.
+
+        Parameters
+        ----------
+        X : ignored
+        y : ignored
+        """
+        return self
+
+    def transform(self, X: Any) -> list[str]:
+        """The texts.
+
+        Parameters
+        ----------
+        X : iterable of str, bytes or email.message.Message
+            Messages.
+
+        Returns
+        -------
+        list of str
+            One text per message.
+        """
+        return [message_text(message) for message in _messages(X)]
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The one name "text".
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        return np.array(["text"], dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
 class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Signs of spam beside the words: amounts, CAPS, exclamation marks, URLs, and the headers.
 
     Takes raw messages (str or bytes with headers, or `email.message.Message`: multipart, encoded,
     broken ones too) and plain texts. Words are `TextVectorizer`'s part: put both side by side with
-    scikit-learn's `FeatureUnion`, the vectorizer with ``preprocessor=message_text``. The columns
+    scikit-learn's `FeatureUnion`, the vectorizer in a pipeline behind `MessageText`. The columns
     (counts as log(1 + count), so that no scaling is needed):
 
     - *dollar_amounts*: amounts of money, such as $99; a count.
@@ -174,11 +230,15 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(_NAMES, dtype=object)
 
 
-def _read_all(X: Any) -> list[Mail]:
+def _messages(X: Any) -> Iterable[Any]:
     if isinstance(X, str | bytes) or not isinstance(X, Iterable):
         raise DataError("X must be an iterable of messages, not one message")
+    return X
+
+
+def _read_all(X: Any) -> list[Mail]:
     mails = []
-    for number, message in enumerate(X):
+    for number, message in enumerate(_messages(X)):
         try:
             mails.append(read_mail(message))
         except DataError as error:

@@ -189,9 +189,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not self._encoders:
             raise ParameterError("kinds drops every column")
         self.n_unseen_ = {name: 0 for name, kind in self.kinds_.items() if kind == "category"}
-        self._names = distinct(
-            [text for name, encoder in self._encoders.items() for text in encoder.names(name)]
-        )
+        names = {name: encoder.names(name) for name, encoder in self._encoders.items()}
+        self._widths = {name: len(own) for name, own in names.items()}
+        self._names = distinct([text for own in names.values() for text in own])
         return self
 
     def _check_parameters(self) -> None:
@@ -271,7 +271,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             n_missing = int(column.missing.sum())
             width = n_unseen = 0
             if encoder is not None:
-                width = len(encoder.names(name))
+                width = self._widths[name]
                 n_unseen = encoder.encode(as_kind(column, kind)).n_unseen
             reports.append(ColumnReport(name, kind, width, n_missing, n_unseen))
         return reports
@@ -289,7 +289,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             encoded = encoder.encode(as_kind(table.columns[name], self.kinds_[name]))
             parts += [(base, part) for part in encoded.parts]
             counts[name] = encoded.n_unseen
-            base += len(encoder.names(name))
+            base += self._widths[name]
         shape, dtype = (table.n_rows, len(self._names)), np.dtype(self.dtype)
         rows = assemble(parts, shape, dtype)
         return (rows if self.sparse_output else rows.toarray()), counts

@@ -1,3 +1,4 @@
+import pickle
 from email.message import EmailMessage, Message
 from math import log
 
@@ -5,9 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline, make_union
 
+from separatrix import LogisticRegression
 from separatrix.errors import DataError, ParameterError
-from separatrix.features import SpamFeatures, message_text
+from separatrix.features import MessageText, SpamFeatures, message_text
 from separatrix.features.messages import read_mail
 
 NAMES = SpamFeatures().get_feature_names_out().tolist()
@@ -181,6 +185,18 @@ def test_a_plain_text_has_no_headers():
     assert not read_mail("Hello\nFrom: nobody").has_headers
     assert read_mail("Subject: x\n\ny").has_headers
     assert read_mail(Message()).has_headers
+
+
+def test_words_and_signs_side_by_side():
+    words = make_pipeline(MessageText(), TfidfVectorizer())
+    model = make_pipeline(make_union(words, SpamFeatures()), LogisticRegression())
+    messages, labels = [HAM.encode(), SPAM.encode()] * 4, ["ham", "spam"] * 4
+    model = pickle.loads(pickle.dumps(model.fit(messages, labels)))
+    assert model.predict([HAM, SPAM]).tolist() == ["ham", "spam"]
+    names = model[0].get_feature_names_out()
+    assert {"pipeline__lunch", "spamfeatures__caps_share"} <= set(names)
+    with pytest.raises(DataError, match="iterable"):
+        MessageText().fit_transform("one message")
 
 
 def test_errors():
