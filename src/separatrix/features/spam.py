@@ -52,7 +52,9 @@ _SECOND = frozenset(("ac", "co", "com", "edu", "gov", "net", "org"))
 _GREETING = 300
 
 
-class MessageText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc]
+class MessageText(  # type: ignore[call-arg,misc]
+    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     r"""Raw messages as texts for a `TextVectorizer`: subject and visible text, decoded.
 
     Examples
