@@ -27,6 +27,10 @@ mod _core {
     #[pymodule_export]
     use super::online::{Online, vote_shares};
     #[pymodule_export]
+    use super::pixels::measure_pixels;
+    #[pymodule_export]
+    use super::products::{expand, expand_dense, joint};
+    #[pymodule_export]
     use super::sparse::Csr;
     #[pymodule_export]
     use super::stochastic::{
@@ -44,11 +48,6 @@ mod _core {
 
     #[pymodule_export]
     use super::quadratic::{column_descent, column_gram, quadratic_descent};
-
-    #[pymodule_export]
-    use super::pixels::measure_pixels;
-    #[pymodule_export]
-    use super::products::{expand, expand_dense, joint};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

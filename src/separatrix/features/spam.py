@@ -52,8 +52,10 @@ _SECOND = frozenset(("ac", "co", "com", "edu", "gov", "net", "org"))
 _GREETING = 300
 
 
-class MessageText(  # type: ignore[call-arg,misc]
-    TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+class MessageText(  # type: ignore[call-arg]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    auto_wrap_output_keys=None,
 ):
     r"""Raw messages as texts for a `TextVectorizer`: subject and visible text, decoded.
 
