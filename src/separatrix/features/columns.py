@@ -199,7 +199,10 @@ def _from_series(name: str, series: Any) -> Column:
         return _dates(name, series.to_numpy())
     if dtype == nw.Duration:
         return _from_array(name, series.to_numpy().astype("timedelta64[us]"))
-    return _objects(name, _object_array(series.to_list()))
+    values = _object_array(series.to_list())
+    if dtype == nw.String or dtype == nw.Categorical or dtype == nw.Enum:
+        return Column(name, values, np.asarray(series.is_null().to_numpy(), dtype=bool))
+    return _objects(name, values)
 
 
 def _from_array(name: str, values: npt.NDArray[Any]) -> Column:

@@ -157,11 +157,13 @@ class CategoryEncoder:
 
     def encode(self, column: Column) -> Encoded:
         """One entry per known value."""
-        places, codes = self.places, np.full(len(column.values), -1)
-        for row in np.flatnonzero(~column.missing):
-            value = column.values[row]
-            if _hashable(value):
-                codes[row] = places.get(value, -1)
+        places, values = self.places, column.values
+        try:
+            found = [places.get(value, -1) for value in values]
+        except TypeError:
+            found = [places.get(value, -1) if _hashable(value) else -1 for value in values]
+        codes = np.array(found, dtype=np.int64)
+        codes[column.missing] = -1
         n_unseen = int(np.count_nonzero((codes < 0) & ~column.missing))
         if self.had_missing:
             codes[column.missing] = len(self.categories) + self.has_rare

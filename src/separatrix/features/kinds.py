@@ -39,28 +39,30 @@ def detect_kind(column: Column) -> str:
     values = column.values[~column.missing]
     if len(values) == 0:
         return "category"
-    if all(isinstance(v, str) for v in values):
+    types = set(map(type, values))
+
+    def all_are(*classes: type) -> bool:
+        return all(issubclass(found, classes) for found in types)
+
+    if all_are(str):
         return _kind_of_strings(values)
-    if all(isinstance(v, bool | np.bool_) for v in values):
+    if all_are(bool, np.bool_):
         return "boolean"
-    if all(_is_number(v) for v in values):
+    if all_are(int, float, np.integer, np.floating, Decimal) and bool not in types:
         return "numeric"
-    if all(isinstance(v, date | np.datetime64) for v in values):
+    if all_are(date, np.datetime64):
         return "date"
     return "category"
-
-
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, int | float | np.integer | np.floating | Decimal)
-    return number and not isinstance(value, bool)
 
 
 def _kind_of_strings(values: npt.NDArray[Any]) -> str:
     distinct = set(values)
     if all(_ISO_DATE.fullmatch(v) for v in distinct):
         return "date"
+    if len(distinct) <= len(values) / 2:
+        return "category"
     words = sum(len(v.split()) for v in values) / len(values)
-    return "text" if words >= _WORDS and len(distinct) > len(values) / 2 else "category"
+    return "text" if words >= _WORDS else "category"
 
 
 def as_kind(column: Column, kind: str) -> Column:
@@ -83,10 +85,10 @@ def as_kind(column: Column, kind: str) -> Column:
         if values.dtype.kind != "M":
             values = _converted(column, kind, _to_date, "datetime64[us]")
     elif kind == "text":
-        if values.dtype.kind != "O" or not all(isinstance(v, str) for v in values):
+        if values.dtype.kind != "O" or set(map(type, values)) != {str}:
             values = _converted(column, kind, str, object)
     elif kind == "category":
-        values = values.astype(object)
+        values = values.astype(object, copy=False)
     return Column(column.name, values, missing)
 
 

@@ -171,6 +171,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,) or None
             Labels, for text columns weighted by them; otherwise not used.
         """
+        self._fit(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """`fit`, then `transform`, reading the table once.
+
+        Parameters
+        ----------
+        X : table of n rows
+            pandas, polars, pyarrow, dict of name -> values, or array of shape (n, d).
+        y : array of shape (n,) or None
+            Labels, for text columns weighted by them; otherwise not used.
+        """
+        return self._encode(self._fit(X, y))[0]
+
+    def _fit(self, X: Any, y: Any) -> Table:
         self._check_parameters()
         table = self._read(X, reset=True)
         given = dict(self.kinds or {})
@@ -192,7 +208,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         names = {name: encoder.names(name) for name, encoder in self._encoders.items()}
         self._widths = {name: len(own) for name, own in names.items()}
         self._names = distinct([text for own in names.values() for text in own])
-        return self
+        return table
 
     def _check_parameters(self) -> None:
         check_choice("center", self.center, ("auto", True, False))
