@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         RegularizationPath,
         regularization_path,
     )
+    from separatrix.persistence import load, save, save_onnx, to_sklearn
 
 __all__ = [
     "MIRA",
@@ -48,8 +49,12 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "TableEncoder",
+    "load",
     "message_text",
     "regularization_path",
+    "save",
+    "save_onnx",
+    "to_sklearn",
 ]
 
 _HOMES = {
@@ -69,8 +74,12 @@ _HOMES = {
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
     "TableEncoder": "features.tables",
+    "load": "persistence.model",
     "message_text": "features.messages",
     "regularization_path": "linear.path",
+    "save": "persistence.model",
+    "save_onnx": "persistence.export",
+    "to_sklearn": "persistence.export",
 }
 
 

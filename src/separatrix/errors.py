@@ -8,7 +8,9 @@ from sklearn.exceptions import NotFittedError
 __all__ = [
     "ConvergenceWarning",
     "DataError",
+    "ModelFileError",
     "NotFittedError",
+    "NotSavableError",
     "ParameterError",
     "SeparatrixError",
     "SolverError",
@@ -29,6 +31,14 @@ class ParameterError(SeparatrixError, ValueError):
 
 class SolverError(SeparatrixError, TypeError):
     """The chosen solver cannot handle the chosen objective."""
+
+
+class ModelFileError(SeparatrixError, ValueError):
+    """A file cannot be loaded as a model; the message names the file and says why."""
+
+
+class NotSavableError(SeparatrixError, TypeError):
+    """A model holds something that a model file cannot; the message names the attribute."""
 
 
 class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]

@@ -46,6 +46,12 @@ class Trace:
 
     rows: list[TraceRow] = field(default_factory=list)
 
+    def __getstate__(self) -> dict[str, npt.NDArray[np.float64]]:
+        return {"rows": np.array(self.rows, dtype=np.float64).reshape(-1, len(TraceRow._fields))}
+
+    def __setstate__(self, state: dict[str, npt.NDArray[np.float64]]) -> None:
+        self.rows = [TraceRow(*row) for row in state["rows"].tolist()]
+
     def append(self, row: TraceRow) -> None:
         """Add one row."""
         self.rows.append(row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import comb
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +74,8 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     n_features_in_: int
     conjunctions_: npt.NDArray[np.int64]
+
+    __sx_state__: ClassVar[tuple[str, ...]] = ("conjunctions_", "_degrees", "_encoders")
 
     def __init__(
         self,

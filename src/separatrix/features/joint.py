@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,13 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
     >>> JointMap().fit(X, labels=[1, 2, 3]).transform(X, [2]).toarray()
     array([[0., 0., 2., 3., 0., 0.]])
     """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = (
+        "labels_",
+        "label_features_",
+        "pairs_",
+        "n_features_out_",
+    )
 
     n_features_in_: int
     n_features_out_: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isqrt
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,8 @@ class PixelGrid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> grid.get_feature_names_out()
     array(['n_components', 'n_loops', 'aspect_ratio'], dtype=object)
     """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = ("shape_",)
 
     shape_: tuple[int, int]
     n_features_in_: int

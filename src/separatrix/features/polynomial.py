@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement
 from math import comb
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +98,8 @@ class Polynomial(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> Polynomial().fit([[2.0, 3.0]]).get_feature_names_out(["a", "b"])
     array(['a', 'b', 'a^2', 'a b', 'b^2'], dtype=object)
     """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = ("n_output_features_", "_degrees")
 
     n_features_in_: int
     n_output_features_: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -100,6 +100,15 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     array([[1.   , 0.368],
            [0.368, 1.   ]])
     """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = (
+        "xi_",
+        "centers_",
+        "center_rows_",
+        "normalization_",
+        "frequencies_",
+        "phase_",
+    )
 
     xi_: float
     n_features_in_: int

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from math import log1p
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -156,6 +156,8 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> dict(zip(signs.get_feature_names_out()[:2], signs.transform(["WIN $99 now"])[0]))
     {'dollar_amounts': np.float64(0.693...), 'caps_share': np.float64(0.5)}
     """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = ("senders_",)
 
     senders_: dict[str, int]
 

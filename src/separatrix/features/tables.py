@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -129,6 +129,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> encoder.n_unseen_
     {'city': 1}
     """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = (
+        "kinds_",
+        "n_unseen_",
+        "_encoders",
+        "_widths",
+        "_names",
+    )
 
     kinds_: dict[str, str]
     n_unseen_: dict[str, int]

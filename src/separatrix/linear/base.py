@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +85,15 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     Subclasses fit and call `_store`; with two classes there is one score, positive for the second.
     """
 
+    #: Fitted attributes that a model file keeps; subclasses add theirs.
+    __sx_state__: ClassVar[tuple[str, ...]] = (
+        "coef_",
+        "intercept_",
+        "classes_",
+        "n_iter_",
+        "solution_",
+    )
+
     coef_: npt.NDArray[Any]
     intercept_: npt.NDArray[Any]
     classes_: npt.NDArray[Any]
@@ -100,6 +109,19 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def __sx_check__(self) -> None:
+        """Raise DataError unless the arrays of a loaded model agree with each other."""
+        if not hasattr(self, "coef_"):
+            return
+        k = len(self.classes_)
+        shape = (1 if k == 2 else k, self.n_features_in_)
+        if self.classes_.ndim != 1 or self.coef_.shape != shape:
+            raise DataError(f"coef_ has shape {self.coef_.shape}, expected {shape}")
+        if self.intercept_.shape != shape[:1]:
+            raise DataError(f"intercept_ has shape {self.intercept_.shape}, expected {shape[:1]}")
+        if self.coef_.dtype not in (np.float64, np.float32):
+            raise DataError(f"coef_ has dtype {self.coef_.dtype}")
 
     def _take(
         self, X: Any, y: Any, sample_weight: Any, *, classes: Any = None, reset: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -101,6 +101,17 @@ class Vote:
 
 class OnlineClassifier(BaseLinearClassifier):
     """Base of the online learners; subclasses name the rule and its step."""
+
+    __sx_state__: ClassVar[tuple[str, ...]] = (
+        "mistakes_",
+        "margin_",
+        "radius_",
+        "mistake_bound_",
+        "vote_",
+        "_weights",
+        "_average",
+        "_seen",
+    )
 
     averaging: str
     shuffle: bool

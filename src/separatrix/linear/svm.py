@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -88,6 +88,8 @@ class LinearSVM(MinimizingClassifier):
     >>> bool(model.solution_.gap <= 1e-4 * model.solution_.objective)
     True
     """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = ("support_",)
 
     def __init__(
         self,

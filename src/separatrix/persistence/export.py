@@ -1,0 +1,205 @@
+"""Flat linear classifiers for other programs: scikit-learn's classes, and ONNX."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.errors import NotSavableError
+from separatrix.linear import MIRA, LinearClassifier, LinearSVM, LogisticRegression, Perceptron
+from separatrix.persistence.atomic import replacing
+
+__all__ = ["save_onnx", "to_onnx", "to_sklearn"]
+
+#: Exactly these classes: a subclass may predict in another way.
+_FLAT = (LogisticRegression, LinearSVM, LinearClassifier, Perceptron, MIRA)
+
+
+def _check_flat(model: Any) -> None:
+    """Raise NotSavableError unless `model` predicts by W x + b and nothing else."""
+    if type(model) not in _FLAT:
+        known = ", ".join(cls.__name__ for cls in _FLAT)
+        raise NotSavableError(
+            f"{type(model).__qualname__} cannot be exported: only flat linear classifiers can "
+            f"({known}); save it as a model file instead"
+        )
+    check_is_fitted(model)
+    if hasattr(model, "vote_"):
+        raise NotSavableError(
+            "a voted model has many weight vectors and cannot be exported; use averaging='average'"
+        )
+
+
+def to_sklearn(model: Any) -> Any:
+    """A scikit-learn classifier with the same weights, and so the same predictions.
+
+    Parameters
+    ----------
+    model : LogisticRegression, LinearSVM, LinearClassifier, Perceptron or MIRA
+        A fitted classifier.
+
+    Returns
+    -------
+    sklearn.linear_model.LogisticRegression, sklearn.svm.LinearSVC or \
+sklearn.linear_model.SGDClassifier
+        The first for models with probabilities, the second for `LinearSVM`, the last for others.
+        Its parameters are scikit-learn's defaults: it is for prediction, not for fitting again.
+
+    Raises
+    ------
+    NotSavableError
+        The model is not flat and linear.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import LogisticRegression, to_sklearn
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression().fit(X, y)
+    >>> bool((to_sklearn(model).predict(X) == model.predict(X)).all())
+    True
+    """
+    from sklearn import linear_model, svm
+
+    _check_flat(model)
+    if hasattr(model, "predict_proba"):
+        result = linear_model.LogisticRegression(C=getattr(model, "C", 1.0))
+    elif isinstance(model, LinearSVM):
+        result = svm.LinearSVC(C=model.C)
+    else:
+        result = linear_model.SGDClassifier()
+    result.coef_ = np.array(model.coef_)
+    result.intercept_ = np.array(model.intercept_)
+    result.classes_ = np.array(model.classes_)
+    result.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        result.feature_names_in_ = np.array(model.feature_names_in_)
+    result.n_iter_ = np.array([model.n_iter_], dtype=np.int32)
+    return result
+
+
+def to_onnx(model: Any) -> Any:
+    """The ONNX graph of a flat linear classifier.
+
+    Input "X" of shape (n, d) in the precision of the weights; outputs "label" of shape (n,), and
+    "probabilities" or "scores" of shape (n, K), with (-s, s) for the one score s of two classes.
+    Needs the extra ``onnx``.
+
+    Parameters
+    ----------
+    model : LogisticRegression, LinearSVM, LinearClassifier, Perceptron or MIRA
+        A fitted classifier with labels that are numbers or strings.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The checked graph.
+
+    Raises
+    ------
+    NotSavableError
+        The model is not flat and linear, or its labels have no type in ONNX.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import LogisticRegression
+    >>> from separatrix.persistence import to_onnx
+    >>> X, y = load_iris(return_X_y=True)
+    >>> graph = to_onnx(LogisticRegression().fit(X, y)).graph  # doctest: +SKIP
+    >>> [output.name for output in graph.output]  # doctest: +SKIP
+    ['label', 'probabilities']
+    """
+    _check_flat(model)
+    try:
+        import onnx
+        from onnx import helper, numpy_helper
+    except ImportError:
+        raise ImportError(
+            "the export needs onnx, which is not installed: pip install 'separatrix[onnx]'"
+        ) from None
+
+    weights = np.ascontiguousarray(model.coef_.T)
+    real = helper.np_dtype_to_tensor_dtype(weights.dtype)
+    labels, label_type = _labels(np.asarray(model.classes_))
+    n_classes, likely = len(labels), hasattr(model, "predict_proba")
+    initializers = [
+        numpy_helper.from_array(weights, "weights"),
+        numpy_helper.from_array(np.array(model.intercept_, weights.dtype), "intercepts"),
+        helper.make_tensor("labels", label_type, [n_classes], labels),
+    ]
+    nodes = [helper.make_node("Gemm", ["X", "weights", "intercepts"], ["product"])]
+    pairs, result = "product", "probabilities" if likely else "scores"
+    if n_classes == 2:
+        # The first label wins a tie, in argmax as in `predict`: s > 0 is the second class.
+        nodes += [
+            helper.make_node("Neg", ["product"], ["negative"]),
+            helper.make_node("Concat", ["negative", "product"], ["pairs"], axis=1),
+        ]
+        pairs = "pairs"
+    nodes += [
+        helper.make_node("ArgMax", [pairs], ["winner"], axis=1, keepdims=0),
+        helper.make_node("Gather", ["labels", "winner"], ["label"], axis=0),
+    ]
+    if not likely:
+        nodes.append(helper.make_node("Identity", [pairs], [result]))
+    elif n_classes == 2:
+        nodes.append(helper.make_node("Sigmoid", [pairs], [result]))
+    else:
+        nodes.append(helper.make_node("Softmax", [pairs], [result], axis=1))
+    graph = helper.make_graph(
+        nodes,
+        "separatrix",
+        [helper.make_tensor_value_info("X", real, ["n", model.n_features_in_])],
+        [
+            helper.make_tensor_value_info("label", label_type, ["n"]),
+            helper.make_tensor_value_info(result, real, ["n", n_classes]),
+        ],
+        initializers,
+    )
+    # An old version of the operators, which every runtime of the last years knows.
+    exported = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 13)], producer_name="separatrix", ir_version=8
+    )
+    onnx.checker.check_model(exported)
+    return exported
+
+
+def save_onnx(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write the ONNX graph of a flat linear classifier to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : LogisticRegression, LinearSVM, LinearClassifier, Perceptron or MIRA
+        A fitted classifier with labels that are numbers or strings.
+    path : str or path
+        Where to; "model.onnx" by custom.
+
+    See Also
+    --------
+    to_onnx : inputs, outputs and errors.
+    """
+    data = to_onnx(model).SerializeToString()
+    with replacing(path) as file:
+        file.write(data)
+
+
+def _labels(classes: npt.NDArray[Any]) -> tuple[list[Any], int]:
+    """The labels as ONNX takes them, and their type."""
+    from onnx import TensorProto
+
+    kind = classes.dtype.kind
+    values = classes.tolist()
+    if kind == "U" or (kind == "O" and all(isinstance(value, str) for value in values)):
+        return [value.encode("utf-8") for value in values], int(TensorProto.STRING)
+    if kind == "b":
+        return values, int(TensorProto.BOOL)
+    if kind in "iu":
+        return values, int(TensorProto.INT64)
+    if kind == "f":
+        return values, int(TensorProto.DOUBLE)
+    raise NotSavableError(f"labels of dtype {classes.dtype} have no type in ONNX")

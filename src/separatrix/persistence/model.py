@@ -1,0 +1,279 @@
+"""Saving a fitted model to one file, and loading it without running anything from the file."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.errors import ModelFileError, NotSavableError, ParameterError
+from separatrix.persistence.container import VERSION, Container, parse_json, read, write
+from separatrix.persistence.decode import Decoder
+from separatrix.persistence.encode import Encoder
+from separatrix.persistence.table import name_of
+
+__all__ = ["VERIFY_BELOW", "ModelInfo", "describe", "load", "save"]
+
+#: Files of fewer bytes are verified unless `verify=False` (about 0.1 s at most).
+VERIFY_BELOW = 64 << 20
+#: More classes than this are counted in the summary, but not listed.
+_LISTED = 1000
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model file says about itself.
+
+    Attributes
+    ----------
+    class_name : str
+        Class of the model.
+    format_version : int
+        Version of the file format.
+    library_version : str
+        The separatrix that wrote the file.
+    n_bytes : int
+        Size of the file.
+    checksum : str
+        SHA-256 of the contents, as the file states it.
+    summary : dict
+        What is known of the training: n_rows, n_features, classes, objective, gap, passes, ….
+    fingerprint : str or None
+        Fingerprint of the training data, if it was given to `save`.
+    """
+
+    class_name: str
+    format_version: int
+    library_version: str
+    n_bytes: int
+    checksum: str
+    summary: dict[str, Any]
+    fingerprint: str | None
+
+
+def save(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    training: Mapping[str, Any] | None = None,
+    fingerprint: str | None = None,
+) -> None:
+    """Save a fitted model as one safetensors file, whole or not at all.
+
+    The file holds arrays and JSON: the parameters, what was learned, and a checksum of it all. An
+    existing file is replaced only when the new one is complete on the disk. Dual variables of the
+    training rows are left out.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted learner or transformer of separatrix, or a scikit-learn `Pipeline`, `FeatureUnion`
+        or `ColumnTransformer` of them.
+    path : str or path
+        Where to; "model.sx" by custom.
+    training : mapping of str to None, bool, int, float, str or list of these, optional
+        Facts for the training summary, such as ``{"n_rows": 1000}``; objective, gap and passes are
+        found in the model.
+    fingerprint : str, optional
+        Fingerprint of the training data.
+
+    Raises
+    ------
+    NotSavableError
+        The model holds something that the file cannot; the message names the attribute.
+    NotFittedError
+        The model has not been fitted.
+    OSError
+        The file cannot be written (no space, no permission); `path` is as it was before.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from separatrix import LogisticRegression, load, save
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/iris.sx", training={"n_rows": len(X)})
+    ...     again = load(f"{folder}/iris.sx")
+    >>> bool((again.predict_proba(X) == model.predict_proba(X)).all())
+    True
+    """
+    name = name_of(type(model))
+    if name is None or not hasattr(model, "get_params"):
+        raise NotSavableError(
+            f"{type(model).__qualname__} is no estimator that a model file can hold; files hold "
+            "the estimators of separatrix, and scikit-learn's pipelines of them"
+        )
+    check_is_fitted(model)
+    encoder = Encoder()
+    tree = encoder.encode(model, "model")
+    arrays = encoder.finish()
+    metadata = {
+        "library_version": _library_version(),
+        "class": name,
+        "model": json.dumps(tree, separators=(",", ":"), allow_nan=False),
+        "summary": _dump_summary(_summary(model) | dict(training or {})),
+    }
+    if fingerprint is not None:
+        if not isinstance(fingerprint, str):
+            raise ParameterError(f"fingerprint must be a string, got {fingerprint!r}")
+        metadata["fingerprint"] = fingerprint
+    write(path, metadata, arrays)
+
+
+def load(path: str | os.PathLike[str], verify: bool | Literal["auto"] = "auto") -> Any:
+    """Load a model that `save` wrote; no code from the file is run.
+
+    Arrays are mapped from the file and read when they are used, so that a model of any size opens
+    at once; they are read-only. Do not change the file in place while the model is in use (`save`
+    never does).
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    verify : bool or "auto", default="auto"
+        Whether to compare the checksum with all bytes of the file; "auto" does so below 64 MB.
+        Header, shapes, dtypes and sizes are checked in any case.
+
+    Returns
+    -------
+    estimator
+        The fitted model.
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, of an unknown version, or no model file; the message says which.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from separatrix import MajorityClass, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(MajorityClass().fit([[0], [1], [2]], ["a", "b", "b"]), f"{folder}/model.sx")
+    ...     load(f"{folder}/model.sx").predict([[7]])
+    array(['b'], dtype='<U1')
+    """
+    if not (isinstance(verify, bool) or verify == "auto"):
+        raise ParameterError(f"verify must be True, False or 'auto', got {verify!r}")
+    with _naming(path):
+        container = read(path)
+        if verify is True or (verify == "auto" and container.n_bytes < VERIFY_BELOW):
+            container.verify()
+        info = _info(container)
+        tree = parse_json(container.metadata.get("model", ""), "the model")
+        if not isinstance(tree, dict) or tree.get("$") != "estimator":
+            raise ModelFileError("the file holds no estimator")
+        if tree.get("class") != info.class_name:
+            raise ModelFileError("the class of the model is not the one that the header names")
+        return Decoder(container.arrays).decode(tree)
+
+
+def describe(path: str | os.PathLike[str]) -> ModelInfo:
+    """What a model file says about itself, from its header alone.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    ModelInfo
+        Class, versions, training summary.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from separatrix import MajorityClass, save
+    >>> from separatrix.persistence import describe
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(MajorityClass().fit([[0], [1], [2]], ["a", "b", "b"]), f"{folder}/model.sx")
+    ...     info = describe(f"{folder}/model.sx")
+    >>> info.class_name, info.format_version, info.summary["classes"]
+    ('MajorityClass', 1, ['a', 'b'])
+    """
+    with _naming(path):
+        return _info(read(path))
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Puts the file's name before the message of a ModelFileError."""
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
+
+
+def _info(container: Container) -> ModelInfo:
+    metadata = container.metadata
+    summary = parse_json(metadata.get("summary", ""), "the training summary")
+    if not isinstance(summary, dict):
+        raise ModelFileError("the training summary is no JSON object")
+    return ModelInfo(
+        metadata.get("class", ""),
+        VERSION,
+        metadata.get("library_version", "unknown"),
+        container.n_bytes,
+        container.digest,
+        summary,
+        metadata.get("fingerprint"),
+    )
+
+
+def _summary(model: Any) -> dict[str, Any]:
+    """What the model itself tells of its training; of its last step, for a pipeline."""
+    summary: dict[str, Any] = {}
+    n_features = getattr(model, "n_features_in_", None)
+    if n_features is not None:
+        summary["n_features"] = int(n_features)
+    last = model
+    while hasattr(last, "steps"):
+        last = last.steps[-1][1]
+    classes = getattr(last, "classes_", None)
+    if classes is not None:
+        summary["n_classes"] = len(classes)
+        if len(classes) <= _LISTED:
+            labels = np.asarray(classes).tolist()
+            plain = all(isinstance(label, bool | int | float | str) for label in labels)
+            summary["classes"] = labels if plain else [str(label) for label in labels]
+    solution = getattr(last, "solution_", None)
+    if solution is not None:
+        summary |= {
+            "objective": float(solution.objective),
+            "gap": float(solution.gap),
+            "passes": float(solution.n_passes),
+            "stopped": solution.stopped.value,
+            "certificate": solution.certificate,
+            "solver": solution.solver,
+        }
+    return summary
+
+
+def _dump_summary(summary: dict[str, Any]) -> str:
+    # NaN and infinity are not JSON; what is not known is null.
+    finite = {
+        name: None if isinstance(value, float) and not np.isfinite(value) else value
+        for name, value in summary.items()
+    }
+    try:
+        return json.dumps(finite, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise NotSavableError(f"training holds a value that is not plain JSON: {error}") from None
+
+
+def _library_version() -> str:
+    try:
+        return importlib.metadata.version("separatrix")
+    except importlib.metadata.PackageNotFoundError:  # run from the source tree
+        return "unknown"

@@ -1,0 +1,161 @@
+"""The closed table of classes that a model file may name. Imports no family until one is asked for.
+
+Learners of `registry` are in it by themselves; features, value objects and scikit-learn's
+containers have a line each. A file that names any other class is refused, and nothing outside this
+table is ever imported because a file says so.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from separatrix.registry import LEARNERS
+
+__all__ = ["CLASSES", "LEFT_OUT", "SHARED_STATE", "class_named", "name_of", "state_of"]
+
+
+def _lines(module: str, *names: str) -> dict[str, str]:
+    return {name: f"{module}:{name}" for name in names}
+
+
+#: Name in the file -> "module:Class".
+CLASSES: dict[str, str] = {
+    **{learner.target.partition(":")[2]: learner.target for learner in LEARNERS},
+    **_lines("separatrix.features.conjunctions", "Conjunctions"),
+    **_lines("separatrix.features.joint", "JointMap"),
+    **_lines("separatrix.features.pixels", "PixelGrid"),
+    **_lines("separatrix.features.polynomial", "Polynomial"),
+    **_lines("separatrix.features.radial", "RadialBasis"),
+    **_lines("separatrix.features.spam", "MessageText", "SpamFeatures"),
+    **_lines("separatrix.features.tables", "TableEncoder"),
+    # Parts of the above.
+    **_lines(
+        "separatrix.features.encoders",
+        "BooleanEncoder",
+        "CategoryEncoder",
+        "DateEncoder",
+        "NumericEncoder",
+        "TextEncoder",
+    ),
+    **_lines("separatrix.linear.online", "Vote"),
+    **_lines("separatrix.solvers.online", "UpdateLog"),
+    **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
+    # Value objects that are parameters.
+    **_lines(
+        "separatrix.losses",
+        "CostAugmentedMax",
+        "Exponential",
+        "GeneratedLoss",
+        "HardMax",
+        "Hinge",
+        "LogSumExp",
+        "Logistic",
+        "PerceptronLoss",
+        "Squared",
+        "SquaredHinge",
+    ),
+    **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
+    **_lines(
+        "separatrix.solvers",
+        "AdaDelta",
+        "AdaGrad",
+        "Adam",
+        "Auto",
+        "DualCoordinateDescent",
+        "GradientDescent",
+        "InteriorPoint",
+        "Lbfgs",
+        "NewtonCG",
+        "ProximalGradient",
+        "ProximalNewton",
+        "RmsProp",
+        "StochasticGradient",
+    ),
+    # scikit-learn's containers, and the scalers that stand before a linear model.
+    **_lines("sklearn.compose", "ColumnTransformer"),
+    **_lines("sklearn.pipeline", "FeatureUnion", "Pipeline"),
+    **_lines(
+        "sklearn.preprocessing",
+        "FunctionTransformer",  # what ColumnTransformer makes of "passthrough"
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "StandardScaler",
+    ),
+}
+
+#: What any estimator may hold besides: scikit-learn's record of X, and its `set_output`.
+SHARED_STATE = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
+
+#: Fitted attributes of classes that are not ours to declare `__sx_state__` in.
+_FOREIGN_STATE: dict[str, tuple[str, ...]] = {
+    "ColumnTransformer": (
+        "transformers_",
+        "output_indices_",
+        "sparse_output_",
+        "_columns",
+        "_n_features",
+        "_name_to_fitted_passthrough",
+        "_remainder",
+        "_transformer_to_input_indices",
+    ),
+    "FeatureUnion": (),
+    "FunctionTransformer": (),
+    "MaxAbsScaler": ("max_abs_", "n_samples_seen_", "scale_"),
+    "MinMaxScaler": (
+        "data_max_",
+        "data_min_",
+        "data_range_",
+        "min_",
+        "n_samples_seen_",
+        "scale_",
+    ),
+    "Normalizer": (),
+    "Pipeline": (),
+    "StandardScaler": ("mean_", "n_samples_seen_", "scale_", "var_"),
+}
+
+#: Fields of records that are left out, and so must have defaults.
+LEFT_OUT: dict[str, tuple[str, ...]] = {
+    "Solution": ("dual",),  # it belongs to the training rows, and may be larger than the weights
+}
+
+
+def class_named(name: str) -> type[Any]:
+    """The class of a line of the table.
+
+    Raises
+    ------
+    KeyError
+        There is no such line.
+
+    Examples
+    --------
+    >>> class_named("MajorityClass").__name__
+    'MajorityClass'
+    """
+    module, _, attribute = CLASSES[name].partition(":")
+    found: type[Any] = getattr(importlib.import_module(module), attribute)
+    return found
+
+
+def name_of(cls: type[Any]) -> str | None:
+    """The line of a class, or None if it has none (a subclass has none either)."""
+    name = cls.__name__
+    return name if name in CLASSES and class_named(name) is cls else None
+
+
+def state_of(cls: type[Any]) -> tuple[str, ...]:
+    """Names of all fitted attributes of an estimator class, those of its bases included.
+
+    Examples
+    --------
+    >>> from separatrix.baselines import MajorityClass
+    >>> state_of(MajorityClass)[-2:]
+    ('classes_', 'class_prior_')
+    """
+    own = _FOREIGN_STATE.get(cls.__name__, ()) if cls.__module__.startswith("sklearn.") else ()
+    declared = [base.__dict__.get("__sx_state__", ()) for base in reversed(cls.__mro__)]
+    names = [*SHARED_STATE, *own, *(name for part in declared for name in part)]
+    return tuple(dict.fromkeys(names))
