@@ -1,0 +1,171 @@
+"""A fitted model of every kind that a file can hold, and what to ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
+
+from separatrix import (
+    MIRA,
+    Conjunctions,
+    JointMap,
+    LinearClassifier,
+    LinearSVM,
+    LogisticRegression,
+    MajorityClass,
+    MessageText,
+    Perceptron,
+    PixelGrid,
+    Polynomial,
+    PriorSampling,
+    RadialBasis,
+    SpamFeatures,
+    TableEncoder,
+)
+from separatrix.losses import SquaredHinge, multiclass_hinge
+from separatrix.regularizers import ElasticNet
+from separatrix.solvers import Adam, Lbfgs
+
+_random = np.random.default_rng(0)
+X = np.ascontiguousarray(_random.normal(size=(90, 6)))
+Y = np.array(["cat", "dog", "wolf"])[(X @ _random.normal(size=(6, 3))).argmax(axis=1)]
+TWO = (Y == "cat").astype(np.int64)
+SPARSE = sp.csr_matrix(np.where(np.abs(X) > 0.7, X, 0.0))
+IMAGES = (_random.random((12, 16)) > 0.5).astype(np.float64)
+FRAME = pd.DataFrame(
+    {
+        "age": np.where(_random.random(90) < 0.1, np.nan, 40 + 10 * X[:, 0]),
+        "city": _random.choice(["Oslo", "Rome", "Līma"], 90),
+        "member": X[:, 1] > 0,
+        "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(90), "D"),
+    }
+)
+BINARY = pd.DataFrame({"a": X[:, 0] > 0, "b": _random.choice(["u", "v"], 90)})
+MAILS = [
+    "From: ann@example.org\nTo: bob@example.org\nSubject: lunch\n\nDear Bob, at noon?",
+    "From: win@cheap.example\nTo: bob@example.org\nSubject: WIN $99\n\nFREE!!! http://192.0.2.7/",
+]
+
+
+class Case(NamedTuple):
+    """How to fit a model, and the arrays that a copy of it must give as well."""
+
+    fit: Callable[[], Any]
+    ask: Callable[[Any], list[Any]]
+
+
+def _classifier(estimator: Any, y: Any = Y, data: Any = X, **options: Any) -> Case:
+    def ask(model: Any) -> list[Any]:
+        names = ("predict", "decision_function", "predict_proba", "predict_log_proba")
+        answers = [getattr(model, name)(data) for name in names if hasattr(model, name)]
+        assert len(answers) >= 2
+        return answers
+
+    return Case(lambda: estimator.fit(data, y, **options), ask)
+
+
+def _transformer(estimator: Any, data: Any = X, y: Any = None) -> Case:
+    def ask(model: Any) -> list[Any]:
+        return [model.transform(data), model.get_feature_names_out()]
+
+    return Case(lambda: estimator.fit(data, y), ask)
+
+
+def _joint(combine: str) -> Case:
+    features = sp.csr_array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.5, 0.0, 0.0]])
+    return Case(
+        lambda: JointMap(combine, n_features=64).fit(
+            X, Y, labels=["cat", "dog", "wolf"], label_features=features
+        ),
+        lambda model: [
+            model.transform(X, Y),
+            model.scores(X, np.arange(float(model.n_features_out_))),
+            model.get_feature_names_out(),
+        ],
+    )
+
+
+def _partly_fitted() -> Any:
+    model = MIRA(averaging="average", random_state=np.random.RandomState(3))
+    return model.partial_fit(X, Y)
+
+
+def _columns() -> Any:
+    parts = [("table", TableEncoder(), ["city", "since"]), ("plain", "passthrough", ["member"])]
+    return ColumnTransformer(parts, remainder=make_pipeline(TableEncoder()))
+
+
+def _union() -> Any:
+    return FeatureUnion([("squares", Polynomial()), ("bumps", RadialBasis(xi=3.0))])
+
+
+CASES: dict[str, Case] = {
+    "majority_class": _classifier(MajorityClass()),
+    "prior_sampling": _classifier(PriorSampling(random_state=3)),
+    "logistic_regression": _classifier(LogisticRegression(C=10.0)),
+    "logistic_two": _classifier(LogisticRegression(penalty="l1"), TWO),
+    "logistic_single": _classifier(LogisticRegression(), Y, X.astype(np.float32)),
+    "logistic_no_intercept": _classifier(LogisticRegression(fit_intercept=False)),
+    "logistic_sparse": _classifier(LogisticRegression(class_weight="balanced"), Y, SPARSE),
+    "logistic_weights": _classifier(LogisticRegression(class_weight={"cat": 2.0, "dog": 1}), Y),
+    "logistic_named_columns": _classifier(
+        LogisticRegression(), Y, pd.DataFrame(X, columns=list("abcdef"))
+    ),
+    "linear_svm": _classifier(LinearSVM(random_state=0, solver="dual")),
+    "linear_svm_cost": _classifier(LinearSVM(cost=np.array([[0.0, 1], [3, 0]])), TWO),
+    "linear_classifier": _classifier(LinearClassifier("exponential"), TWO),
+    "linear_classifier_objects": _classifier(
+        LinearClassifier(SquaredHinge(), ElasticNet(0.0), solver=Lbfgs(memory=5)), TWO
+    ),
+    "linear_classifier_generated": _classifier(
+        LinearClassifier(multiclass_hinge(1.0 - np.eye(3)), solver=Adam(seed=3), tol=0.1)
+    ),
+    "perceptron": _classifier(Perceptron(random_state=0)),
+    "perceptron_vote": _classifier(Perceptron(averaging="vote", random_state=0)),
+    "perceptron_vote_sparse": _classifier(Perceptron(averaging="vote", random_state=0), Y, SPARSE),
+    "mira": _classifier(MIRA(random_state=0), TWO),
+    "mira_partly_fitted": Case(_partly_fitted, _classifier(MIRA()).ask),
+    "polynomial": _transformer(Polynomial((0, 3), interaction_only=True)),
+    "polynomial_hashed": _transformer(Polynomial(n_features=64)),
+    "radial": _transformer(RadialBasis()),
+    "radial_sparse": _transformer(RadialBasis(centers="random", n_components=7), SPARSE),
+    "radial_nystroem": _transformer(
+        RadialBasis("nystroem", centers="kmeans", n_components=5, random_state=0)
+    ),
+    "radial_fourier": _transformer(RadialBasis("fourier", n_components=9, random_state=0)),
+    "radial_given": _transformer(RadialBasis(centers=SPARSE[:4])),
+    "pixels": _transformer(PixelGrid((4, -1)), IMAGES),
+    "conjunctions": _transformer(Conjunctions(), BINARY),
+    "conjunctions_sparse": _transformer(Conjunctions(min_count=3), SPARSE),
+    "table": _transformer(TableEncoder(), FRAME),
+    "table_single": _transformer(
+        TableEncoder({"age": "drop"}, min_frequency=0.1, dtype=np.float32), FRAME
+    ),
+    "table_unnamed": _transformer(TableEncoder(), FRAME.to_numpy(dtype=object)[:, :3]),
+    "table_to_frame": _transformer(
+        TableEncoder(sparse_output=False).set_output(transform="pandas"), FRAME
+    ),
+    "spam": _transformer(SpamFeatures(), MAILS),
+    "spam_contacts": _transformer(SpamFeatures({"ann@example.org", "b@c.org"}), MAILS),
+    "message_text": Case(MessageText, lambda model: [np.array(model.transform(MAILS))]),
+    "joint_all": _joint("all"),
+    "joint_seen": _joint("seen"),
+    "joint_hash": _joint("hash"),
+    "pipeline": _classifier(Pipeline([("table", TableEncoder()), ("l", LinearSVM())]), Y, FRAME),
+    "pipeline_of_union": _classifier(make_pipeline(StandardScaler(), _union(), Perceptron())),
+    "pipeline_of_columns": _classifier(
+        make_pipeline(_columns(), MaxAbsScaler(), LogisticRegression()), Y, FRAME
+    ),
+    "pipeline_of_scalers": _classifier(
+        make_pipeline(MinMaxScaler(), Normalizer(), "passthrough", LogisticRegression())
+    ),
+    "union": _transformer(_union()),
+    "columns": _transformer(_columns(), FRAME),
+}
