@@ -1,5 +1,6 @@
 """Typed stub of the Rust extension; checked against the built module by the tests."""
 
+import os
 from typing import Any, final
 
 import numpy as np
@@ -27,6 +28,68 @@ class Dense:
     def shape(self) -> tuple[int, int]: ...
     def check(self, n_threads: int) -> bool: ...
 
+_Words = tuple[bytes, npt.NDArray[np.int64]]
+_Coded = tuple[npt.NDArray[np.int32], _Words]
+
+@final
+class Block:
+    def __new__(cls, data: bytes, first_line: int) -> Block: ...
+    @property
+    def first_line(self) -> int: ...
+    def data(self) -> bytes: ...
+
+@final
+class Source:
+    def __new__(cls, origin: bytes | str | os.PathLike[str]) -> Source: ...
+    @property
+    def packing(self) -> str | None: ...
+    def peek(self, n: int) -> bytes: ...
+    def read(self, n: int | None) -> bytes: ...
+    def block(self, n: int | None, groups: bool) -> Block | None: ...
+
+def read_svmlight(
+    block: Block, zero_based: bool | None, n_features: int | None, n_threads: int
+) -> tuple[
+    tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]],
+    npt.NDArray[np.int64] | None,
+    tuple[_Ints, _Ints, npt.NDArray[np.float64]],
+    int,
+    bool,
+    tuple[int | None, int | None],
+]: ...
+def read_conll(
+    block: Block, layout: str, shape: tuple[int, int] | None, n_threads: int
+) -> tuple[npt.NDArray[np.int64], list[_Coded], tuple[_Words, npt.NDArray[np.int64]]]: ...
+def read_crfsuite(
+    block: Block, n_threads: int
+) -> tuple[
+    npt.NDArray[np.int64],
+    _Coded,
+    tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]],
+    _Words,
+    npt.NDArray[np.float64],
+]: ...
+def write_svmlight(
+    labels: npt.NDArray[np.float64],
+    label_starts: npt.NDArray[np.int64],
+    queries: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    indices: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    base: int,
+    first: int,
+    last: int,
+) -> bytes: ...
+def write_crfsuite(
+    starts: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.int64],
+    label_names: _Words,
+    rows: npt.NDArray[np.int64],
+    indices: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    attributes: _Words,
+) -> bytes: ...
 def scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Floats: ...
 def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats: ...
 def row_scores(design: Csr | Dense, rows: _Ints, w: _Floats) -> _Floats: ...

@@ -21,6 +21,7 @@ mod dual_multiclass_rows;
 pub mod dual_softmax;
 pub mod error;
 pub mod exponential;
+pub mod formats;
 pub mod fused;
 pub mod gram;
 pub mod hot;

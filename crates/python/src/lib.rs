@@ -4,6 +4,7 @@ mod arrays;
 mod design;
 mod dual;
 mod errors;
+mod formats;
 mod fused;
 mod interior;
 mod online;
@@ -33,6 +34,11 @@ mod _core {
 
     #[pymodule_export]
     use super::dual::{DualBinary, DualMulticlass};
+
+    #[pymodule_export]
+    use super::formats::{
+        Block, Source, read_conll, read_crfsuite, read_svmlight, write_crfsuite, write_svmlight,
+    };
 
     #[pymodule_export]
     use super::fused::{fused_value_and_grad, gram, label_gram, losses_at};
