@@ -12,6 +12,7 @@ pub mod intern;
 pub mod lines;
 pub mod number;
 pub mod source;
+mod spaced;
 pub mod svmlight;
 mod svmlight_line;
 pub mod svmlight_write;

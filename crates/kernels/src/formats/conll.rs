@@ -22,7 +22,7 @@ const UNIVERSAL: usize = 10;
 /// Bytes from which on a second thread is worth its start.
 const WORTH_THREADS: usize = 1 << 18;
 /// Marks the beginning of a document in CoNLL-2003; not a token.
-const DOCUMENT: &[u8] = b"-DOCSTART-";
+pub(super) const DOCUMENT: &[u8] = b"-DOCSTART-";
 
 /// Which of the two formats, and what parts columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ pub fn read(
     };
     let n = if block.bytes.len() < WORTH_THREADS { 1 } else { n_threads };
     let pieces = at_blank_lines(block, n);
-    let parts: Vec<Result<Sentences, KernelError>> = if n == 1 {
+    let parts: Vec<Result<Sentences, KernelError>> = if n <= 1 {
         pieces.iter().map(|piece| read_piece(piece, layout, shape, flag)).collect()
     } else {
         with_threads(n, || pieces.par_iter().map(|piece| read_piece(piece, layout, shape, flag)).collect())
@@ -100,7 +100,11 @@ pub fn read(
 fn shape_of(block: &Block, layout: Layout) -> Option<(usize, usize)> {
     let (at, line) =
         lines(&block.bytes).enumerate().find(|(_, line)| !is_blank(line) && !line.starts_with(DOCUMENT))?;
-    Some((fields(trim_return(line), layout).count(), block.first_line + at))
+    let columns = match layout {
+        Layout::Space => line.split(|&byte| is_space(byte)).filter(|field| !field.is_empty()).count(),
+        _ => line.split(|&byte| byte == b'\t').count(),
+    };
+    Some((columns, block.first_line + at))
 }
 
 /// Words and comments must be UTF-8; where one is not, its line is looked up.
@@ -122,58 +126,24 @@ fn read_piece(
     flag: &Interrupt,
 ) -> Result<Sentences, KernelError> {
     let mut part = Sentences::new(shape);
-    let mut tokens = 0;
+    if layout == Layout::Space {
+        part.read_spaced(piece, flag)?;
+        return Ok(part);
+    }
     for (at, line) in lines(piece.bytes).enumerate() {
         if at % LINES_PER_LOOK == 0 {
             flag.check()?;
         }
         let line = trim_return(line);
         let number = piece.first_line + at;
-        let end = match line.first() {
-            None => true,
-            Some(&byte) if is_space(byte) => is_blank(line),
-            Some(b'-') => layout != Layout::Universal && line.starts_with(DOCUMENT),
-            _ => false,
-        };
-        if end {
-            if part.starts.last() != Some(&tokens) {
-                part.starts.push(tokens);
-            }
-            continue;
+        if is_blank(line) || (layout == Layout::Tab && line.starts_with(DOCUMENT)) {
+            part.end_sentence();
+        } else if layout != Layout::Universal || part.is_word(line, number)? {
+            part.read_token(line, number)?;
         }
-        if layout == Layout::Universal && !part.is_word(line, number)? {
-            continue;
-        }
-        part.read_token(line, layout, number)?;
-        tokens += 1;
     }
-    if part.starts.last() != Some(&tokens) {
-        part.starts.push(tokens);
-    }
+    part.end_sentence();
     Ok(part)
-}
-
-/// The fields of a line.
-fn fields(line: &[u8], layout: Layout) -> impl Iterator<Item = &[u8]> {
-    let runs = layout == Layout::Space;
-    let mut rest = Some(line);
-    std::iter::from_fn(move || {
-        let mut text = rest?;
-        if runs {
-            while let [byte, tail @ ..] = text
-                && is_space(*byte)
-            {
-                text = tail;
-            }
-            if text.is_empty() {
-                rest = None;
-                return None;
-            }
-        }
-        let end = text.iter().position(|&byte| if runs { is_space(byte) } else { byte == b'\t' });
-        rest = end.map(|end| &text[end + 1..]);
-        Some(&text[..end.unwrap_or(text.len())])
-    })
 }
 
 impl Sentences {
@@ -182,27 +152,39 @@ impl Sentences {
         Self { starts: vec![0], columns, first_line, ..Self::default() }
     }
 
-    #[inline]
-    fn read_token(&mut self, line: &[u8], layout: Layout, number: usize) -> Result<(), KernelError> {
-        let mut read = 0;
-        for field in fields(line, layout) {
-            let Some(column) = self.columns.get_mut(read) else {
-                read += 1;
-                break;
-            };
-            column.codes.push(column.words.intern(field)?);
-            read += 1;
+    /// Read a line whose columns are parted by tabs.
+    fn read_token(&mut self, line: &[u8], number: usize) -> Result<(), KernelError> {
+        let mut found = 0;
+        for field in line.split(|&byte| byte == b'\t') {
+            if let Some(column) = self.columns.get_mut(found) {
+                column.codes.push(column.words.intern(field)?);
+            }
+            found += 1;
         }
-        if read == self.columns.len() {
+        self.check_columns(found, number)
+    }
+
+    /// Fail unless the token on a line has all its columns.
+    #[inline]
+    pub(super) fn check_columns(&self, found: usize, line: usize) -> Result<(), KernelError> {
+        let expected = self.columns.len();
+        if found == expected {
             return Ok(());
         }
-        let (found, expected) = (fields(line, layout).count(), self.columns.len());
-        let message = if layout == Layout::Universal {
-            format!("{found} columns where CoNLL-U has {expected}, parted by tabs")
-        } else {
-            format!("{found} columns, but {expected} on line {}", self.first_line)
+        let message = match self.first_line {
+            0 => format!("{found} columns where CoNLL-U has {expected}, parted by tabs"),
+            first => format!("{found} columns, but {expected} on line {first}"),
         };
-        Err(at_line(number, message))
+        Err(at_line(line, message))
+    }
+
+    /// A blank line: the sentence ends, if there is one.
+    #[inline]
+    pub(super) fn end_sentence(&mut self) {
+        let tokens = self.columns.first().map_or(0, |column| column.codes.len());
+        if self.starts.last() != Some(&tokens) {
+            self.starts.push(tokens);
+        }
     }
 
     /// Whether a line of CoNLL-U is a word; comments are kept, ranges and empty nodes passed over.
@@ -212,7 +194,7 @@ impl Sentences {
             self.comment_ends.push((self.comments.len(), self.starts.len() - 1));
             return Ok(false);
         }
-        let id = fields(line, Layout::Tab).next().unwrap_or_default();
+        let id = line.split(|&byte| byte == b'\t').next().unwrap_or_default();
         let digits = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
         if digits(id) {
             return Ok(true);

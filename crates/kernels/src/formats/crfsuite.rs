@@ -43,7 +43,7 @@ pub struct Sequences {
 pub fn read(block: &Block, n_threads: usize, flag: &Interrupt) -> Result<Sequences, KernelError> {
     let n = if block.bytes.len() < WORTH_THREADS { 1 } else { n_threads };
     let pieces = at_blank_lines(block, n);
-    let parts: Vec<Result<Sequences, KernelError>> = if n == 1 {
+    let parts: Vec<Result<Sequences, KernelError>> = if n <= 1 {
         pieces.iter().map(|piece| read_piece(piece, flag)).collect()
     } else {
         with_threads(n, || pieces.par_iter().map(|piece| read_piece(piece, flag)).collect())

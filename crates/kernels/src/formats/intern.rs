@@ -35,14 +35,16 @@ fn eight(word: &[u8]) -> u64 {
     word.first_chunk().map_or(0, |chunk| u64::from_le_bytes(*chunk))
 }
 
-/// One to one for a given length of at most eight bytes; a hash beyond.
+/// The bytes and zeros after them for at most eight; a hash beyond.
 fn key(word: &[u8]) -> u64 {
     match word.len() {
         0 => 0,
         1..4 => {
-            u64::from(word[0]) | u64::from(word[word.len() / 2]) << 8 | u64::from(word[word.len() - 1]) << 16
+            let byte = |at: usize| u64::from(word[at]) << (8 * at);
+            byte(0) | byte(word.len() / 2) | byte(word.len() - 1)
         }
-        4..=8 => four(word, 0) | four(word, word.len() - 4) << 32,
+        // Where the two halves overlap they are the same bits.
+        4..=8 => four(word, 0) | four(word, word.len() - 4) << (8 * (word.len() - 4)),
         length => {
             let mut hash = length as u64;
             for chunk in word.chunks_exact(8) {
@@ -87,12 +89,23 @@ impl Interner {
     }
 
     /// The number of a word; a new one when it was not seen before.
-    #[inline]
     pub fn intern(&mut self, word: &[u8]) -> Result<u32, KernelError> {
+        self.find(key(word), word)
+    }
+
+    /// The same for a word of at most eight bytes that a caller has in a register: its bytes, then zeros.
+    #[inline]
+    pub fn intern_short(&mut self, bytes: u64, word: &[u8]) -> Result<u32, KernelError> {
+        debug_assert!(word.len() <= 8 && bytes == key(word));
+        self.find(bytes, word)
+    }
+
+    #[inline]
+    fn find(&mut self, key: u64, word: &[u8]) -> Result<u32, KernelError> {
         if self.ends.len() * 2 >= self.slots.len() {
             self.grow()?;
         }
-        let (key, length) = (key(word), word.len() as u32);
+        let length = word.len() as u32;
         let mask = self.slots.len() - 1;
         let mut at = mix(key ^ u64::from(length)) as usize & mask;
         loop {

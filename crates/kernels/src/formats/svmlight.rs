@@ -110,7 +110,7 @@ fn read_as<I: Width>(
     flag: &Interrupt,
 ) -> Result<Svmlight<I>, Refusal> {
     let pieces = at_line_ends(block, block.bytes.len().div_ceil(PIECE));
-    let parts: Vec<Result<Part<I>, Refusal>> = if pieces.len() < 2 {
+    let parts: Vec<Result<Part<I>, Refusal>> = if n_threads.min(pieces.len()) < 2 {
         pieces.iter().map(|piece| read_piece(piece, options, flag)).collect()
     } else {
         with_threads(n_threads, || pieces.par_iter().map(|piece| read_piece(piece, options, flag)).collect())
