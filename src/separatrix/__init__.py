@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
+    from separatrix.data import Dataset, read
     from separatrix.linear import (
         MIRA,
         LinearClassifier,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MIRA",
+    "Dataset",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
@@ -29,10 +31,12 @@ __all__ = [
     "Perceptron",
     "PriorSampling",
     "RegularizationPath",
+    "read",
     "regularization_path",
 ]
 
 _HOMES = {
+    "Dataset": "data",
     "MIRA": "linear.mira",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
@@ -41,6 +45,7 @@ _HOMES = {
     "Perceptron": "linear.perceptron",
     "PriorSampling": "baselines",
     "RegularizationPath": "linear.path",
+    "read": "data",
     "regularization_path": "linear.path",
 }
 
