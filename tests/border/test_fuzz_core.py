@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from separatrix import _core
 
-ALLOWED = (TypeError, ValueError, OverflowError)
+ALLOWED = (TypeError, ValueError, OverflowError, OSError)  # OSError: a path that is not there
 N, D, K = 6, 3, 2
 
 
@@ -211,7 +211,32 @@ def proximal_calls():
     }  # fmt: skip
 
 
-CALLS = {**valid_calls(), **online_calls(), **proximal_calls()}
+def format_calls():
+    def block(text):
+        return _core.Block(text, 1)
+
+    def integers(*values):
+        return np.array(values, dtype=np.int64)
+
+    words = (b"ab", integers(0, 1, 2))
+    return {
+        "Block": [b"1 2:3", 1],
+        "Source": [b"1 2:3"],
+        "read_svmlight": [block(b"1 2:3\n"), None, None, 2],
+        "read_conll": [block(b"a b\n"), "auto", None, 2],
+        "read_crfsuite": [block(b"a\tb\n"), 2],
+        "write_svmlight": [
+            np.ones(1), integers(0, 1), integers(), integers(0, 1), integers(3), np.ones(1),
+            1, 0, 1,
+        ],
+        "write_crfsuite": [
+            integers(0, 1), np.ones(1), integers(1), words, integers(0, 1), integers(0), np.ones(1),
+            words,
+        ],
+    }  # fmt: skip
+
+
+CALLS = {**valid_calls(), **online_calls(), **proximal_calls(), **format_calls()}
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

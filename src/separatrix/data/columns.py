@@ -123,23 +123,33 @@ def make_column(values: Sequence[Any], kind: ColumnKind, missing: Sequence[str])
     Numbers without gaps become int64 or float64, numbers with gaps float64 with NaN; truth values
     bool, with gaps objects; strings objects, None where missing.
     """
-    absent = {*missing, None}
-    if kind.base in ("none", "float", "int"):
-        if kind.base == "int" and not kind.missing:
-            return np.array([int(value) for value in values], dtype=np.int64)
-        numbers = [np.nan if _is_absent(value, absent) else float(value) for value in values]
-        return np.array(numbers, dtype=np.float64)
-    if kind.base == "bool":
-        truth = [
-            None if _is_absent(value, absent) else str(value).strip().lower() == "true"
-            for value in values
-        ]
-        return np.array(truth, dtype=object if kind.missing else np.bool_)
     if kind.base == "list":
         return objects(values)
-    if missing:
-        return objects([None if _is_absent(value, absent) else value for value in values])
-    return objects([value if value is None else _word(value) for value in values])
+    absent = {*missing, None}
+    if kind.base == "string" and not missing:
+        # Typed values: 1, 1.0 and True are equal and yet different words.
+        converted = [_convert(value, kind, absent) for value in values]
+    else:
+        # Columns repeat their values: every distinct one is converted once.
+        made = {value: _convert(value, kind, absent) for value in set(values)}
+        converted = [made[value] for value in values]
+    if kind.base in ("none", "float", "int"):
+        whole = kind.base == "int" and not kind.missing
+        return np.array(converted, dtype=np.int64 if whole else np.float64)
+    if kind.base == "bool" and not kind.missing:
+        return np.array(converted, dtype=np.bool_)
+    return objects(converted)
+
+
+def _convert(value: Any, kind: ColumnKind, absent: set[Any]) -> Any:
+    number = kind.base in ("none", "float", "int")
+    if _is_absent(value, absent):
+        return np.nan if number else None
+    if number:
+        return int(value) if kind.base == "int" and not kind.missing else float(value)
+    if kind.base == "bool":
+        return str(value).strip().lower() == "true"
+    return _word(value)
 
 
 def _is_absent(value: Any, absent: set[Any]) -> bool:
@@ -168,5 +178,5 @@ def objects(values: Sequence[Any]) -> npt.NDArray[np.object_]:
 def make_target(column: npt.NDArray[Any]) -> npt.NDArray[Any] | LabelSets:
     """A target from its column: lists become label sets."""
     if column.dtype == object and any(isinstance(value, list) for value in column):
-        return LabelSets.of([[] if value is None else value for value in column])
+        return LabelSets.of(column.tolist())
     return column

@@ -30,7 +30,7 @@ def _dataset(block: Block, origin: Origin, options: Options) -> Dataset | None:
     starts, indices, values = rows
     vocabulary = Vocabulary(*attributes)
     shape = (len(starts) - 1, len(vocabulary))
-    indptr = starts.astype(np.int32 if len(values) < 2**31 else np.int64)
+    indptr: npt.NDArray[Any] = starts.astype(np.int32 if len(values) < 2**31 else np.int64)
     data = values.astype(options.dtype, copy=False)
     matrix = sp.csr_matrix((data, indices, indptr), shape=shape, copy=False)
     matrix.has_canonical_format = True

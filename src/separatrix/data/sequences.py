@@ -42,7 +42,11 @@ class Vocabulary(Sequence[str]):
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
         """The vocabulary of distinct words."""
-        encoded = [word.encode() for word in words]
+        try:
+            encoded = [word.encode() for word in words]
+        except UnicodeEncodeError as error:
+            message = f"word {error.object!r} holds half a character (a lone surrogate)"
+            raise DataError(message) from None
         return cls(b"".join(encoded), _starts([len(word) for word in encoded]))
 
     @cached_property

@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
-from separatrix.errors import ParameterError
+from separatrix.errors import DataError, ParameterError
 
 __all__ = ["write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes]) -> None:
-    """Write `parts` under another name beside `path`, then rename; ``.gz`` packs.
+    """Write the `parts` of a text under another name beside `path`, then rename; ``.gz`` packs.
 
     When anything fails, what stood at `path` before stands there still and no other file is left.
     """
@@ -43,7 +43,13 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes]) -> No
 
 
 def _write(stream: IO[bytes], parts: Iterable[bytes]) -> None:
+    first = True
     for part in parts:
+        if b"\0" in part:
+            raise DataError("a NUL cannot be written: the file would count as binary")
+        if first and part.startswith(b"\xef\xbb\xbf"):
+            raise DataError("a text cannot begin with U+FEFF: it would be taken for a mark")
+        first = first and not part
         stream.write(part)
 
 

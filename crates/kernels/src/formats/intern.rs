@@ -132,7 +132,7 @@ impl Interner {
         if self.ends.len() >= i32::MAX as usize / 2 {
             return Err(KernelError::Argument("there are more than 2^30 distinct words".into()));
         }
-        let size = (self.slots.len() * 4).max(256);
+        let size = (self.slots.len() * 4).max(16);
         let old = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
         for slot in old.into_iter().filter(|slot| slot.id != 0) {
             let mut at = mix(slot.key ^ u64::from(slot.length)) as usize & (size - 1);
