@@ -35,6 +35,8 @@ SUFFIXES = {
     ".idx": "idx",
     "-ubyte": "idx",
 }
+#: Lines that are looked at.
+_LINES = 300
 _PACKED = (".gz", ".zst", ".zstd")
 _PAIR = re.compile(r"\d+:[-+0-9.einfaEINFA]+")
 _SVMLIGHT = re.compile(r"\s*[-+0-9.eE,]*(\s+qid:-?\d+)?(\s+\d+:\S+)*\s*(#.*)?")
@@ -56,7 +58,7 @@ def detect(origin: Origin) -> str:
     for suffix, format in SUFFIXES.items():
         if name.endswith(suffix):
             return format
-    return detect_content(origin.open().peek(SAMPLE), origin.name)
+    return detect_content(origin.sample, origin.name)
 
 
 def detect_content(sample: bytes, name: str = "<bytes>") -> str:
@@ -77,7 +79,7 @@ def detect_content(sample: bytes, name: str = "<bytes>") -> str:
     lines = text.splitlines()
     if len(sample) == SAMPLE and len(lines) > 1:
         lines = lines[:-1]  # cut in the middle
-    fits = _fitting(lines)
+    fits = _fitting(lines[:_LINES])
     if len(fits) == 1:
         return fits[0]
     if not fits:

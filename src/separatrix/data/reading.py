@@ -18,7 +18,7 @@ from separatrix.data.detect import check_text, detect
 from separatrix.data.idx import read_idx
 from separatrix.data.json_lines import chunks_json_lines, read_json_lines
 from separatrix.data.options import MISSING, Options
-from separatrix.data.source import SAMPLE, Origin, naming, origin_of
+from separatrix.data.source import Origin, naming, origin_of
 from separatrix.data.svmlight import chunks_svmlight, read_svmlight
 from separatrix.errors import FormatError, ParameterError
 from separatrix.validation import check_choice
@@ -213,9 +213,8 @@ def _prepare(
         if format == "auto":
             format = detect(origin)
         options.check(format, FORMATS[format].takes)
-        sample = origin.open().peek(SAMPLE)
-        if not sample:
+        if not origin.sample:
             raise FormatError("the file is empty")
         if FORMATS[format].is_text:
-            check_text(sample, origin.name)
+            check_text(origin.sample, origin.name)
     return origin, format, options

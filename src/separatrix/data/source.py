@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from separatrix._core import Source
@@ -40,6 +41,11 @@ class Origin:
             with open(self.content, "rb"):
                 pass
         return Source(self.content)
+
+    @cached_property
+    def sample(self) -> bytes:
+        """The first bytes, unpacked."""
+        return self.open().peek(SAMPLE)
 
     def recode(self, encoding: str | None) -> Origin:
         """The same text in UTF-8."""

@@ -96,7 +96,8 @@ def row(number, form, upos="X"):
 def test_universal_dependencies():
     text = (
         "# sent_id = 1\n# text = dal mare\n"
-        + row("1-2", "dal", "_") + row(1, "da", "ADP") + row(2, "il", "DET") + row(3, "mare", "NOUN")
+        + row("1-2", "dal", "_") + row(1, "da", "ADP") + row(2, "il", "DET")
+        + row(3, "mare", "NOUN")
         + row("3.1", "empty", "_") + "\n# sent_id = 2\n" + row(1, "a b", "X") + "\n# after\n"
     )  # fmt: skip
     data = read(text.encode())
@@ -197,8 +198,8 @@ def test_rows_are_taken():
     assert last.X.tolist() == data.X.tolist()[1:]
     assert last.y.tolist() == data.y.tolist()[1:]
     assert data.take(np.array([False, True])).y.tolist() == last.y.tolist()
+    column = TokenColumn.of([["a"]])
     with pytest.raises(DataError, match="other lengths"):
-        column = TokenColumn.of([["a"]])
         TokenSequences({"a": column}, np.array([0, 2]))
     with pytest.raises(IndexError):
         data.X[2]

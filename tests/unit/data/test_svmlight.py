@@ -229,8 +229,8 @@ def test_chunks_agree_on_labels_columns_and_base():
     assert [list(piece.y) for piece in pieces] == [[(1.0,)], [(2.0,)], [(1.0, 2.0)]]
     given = chunks(text, 2, "svmlight", n_features=20, zero_based=True, multilabel=True)
     assert next(given).X.shape == (1, 20)
+    known = {"n_features": 1, "zero_based": False, "multilabel": False}
     with pytest.raises(FormatError, match=":2: rows with and without qid"):
-        known = {"n_features": 1, "zero_based": False, "multilabel": False}
         list(chunks(b"1 qid:1 1:1\n1 1:1", 1, "svmlight", **known))
 
 

@@ -78,21 +78,21 @@ impl Source {
         self.packing
     }
 
-    /// Read more bytes into `ahead`; false at the end.
-    fn more(&mut self) -> Result<bool, KernelError> {
+    /// Read up to `n` more bytes into `ahead`; false at the end.
+    fn more(&mut self, n: usize) -> Result<bool, KernelError> {
         if self.ended {
             return Ok(false);
         }
         let before = self.ahead.len();
-        let mut slice = (&mut self.reader).take(SLICE as u64);
+        let mut slice = (&mut self.reader).take(n as u64);
         slice.read_to_end(&mut self.ahead).map_err(|error| fault(&error, self.packing))?;
-        self.ended = self.ahead.len() - before < SLICE;
+        self.ended = self.ahead.len() - before < n;
         Ok(self.ahead.len() > before)
     }
 
     /// Up to `n` of the next bytes, which stay in place.
     pub fn peek(&mut self, n: usize) -> Result<&[u8], KernelError> {
-        while self.ahead.len() < n && self.more()? {}
+        while self.ahead.len() < n && self.more((n - self.ahead.len()).min(SLICE))? {}
         Ok(&self.ahead[..n.min(self.ahead.len())])
     }
 
@@ -102,7 +102,7 @@ impl Source {
             // A guess that cannot be had is no error: the vector then grows as it must.
             let _ = self.ahead.try_reserve(self.expected.min(n).saturating_sub(self.ahead.len()));
         }
-        while self.ahead.len() < n && self.more()? {
+        while self.ahead.len() < n && self.more(SLICE)? {
             flag.check()?;
         }
         let rest = self.ahead.split_off(n.min(self.ahead.len()));
@@ -124,7 +124,7 @@ impl Source {
             let Some(length) = memchr(b'\n', &self.ahead[at..]) else {
                 flag.check()?;
                 // What was looked at of a long line is not looked at again by much: slices are large.
-                if self.more()? {
+                if self.more(SLICE)? {
                     continue;
                 }
                 at = self.ahead.len();
