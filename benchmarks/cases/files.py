@@ -58,8 +58,10 @@ def comprehension(path: str) -> list[list[list[str]]]:
     return [[line.split() for line in group.splitlines()] for group in groups if group]
 
 
-def _contender(name: str, run: Callable[[str], Any], **flags: bool) -> Contender:
-    return Contender(name, prepare_path, run, read_nothing, **flags)
+def _contender(
+    name: str, run: Callable[[str], Any], ours: bool = False, rival: bool = True
+) -> Contender:
+    return Contender(name, prepare_path, run, read_nothing, ours=ours, rival=rival)
 
 
 T4A = Case(
