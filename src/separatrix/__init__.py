@@ -11,6 +11,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
     from separatrix.data import Dataset, read
+    from separatrix.features import (
+        Conjunctions,
+        JointMap,
+        MessageText,
+        PixelGrid,
+        Polynomial,
+        RadialBasis,
+        SpamFeatures,
+        TableEncoder,
+        message_text,
+    )
     from separatrix.linear import (
         MIRA,
         LinearClassifier,
@@ -23,14 +34,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MIRA",
+    "Conjunctions",
     "Dataset",
+    "JointMap",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
     "MajorityClass",
+    "MessageText",
     "Perceptron",
+    "PixelGrid",
+    "Polynomial",
     "PriorSampling",
+    "RadialBasis",
     "RegularizationPath",
+    "SpamFeatures",
+    "TableEncoder",
+    "message_text",
     "read",
     "regularization_path",
 ]
@@ -38,14 +58,23 @@ __all__ = [
 _HOMES = {
     "Dataset": "data",
     "MIRA": "linear.mira",
+    "Conjunctions": "features.conjunctions",
+    "JointMap": "features.joint",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
+    "MessageText": "features.spam",
     "Perceptron": "linear.perceptron",
+    "PixelGrid": "features.pixels",
+    "Polynomial": "features.polynomial",
     "PriorSampling": "baselines",
+    "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
     "read": "data",
+    "SpamFeatures": "features.spam",
+    "TableEncoder": "features.tables",
+    "message_text": "features.messages",
     "regularization_path": "linear.path",
 }
 
