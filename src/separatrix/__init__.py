@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
+    from separatrix.bayes import (
+        BayesDecision,
+        BetaBernoulli,
+        CostMatrix,
+        DirichletCategorical,
+        GammaPoisson,
+        NormalInverseGamma,
+        NormalNormal,
+        bayes_action,
+        posterior_risk,
+    )
     from separatrix.linear import (
         MIRA,
         LinearClassifier,
@@ -22,25 +33,43 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MIRA",
+    "BayesDecision",
+    "BetaBernoulli",
+    "CostMatrix",
+    "DirichletCategorical",
+    "GammaPoisson",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
     "MajorityClass",
+    "NormalInverseGamma",
+    "NormalNormal",
     "Perceptron",
     "PriorSampling",
     "RegularizationPath",
+    "bayes_action",
+    "posterior_risk",
     "regularization_path",
 ]
 
 _HOMES = {
     "MIRA": "linear.mira",
+    "BayesDecision": "bayes",
+    "BetaBernoulli": "bayes",
+    "CostMatrix": "bayes",
+    "DirichletCategorical": "bayes",
+    "GammaPoisson": "bayes",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
+    "NormalInverseGamma": "bayes",
+    "NormalNormal": "bayes",
     "Perceptron": "linear.perceptron",
     "PriorSampling": "baselines",
     "RegularizationPath": "linear.path",
+    "bayes_action": "bayes",
+    "posterior_risk": "bayes",
     "regularization_path": "linear.path",
 }
 
