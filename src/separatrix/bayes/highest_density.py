@@ -23,7 +23,9 @@ __all__ = [
 ]
 
 _SCAN = 129
-_STEPS = 60
+
+#: A cell of the scan is 2 / 128 wide at most; 42 halvings leave 4e-15.
+_STEPS = 42
 
 
 def shortest_interval(distribution: Any, level: float) -> FloatArray:
@@ -47,8 +49,7 @@ def shortest_interval(distribution: Any, level: float) -> FloatArray:
     low, high = line[np.maximum(best - 1, 0)], line[np.minimum(best + 1, _SCAN - 1)]
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        left = distribution.pdf(distribution.ppf(middle))
-        right = distribution.pdf(distribution.ppf(middle + level))
+        left, right = distribution.pdf(distribution.ppf(np.stack([middle, middle + level])))
         low, high = np.where(left <= right, middle, low), np.where(left >= right, middle, high)
     tail = (low + high) / 2
     # A density that falls (or rises) throughout has its interval at the end of the support.
