@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -21,7 +23,7 @@ from separatrix.bayes.posterior import (
 )
 from separatrix.errors import DataError, ParameterError
 
-__all__ = ["Expectation", "Method", "evaluate", "expect", "weighted_points"]
+__all__ = ["Expectation", "Method", "Panels", "draws_of", "evaluate", "expect", "weighted_points"]
 
 Method = Literal["closed form", "enumeration", "quadrature", "sampling"]
 
@@ -29,6 +31,10 @@ Method = Literal["closed form", "enumeration", "quadrature", "sampling"]
 Expectation = tuple[float, float, Method]
 
 _LEVELS = (1e-9, 1e-5, 1e-3, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1 - 1e-3, 1 - 1e-5, 1 - 1e-9)
+
+
+#: Points per panel.
+_ORDER = 24
 
 
 def evaluate(loss: Callable[..., Any], action: Any, theta: FloatArray) -> FloatArray:
@@ -103,24 +109,52 @@ def _integrate(loss: Callable[..., Any], action: Any, distribution: Any) -> tupl
     return value, error
 
 
-def weighted_points(
-    seen: View, n_draws: int, random_state: Any
-) -> tuple[FloatArray, FloatArray, Method]:
-    """Thetas and weights with E[g(theta)] ~ sum of weights g(theta), for the search of an action.
+@dataclass(frozen=True)
+class Panels:
+    """Gauss-Legendre points between quantiles of a density."""
 
-    Gauss-Legendre points between quantiles of a density, all atoms, or draws.
-    """
-    match seen:
-        case Continuous():
-            levels = np.array([1e-12, *_LEVELS[:4], *np.linspace(0.05, 0.95, 19), *_LEVELS[-4:]])
-            edges = np.unique(seen.distribution.ppf(np.append(levels, 1 - 1e-12)))
-            nodes, weights = np.polynomial.legendre.leggauss(24)
-            half = np.diff(edges)[:, None] / 2
-            theta = (edges[:-1, None] + half * (nodes + 1)).ravel()
-            return theta, (half * weights).ravel() * seen.distribution.pdf(theta), "quadrature"
-        case Discrete():
-            values, mass = atoms(seen.distribution)
-            return values[mass > 0], mass[mass > 0], "enumeration"
-        case Draws() | Joint():
-            theta = draws_of(seen, n_draws, random_state)
-            return theta, np.full(len(theta), 1.0 / len(theta)), "sampling"
+    distribution: Any
+
+    @cached_property
+    def edges(self) -> FloatArray:
+        """Quantiles from 1e-12 to 1 - 1e-12."""
+        middle = np.linspace(0.05, 0.95, 19)
+        levels = np.concatenate([[1e-12], _LEVELS[:4], middle, _LEVELS[-4:], [1 - 1e-12]])
+        return np.asarray(np.unique(self.distribution.ppf(levels)))
+
+    @cached_property
+    def points(self) -> tuple[FloatArray, FloatArray]:
+        """Thetas and weights with E[g(theta)] ~ sum of weights g(theta)."""
+        return self._rule(self.edges)
+
+    def split_at(self, action: float) -> tuple[FloatArray, FloatArray]:
+        """The same with an edge at the action, where losses bend."""
+        place = int(np.searchsorted(self.edges, action))
+        theta, weights = self.points
+        if not 0 < place < len(self.edges) or action == self.edges[place]:
+            return theta, weights
+        around = np.array([self.edges[place - 1], action, self.edges[place]])
+        new_theta, new_weights = self._rule(around)
+        kept = np.ones(len(theta), dtype=bool)
+        kept[(place - 1) * _ORDER : place * _ORDER] = False
+        return (
+            np.concatenate([theta[kept], new_theta]),
+            np.concatenate([weights[kept], new_weights]),
+        )
+
+    def _rule(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
+        half = np.diff(edges)[:, None] / 2
+        theta = (edges[:-1, None] + half * (nodes + 1)).ravel()
+        return theta, (half * weights).ravel() * self.distribution.pdf(theta)
+
+
+def weighted_points(
+    seen: Discrete | Draws | Joint, n_draws: int, random_state: Any
+) -> tuple[FloatArray, FloatArray, Method]:
+    """All atoms with their masses, or draws of equal weight."""
+    if isinstance(seen, Discrete):
+        values, mass = atoms(seen.distribution)
+        return values[mass > 0], mass[mass > 0], "enumeration"
+    theta = draws_of(seen, n_draws, random_state)
+    return theta, np.full(len(theta), 1.0 / len(theta)), "sampling"

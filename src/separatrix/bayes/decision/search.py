@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from separatrix.bayes.decision.expectation import Method, evaluate, weighted_points
+from separatrix.bayes.decision.expectation import Method, Panels, evaluate, weighted_points
 from separatrix.bayes.estimates import posterior_mean
 from separatrix.bayes.posterior import Continuous, Discrete, Draws, FloatArray, View
 from separatrix.errors import ParameterError
@@ -30,24 +30,36 @@ def search(
     The values of a discrete theta are tried one by one. A continuous action is scanned, over a
     range that grows while the risk falls at its end, and then searched within the best cell.
     """
-    theta, weights, method = weighted_points(seen, n_draws, random_state)
+    panels: Panels | None = None
+    method: Method
+    if isinstance(seen, Continuous):
+        panels, method = Panels(seen.distribution), "quadrature"
+        theta, weights = panels.points
+    else:
+        theta, weights, method = weighted_points(seen, n_draws, random_state)
+
+    def rough(action: float) -> float:
+        return float(weights @ evaluate(loss, action, theta))
 
     def risk(action: float) -> float:
-        return float(weights @ evaluate(loss, action, theta))
+        if panels is None:
+            return rough(action)
+        points, masses = panels.split_at(action)
+        return float(masses @ evaluate(loss, action, points))
 
     start, stop = _support(seen) if bounds is None else bounds
     low, high = (float(theta.min()), float(theta.max())) if bounds is None else bounds
     discrete = isinstance(seen, Discrete) or (isinstance(seen, Draws) and seen.discrete)
     if discrete and bounds is None:
         values = np.unique(theta)
-        return float(values[int(np.argmin([risk(value) for value in values]))]), method
+        return float(values[int(np.argmin([rough(value) for value in values]))]), method
     for _ in range(20):
         grid = np.linspace(low, high, _SCAN)
         if bounds is None and isinstance(seen, Continuous):
             # Dense where theta is likely, for tails may be long.
             quantiles = seen.distribution.ppf(np.linspace(0.01, 0.99, _SCAN))
             grid = np.unique(np.concatenate([grid, quantiles]))
-        risks = np.array([risk(float(point)) for point in grid])
+        risks = np.array([rough(float(point)) for point in grid])
         best = int(np.argmin(risks))
         at_start = best == 0 and low > start
         at_stop = best == len(grid) - 1 and high < stop
@@ -66,7 +78,7 @@ def search(
         method="bounded",
         options={"xatol": 1e-10 * max(1.0, high - low)},
     )
-    return (float(found.x) if found.fun < risks[best] else float(grid[best])), method
+    return min((float(found.x), float(grid[best])), key=risk), method
 
 
 def _support(seen: View) -> tuple[float, float]:
