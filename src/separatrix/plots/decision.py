@@ -113,6 +113,8 @@ class DecisionRegionDisplay:
         points = np.asarray(frame.to_numpy() if named else X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
             raise DataError(f"X must have two columns and at least one row, got {points.shape}")
+        if y is not None and np.shape(y) != (len(points),):
+            raise DataError(f"X has {len(points)} rows, but y has shape {np.shape(y)}")
         names = tuple(frame.columns) if named else cls.names
         low, high = points.min(axis=0) - eps, points.max(axis=0) + eps
         xx0, xx1 = np.meshgrid(
@@ -184,8 +186,6 @@ class DecisionRegionDisplay:
         return "0.6" if self._is_rejection(place) else COLORS[place % len(COLORS)]
 
     def _scatter(self, points: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> None:
-        if y.shape != (len(points),):
-            raise DataError(f"X has {len(points)} rows, but y has shape {y.shape}")
         known = self.actions.tolist()
         for number, label in enumerate(np.unique(y).tolist()):
             place = known.index(label) if label in known else number

@@ -24,6 +24,7 @@ from separatrix.bayes import (
     bayes_action,
     posterior_risk,
 )
+from separatrix.bayes.quadrature import Panels
 from separatrix.errors import DataError, ParameterError
 
 LOSSES = [SquaredLoss(), AbsoluteLoss(), QuantileLoss(0.2), QuantileLoss(0.9)]
@@ -293,3 +294,16 @@ def test_a_fault_inside_a_loss_is_not_hidden():
 
     with pytest.raises(KeyError, match="mine"):
         posterior_risk(0.0, stats.norm(), broken)
+
+
+@pytest.mark.parametrize("a", [0.1, 0.5, 0.9, 1.0, 3.0])
+@pytest.mark.parametrize("b", [0.1, 1.0, 2.0])
+def test_panels_integrate_unbounded_densities(a, b):
+    density = stats.beta(a, b)
+    panels = Panels(density)
+    for theta, weights in (panels.points, panels.split_at(0.3)):
+        assert weights.sum() == pytest.approx(1, abs=1e-9)
+        assert weights @ theta == pytest.approx(density.mean(), abs=1e-7)
+        assert weights @ theta**3 == pytest.approx(density.moment(3), abs=1e-7)
+    theta, weights = panels.split_at(0.3)
+    assert weights[theta < 0.3].sum() == pytest.approx(density.cdf(0.3), abs=1e-9)

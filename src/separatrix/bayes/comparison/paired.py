@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy import integrate, optimize, stats
+from scipy import optimize, stats
 
 from separatrix.bayes.comparison.result import ModelComparison, check_rope
 from separatrix.bayes.conjugate import BetaBernoulli
 from separatrix.bayes.estimates import Kind
 from separatrix.bayes.posterior import check_level
+from separatrix.bayes.quadrature import Panels
 from separatrix.errors import DataError, ParameterError
 
 __all__ = ["AccuracyInterval", "accuracy_interval", "compare_predictions"]
@@ -140,16 +140,16 @@ def compare_predictions(
         raise ParameterError(f"prior must be one or four positive numbers, got {prior!r}")
     counts = np.array([(a & b).sum(), (a & ~b).sum(), (~a & b).sum(), (~a & ~b).sum()])
     alpha = counts + weights
-    rest = float(alpha[0] + alpha[3])
     only_a, only_b = float(alpha[1]), float(alpha[2])
+    either = Panels(stats.beta(only_a + only_b, float(alpha[0] + alpha[3])))
 
     def above(margin: float) -> float:
         """P(delta > margin)."""
         if margin >= 0:
-            return _exceeds(only_a, only_b, rest, margin)
-        return 1.0 - _exceeds(only_b, only_a, rest, -margin)
+            return _exceeds(only_a, only_b, either, margin)
+        return 1.0 - _exceeds(only_b, only_a, either, -margin)
 
-    p_a, p_b = above(rope), 1.0 - above(-rope)
+    p_a, p_b = _exceeds(only_a, only_b, either, rope), _exceeds(only_b, only_a, either, rope)
     tail = (1 - level) / 2
     ends = [
         float(optimize.brentq(lambda d, q=q: above(d) - q, -1.0, 1.0, xtol=1e-10))
@@ -167,23 +167,12 @@ def compare_predictions(
     )
 
 
-def _exceeds(more: float, less: float, rest: float, margin: float) -> float:
-    """P(s (2 b - 1) > margin), s ~ Beta(more + less, rest), b ~ Beta(more, less), margin >= 0."""
+def _exceeds(more: float, less: float, either: Panels, margin: float) -> float:
+    """P(s (2 b - 1) > margin), s as in `either`, b ~ Beta(more, less), margin >= 0."""
     if margin == 0:
         return float(stats.beta.sf(0.5, more, less))
-    share, either = stats.beta(more, less), stats.beta(more + less, rest)
-    low, high = max(margin, float(either.ppf(1e-14))), float(either.isf(1e-14))
-    if low >= high:
-        return 0.0
-    cuts = either.ppf([0.01, 0.25, 0.5, 0.75, 0.99])
-    edges = [low, *(float(cut) for cut in cuts if low < cut < high), high]
-    return min(
-        1.0,
-        sum(
-            integrate.quad(lambda s: either.pdf(s) * share.sf((1 + margin / s) / 2), *pair)[0]
-            for pair in pairwise(edges)
-        ),
-    )
+    s, weights = either.split_at(margin)
+    return min(1.0, float(weights @ stats.beta.sf((1 + margin / s) / 2, more, less)))
 
 
 def _right(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, name: str) -> npt.NDArray[np.bool_]:

@@ -206,7 +206,8 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         ndarray of shape (n, A) or (n, A + 1)
             In the order of `actions_`; rejection comes last.
         """
-        return self.cost_.risks(self.predict_proba(X))
+        probabilities = self.predict_proba(X)
+        return self.cost_.risks(probabilities)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict the action of least expected cost.
@@ -221,7 +222,8 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         ndarray of shape (n,)
             Classes (or names of actions), `reject_label_` for rejected rows.
         """
-        labels: npt.NDArray[Any] = self.actions_[self.expected_costs(X).argmin(axis=1)]
+        cheapest = self.expected_costs(X).argmin(axis=1)
+        labels: npt.NDArray[Any] = self.actions_[cheapest]
         return labels
 
     def rejected(self, X: Any) -> npt.NDArray[np.bool_]:

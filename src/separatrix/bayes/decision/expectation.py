@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -21,20 +19,15 @@ from separatrix.bayes.posterior import (
     atoms,
     draw,
 )
+from separatrix.bayes.quadrature import LEVELS
 from separatrix.errors import DataError, ParameterError
 
-__all__ = ["Expectation", "Method", "Panels", "draws_of", "evaluate", "expect", "weighted_points"]
+__all__ = ["Expectation", "Method", "draws_of", "evaluate", "expect", "weighted_points"]
 
 Method = Literal["closed form", "enumeration", "quadrature", "sampling"]
 
 #: Value, estimate of its error, and how it was found.
 Expectation = tuple[float, float, Method]
-
-_LEVELS = (1e-9, 1e-5, 1e-3, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 1 - 1e-3, 1 - 1e-5, 1 - 1e-9)
-
-
-#: Points per panel.
-_ORDER = 24
 
 
 def evaluate(loss: Callable[..., Any], action: Any, theta: FloatArray) -> FloatArray:
@@ -92,7 +85,7 @@ def draws_of(seen: Draws | Joint, n_draws: int, random_state: Any) -> FloatArray
 def _integrate(loss: Callable[..., Any], action: Any, distribution: Any) -> tuple[float, float]:
     """Integral of loss times density, cut at quantiles and at the action, where losses bend."""
     start, stop = (float(end) for end in distribution.support())
-    cuts = [float(cut) for cut in distribution.ppf(_LEVELS)]
+    cuts = [float(cut) for cut in distribution.ppf(LEVELS)]
     if isinstance(action, int | float | np.number):
         cuts.append(float(action))
     cuts = sorted({cut for cut in cuts if start < cut < stop})
@@ -107,46 +100,6 @@ def _integrate(loss: Callable[..., Any], action: Any, distribution: Any) -> tupl
         part, doubt = integrate.quad(integrand, low, high, limit=100)[:2]
         value, error = value + part, error + doubt
     return value, error
-
-
-@dataclass(frozen=True)
-class Panels:
-    """Gauss-Legendre points between quantiles of a density."""
-
-    distribution: Any
-
-    @cached_property
-    def edges(self) -> FloatArray:
-        """Quantiles from 1e-12 to 1 - 1e-12."""
-        middle = np.linspace(0.05, 0.95, 19)
-        levels = np.concatenate([[1e-12], _LEVELS[:4], middle, _LEVELS[-4:], [1 - 1e-12]])
-        return np.asarray(np.unique(self.distribution.ppf(levels)))
-
-    @cached_property
-    def points(self) -> tuple[FloatArray, FloatArray]:
-        """Thetas and weights with E[g(theta)] ~ sum of weights g(theta)."""
-        return self._rule(self.edges)
-
-    def split_at(self, action: float) -> tuple[FloatArray, FloatArray]:
-        """The same with an edge at the action, where losses bend."""
-        place = int(np.searchsorted(self.edges, action))
-        theta, weights = self.points
-        if not 0 < place < len(self.edges) or action == self.edges[place]:
-            return theta, weights
-        around = np.array([self.edges[place - 1], action, self.edges[place]])
-        new_theta, new_weights = self._rule(around)
-        kept = np.ones(len(theta), dtype=bool)
-        kept[(place - 1) * _ORDER : place * _ORDER] = False
-        return (
-            np.concatenate([theta[kept], new_theta]),
-            np.concatenate([weights[kept], new_weights]),
-        )
-
-    def _rule(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
-        nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
-        half = np.diff(edges)[:, None] / 2
-        theta = (edges[:-1, None] + half * (nodes + 1)).ravel()
-        return theta, (half * weights).ravel() * self.distribution.pdf(theta)
 
 
 def weighted_points(

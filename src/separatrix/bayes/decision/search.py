@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from separatrix.bayes.decision.expectation import Method, Panels, evaluate, weighted_points
+from separatrix.bayes.decision.expectation import Method, evaluate, weighted_points
 from separatrix.bayes.estimates import posterior_mean
 from separatrix.bayes.posterior import Continuous, Discrete, Draws, FloatArray, View
+from separatrix.bayes.quadrature import Panels
 from separatrix.errors import ParameterError
 
 __all__ = ["search", "search_vector"]
