@@ -63,8 +63,9 @@ def posterior_mean(posterior: Any) -> Any:
     >>> posterior_mean([[1.0, 5.0], [3.0, 5.0]])
     array([2., 5.])
     """
-    if isinstance(getattr(posterior, "marginals", None), tuple) and hasattr(posterior, "mean"):
-        return _plain(posterior.mean)
+    own = getattr(posterior, "mean", None)
+    if own is not None and not callable(own):
+        return _plain(own)
     seen = view(posterior)
     match seen:
         case Continuous() | Discrete():

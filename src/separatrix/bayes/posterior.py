@@ -154,8 +154,10 @@ def _draws(values: Any) -> Draws:
 def draw(source: Any, size: int, random_state: Any = None) -> FloatArray:
     """Draw `size` values from `source`, along the first axis, by its `sample` or `rvs`."""
     generator = generator_from(random_state)
-    name = "sample" if hasattr(source, "sample") else "rvs"
-    values = getattr(source, name)(size=size, random_state=generator)
+    if hasattr(source, "sample"):
+        values = source.sample(size, generator)
+    else:
+        values = source.rvs(size=size, random_state=generator)
     return np.asarray(values, dtype=np.float64)
 
 
