@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
+    from separatrix.bayes import (
+        BayesDecision,
+        BetaBernoulli,
+        CostMatrix,
+        DirichletCategorical,
+        GammaPoisson,
+        NormalInverseGamma,
+        NormalNormal,
+        bayes_action,
+        posterior_risk,
+    )
     from separatrix.data import Dataset, read
     from separatrix.features import (
         Conjunctions,
@@ -34,14 +45,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MIRA",
+    "BayesDecision",
+    "BetaBernoulli",
     "Conjunctions",
+    "CostMatrix",
     "Dataset",
+    "DirichletCategorical",
+    "GammaPoisson",
     "JointMap",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
     "MajorityClass",
     "MessageText",
+    "NormalInverseGamma",
+    "NormalNormal",
     "Perceptron",
     "PixelGrid",
     "Polynomial",
@@ -50,31 +68,42 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "TableEncoder",
+    "bayes_action",
     "message_text",
+    "posterior_risk",
     "read",
     "regularization_path",
 ]
 
 _HOMES = {
-    "Dataset": "data",
     "MIRA": "linear.mira",
+    "BayesDecision": "bayes",
+    "BetaBernoulli": "bayes",
     "Conjunctions": "features.conjunctions",
+    "CostMatrix": "bayes",
+    "Dataset": "data",
+    "DirichletCategorical": "bayes",
+    "GammaPoisson": "bayes",
     "JointMap": "features.joint",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
     "MessageText": "features.spam",
+    "NormalInverseGamma": "bayes",
+    "NormalNormal": "bayes",
     "Perceptron": "linear.perceptron",
     "PixelGrid": "features.pixels",
     "Polynomial": "features.polynomial",
     "PriorSampling": "baselines",
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
-    "read": "data",
     "SpamFeatures": "features.spam",
     "TableEncoder": "features.tables",
+    "bayes_action": "bayes",
     "message_text": "features.messages",
+    "posterior_risk": "bayes",
+    "read": "data",
     "regularization_path": "linear.path",
 }
 

@@ -9,7 +9,7 @@ __all__ = [
     "ConvergenceWarning",
     "DataError",
     "FormatError",
-    "MissingExtraError",
+    "MissingPackageError",
     "NotFittedError",
     "ParameterError",
     "SeparatrixError",
@@ -55,8 +55,8 @@ class FormatError(DataError):
         return place + self.message
 
 
-class MissingExtraError(SeparatrixError, ImportError):
-    """An optional dependency is not installed; the message names the extra that brings it."""
+class MissingPackageError(SeparatrixError, ImportError):
+    """An optional package is not installed; the message names it or the extra that brings it."""
 
 
 class ParameterError(SeparatrixError, ValueError):

@@ -14,7 +14,7 @@ from separatrix.data.dataset import Dataset, Table
 from separatrix.data.options import Options
 from separatrix.data.source import Origin, naming
 from separatrix.data.tables import Plan, assemble, make_plan
-from separatrix.errors import FormatError, MissingExtraError
+from separatrix.errors import FormatError, MissingPackageError
 
 __all__ = ["chunks_arrow", "read_arrow"]
 
@@ -24,7 +24,7 @@ def _pyarrow() -> Any:
         import pyarrow.feather
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtraError(
+        raise MissingPackageError(
             "Parquet and Arrow files need pyarrow: pip install 'separatrix[parquet]'"
         ) from None
     return pyarrow

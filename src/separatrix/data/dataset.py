@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.data.sequences import AttributeSequences, TokenSequences
-from separatrix.errors import DataError, MissingExtraError
+from separatrix.errors import DataError, MissingPackageError
 
 __all__ = ["Dataset", "LabelSets", "Table"]
 
@@ -223,7 +223,7 @@ class Dataset:
             except ImportError:
                 continue
         wanted = backend or "pandas, polars or pyarrow"
-        raise MissingExtraError(f"to_frame needs {wanted}, which is not installed")
+        raise MissingPackageError(f"to_frame needs {wanted}, which is not installed")
 
     def _columns(self) -> dict[str, Any]:
         if self.kind == "text":

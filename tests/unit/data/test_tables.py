@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix.data import chunks, read
-from separatrix.errors import FormatError, MissingExtraError, ParameterError
+from separatrix.errors import FormatError, MissingPackageError, ParameterError
 
 CSV = """id,size,ok,when,color,class
 1,2.5,true,2024-01-02,red,a
@@ -295,7 +295,7 @@ def test_truncated_arrow_files(arrow_file):
 def test_arrow_without_pyarrow(monkeypatch, arrow_file):
     monkeypatch.setitem(sys.modules, "pyarrow.feather", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'separatrix\[parquet\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'separatrix\[parquet\]'"):
         read(arrow_file)
 
 
