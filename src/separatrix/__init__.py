@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
+    from separatrix.features import (
+        Conjunctions,
+        JointMap,
+        MessageText,
+        PixelGrid,
+        Polynomial,
+        RadialBasis,
+        SpamFeatures,
+        TableEncoder,
+        message_text,
+    )
     from separatrix.linear import (
         MIRA,
         LinearClassifier,
@@ -22,25 +33,43 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MIRA",
+    "Conjunctions",
+    "JointMap",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
     "MajorityClass",
+    "MessageText",
     "Perceptron",
+    "PixelGrid",
+    "Polynomial",
     "PriorSampling",
+    "RadialBasis",
     "RegularizationPath",
+    "SpamFeatures",
+    "TableEncoder",
+    "message_text",
     "regularization_path",
 ]
 
 _HOMES = {
     "MIRA": "linear.mira",
+    "Conjunctions": "features.conjunctions",
+    "JointMap": "features.joint",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
+    "MessageText": "features.spam",
     "Perceptron": "linear.perceptron",
+    "PixelGrid": "features.pixels",
+    "Polynomial": "features.polynomial",
     "PriorSampling": "baselines",
+    "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
+    "SpamFeatures": "features.spam",
+    "TableEncoder": "features.tables",
+    "message_text": "features.messages",
     "regularization_path": "linear.path",
 }
 

@@ -173,7 +173,7 @@ impl<T: Packed> PackedTask<T> for AdjointBlock<'_, T> {
         for (b, r) in self.r.chunks(BLOCK * k).enumerate() {
             let rows = r.len() / k;
             tile::from_rows(r, k, &mut z);
-            tile::gradient::<T, V>(&self.x[b * BLOCK * d..(b * BLOCK + rows) * d], d, &z, k, &mut grad);
+            tile::gradient::<T, V>(&self.x[b * BLOCK * d..(b * BLOCK + rows) * d], d, &z, k, &mut grad, &[]);
         }
         grad
     }

@@ -72,7 +72,8 @@ impl<T: VectorExp + Packed> PackedTask<T> for Pass<'_, T> {
                 }
             }
             rest[k] += self.labeled.block::<FMA>(first, rows, &mut z);
-            tile::gradient::<T, V>(x, d, &z, k, grad);
+            let next = &self.x.values()[(first + rows) * d..(first + 2 * rows).min(self.last) * d];
+            tile::gradient::<T, V>(x, d, &z, k, grad, next);
             for (sum, z) in rest.iter_mut().zip(z.chunks_exact(BLOCK)) {
                 *sum += z.iter().map(|z| z.to_f64()).sum::<f64>();
             }

@@ -173,12 +173,22 @@ pub fn gram<T: Packed>(
             }
         }
     }
-    for i in 0..size {
-        for j in 0..i {
-            out[i * size + j] = out[j * size + i];
+    mirror(&mut out, size);
+    Ok(out)
+}
+
+/// Copy the upper triangle to the lower one, in squares that stay in cache.
+fn mirror<T: Copy>(matrix: &mut [T], size: usize) {
+    const SIDE: usize = 32;
+    for top in (0..size).step_by(SIDE) {
+        for left in (0..=top).step_by(SIDE) {
+            for i in top..(top + SIDE).min(size) {
+                for j in left..(left + SIDE).min(i) {
+                    matrix[i * size + j] = matrix[j * size + i];
+                }
+            }
         }
     }
-    Ok(out)
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ pub mod label_gram;
 pub mod losses;
 pub mod margin_dual;
 pub mod online;
+pub mod pixels;
+pub mod products;
 pub mod quadratic;
 pub mod random;
 pub mod real;

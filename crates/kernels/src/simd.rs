@@ -118,6 +118,24 @@ pub fn prefetch_lines<T>(values: &[T], lines: usize) {
     }
 }
 
+/// Ask for all cache lines of `values`, for the second level of the cache.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn prefetch_outer<T>(values: &[T]) {
+    use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+    const LINE: usize = 64;
+    let start = values.as_ptr().cast::<i8>();
+    for at in (0..std::mem::size_of_val(values)).step_by(LINE) {
+        // SAFETY: as above.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(start.add(at)) };
+    }
+}
+
+/// Ask for all cache lines of `values`: nothing on this target.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub fn prefetch_outer<T>(_values: &[T]) {}
+
 /// Ask for the first cache lines of `values`: nothing on this target.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]

@@ -17,6 +17,7 @@ pub mod hashing;
 pub mod lookup;
 mod pairs;
 pub mod rows;
+mod sort;
 pub mod strings;
 pub mod terms;
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! over rows in vectors; weights and gradients are score-major too, `w[c * d + j]`.
 
 use crate::real::Real;
-use crate::simd::{Lanes, Packed};
+use crate::simd::{Lanes, Packed, prefetch_outer};
 
 /// Rows of a block.
 pub(crate) const BLOCK: usize = 64;
@@ -123,9 +123,9 @@ fn score_tile<T: Packed, V: Lanes<T>, const R: usize, const C: usize>(
         }
         j += V::COUNT;
     }
-    for r in 0..R {
-        for c in 0..C {
-            let mut sum = fold::<T, V>(acc[r][c]);
+    for (r, parts) in spilled::<T, V, R, C>(&acc).into_iter().enumerate() {
+        for (c, part) in parts.into_iter().enumerate() {
+            let mut sum = fold(part, V::COUNT);
             for j in whole..d {
                 sum += x[r * d + j] * w[c * d + j];
             }
@@ -134,12 +134,26 @@ fn score_tile<T: Packed, V: Lanes<T>, const R: usize, const C: usize>(
     }
 }
 
-/// Sum of the lanes, in halves.
+/// The lanes of all packs, in memory.
+///
+/// The packs themselves stay in registers only if nothing but loops of known length touches them.
 #[inline(always)]
-fn fold<T: Real, V: Lanes<T>>(pack: V) -> T {
-    let mut part = [T::ZERO; LANES];
-    pack.store(&mut part);
-    let mut width = V::COUNT / 2;
+fn spilled<T: Real, V: Lanes<T>, const R: usize, const C: usize>(
+    packs: &[[V; C]; R],
+) -> [[[T; LANES]; C]; R] {
+    let mut parts = [[[T::ZERO; LANES]; C]; R];
+    for r in 0..R {
+        for c in 0..C {
+            packs[r][c].store(&mut parts[r][c]);
+        }
+    }
+    parts
+}
+
+/// Sum of the first `count` lanes, in halves.
+#[inline(always)]
+fn fold<T: Real>(mut part: [T; LANES], count: usize) -> T {
+    let mut width = count / 2;
     while width > 0 {
         for l in 0..width {
             part[l] += part[l + width];
@@ -151,14 +165,23 @@ fn fold<T: Real, V: Lanes<T>>(pack: V) -> T {
 
 /// g[c * d + j] += sum_i z[c * BLOCK + i] x_ij for the rows of `x`, in `f64`.
 ///
-/// Five scores x four packs of columns fill the registers of AVX-512, two x two those of AVX2.
+/// Five scores x four packs of columns fill the registers of AVX-512, two x two those of AVX2. Meanwhile
+/// the `next` block comes from memory, which would lie idle while this one is read from cache.
 #[inline(always)]
-pub(crate) fn gradient<T: Packed, V: Lanes<T>>(x: &[T], d: usize, z: &[T], k: usize, g: &mut [f64]) {
+pub(crate) fn gradient<T: Packed, V: Lanes<T>>(
+    x: &[T],
+    d: usize,
+    z: &[T],
+    k: usize,
+    g: &mut [f64],
+    next: &[T],
+) {
     let limit = if V::MANY { 5 } else { 2 };
     let mut done = 0;
     while done < k {
         let size = group(k - done, limit);
         let (z, g) = (&z[done * BLOCK..(done + size) * BLOCK], &mut g[done * d..(done + size) * d]);
+        let x = Passing { x, next: &next[next.len() * done / k..next.len() * (done + size) / k] };
         match (V::MANY, size) {
             (true, 1) => gradient_group::<T, V, 1, 8>(x, d, z, g),
             (true, 2) => gradient_group::<T, V, 2, 8>(x, d, z, g),
@@ -172,20 +195,30 @@ pub(crate) fn gradient<T: Packed, V: Lanes<T>>(x: &[T], d: usize, z: &[T], k: us
     }
 }
 
+/// Rows that are read while others, `next`, are asked for.
+#[derive(Clone, Copy)]
+struct Passing<'a, T> {
+    x: &'a [T],
+    next: &'a [T],
+}
+
 #[inline(always)]
 fn gradient_group<T: Packed, V: Lanes<T>, const C: usize, const N: usize>(
-    x: &[T],
+    x: Passing<'_, T>,
     d: usize,
     z: &[T],
     g: &mut [f64],
 ) {
+    let Passing { x, next } = x;
     let mut j = 0;
     while j + N * V::COUNT <= d {
-        gradient_tile::<T, V, C, N>(x, d, z, g, j);
+        let end = (j + N * V::COUNT).min(d);
+        let next = &next[next.len() * j / d..next.len() * end / d];
+        gradient_tile::<T, V, C, N>(Passing { x, next }, d, z, g, j);
         j += N * V::COUNT;
     }
     while j + V::COUNT <= d {
-        gradient_tile::<T, V, C, 1>(x, d, z, g, j);
+        gradient_tile::<T, V, C, 1>(Passing { x, next: &[] }, d, z, g, j);
         j += V::COUNT;
     }
     for j in j..d {
@@ -202,14 +235,17 @@ fn gradient_group<T: Packed, V: Lanes<T>, const C: usize, const N: usize>(
 /// The gradients of C scores in N packs of columns, summed over the rows in registers.
 #[inline(always)]
 fn gradient_tile<T: Packed, V: Lanes<T>, const C: usize, const N: usize>(
-    x: &[T],
+    x: Passing<'_, T>,
     d: usize,
     z: &[T],
     g: &mut [f64],
     j: usize,
 ) {
     let mut acc = [[V::splat(T::ZERO); N]; C];
-    for (i, x) in x.chunks_exact(d).enumerate() {
+    let share = x.next.len().div_ceil(BLOCK).max(1);
+    let mut next = x.next.chunks(share);
+    for (i, x) in x.x.chunks_exact(d).enumerate() {
+        prefetch_outer(next.next().unwrap_or(&[]));
         let mut packs = [V::splat(T::ZERO); N];
         for (n, pack) in packs.iter_mut().enumerate() {
             *pack = V::load(x, j + n * V::COUNT);
@@ -221,12 +257,10 @@ fn gradient_tile<T: Packed, V: Lanes<T>, const C: usize, const N: usize>(
             }
         }
     }
-    let mut part = [T::ZERO; LANES];
-    for (c, acc) in acc.iter().enumerate() {
-        for (n, acc) in acc.iter().enumerate() {
-            acc.store(&mut part);
+    for (c, parts) in spilled::<T, V, C, N>(&acc).iter().enumerate() {
+        for (n, part) in parts.iter().enumerate() {
             let at = c * d + j + n * V::COUNT;
-            for (g, &p) in g[at..at + V::COUNT].iter_mut().zip(&part) {
+            for (g, &p) in g[at..at + V::COUNT].iter_mut().zip(part) {
                 *g += p.to_f64();
             }
         }

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from separatrix._core import gram as core_gram
 from separatrix.objective import Objective
@@ -56,7 +56,12 @@ def curvatures(objective: Objective, scores: Array, targets: npt.NDArray[Any]) -
     return result
 
 
-def gram(objective: Objective, weights: Array, rows: npt.NDArray[np.int64] | None = None) -> Array:
+def gram(
+    objective: Objective,
+    weights: Array,
+    rows: npt.NDArray[np.int64] | None = None,
+    n_threads: int | None = None,
+) -> Array:
     """X' diag(weights) X of shape (d, d), bordered by X' weights and their sum with an intercept.
 
     Parameters
@@ -67,12 +72,15 @@ def gram(objective: Objective, weights: Array, rows: npt.NDArray[np.int64] | Non
         Weights of the rows, not negative.
     rows : ndarray of int or None
         The rows to use, in place of all of them.
+    n_threads : int or None
+        Number of threads, in place of that of the scores.
     """
     score_map: Any = objective.score_map
     largest = float(np.finfo(score_map.dtype).max) ** 0.5
     weights = np.clip(weights, 0, largest).astype(score_map.dtype)
     intercept = _intercept(objective)
-    return core_gram(score_map.design, rows, weights, intercept, score_map.n_threads)
+    threads = n_threads or score_map.n_threads
+    return core_gram(score_map.design, rows, weights, intercept, threads)
 
 
 def _intercept(objective: Objective) -> bool:
@@ -80,7 +88,7 @@ def _intercept(objective: Objective) -> bool:
 
 
 def _invert(matrix: Array, objective: Objective) -> Array:
-    """Inverse of `matrix`, which is overwritten, plus the penalty."""
+    """Lower triangle of the inverse of `matrix`, which is overwritten, plus the penalty."""
     diagonal = np.einsum("ii->i", matrix)
     penalty = np.full(len(matrix), float(getattr(objective.regularizer, "curvature", 0.0)))
     if objective.exempt:
@@ -92,15 +100,13 @@ def _invert(matrix: Array, objective: Objective) -> Array:
     ridge = _RIDGE * scale
     while True:
         # The transpose is the same matrix in the order of LAPACK.
-        factor, failed = potrf(matrix.T, lower=1, clean=1, overwrite_a=0)
+        factor, failed = potrf(matrix.T, lower=1, clean=0, overwrite_a=0)
         if not failed:
             break
         ridge *= 10
         diagonal += ridge
     inverse, _ = potri(factor, lower=1, overwrite_c=1)
-    inverse = np.asarray(inverse)
-    inverse += np.tril(inverse, -1).T
-    return inverse
+    return np.asarray(inverse)
 
 
 def _zero_sum(objective: Objective, inner: Callable[[Array], Array]) -> Callable[[Array], Array]:
@@ -143,10 +149,11 @@ def shared_preconditioner(
     matrix = gram(objective, diagonal.sum(axis=1) / share, rows)
     with blas_threads(1):
         inverse = _invert(matrix, objective)
+    symm = blas.ssymm if inverse.dtype == np.float32 else blas.dsymm
 
     def apply(grad: Array) -> Array:
         with blas_threads(1):
-            return np.asarray(inverse @ grad.astype(inverse.dtype), dtype=np.float64)
+            return np.asarray(symm(1.0, inverse, grad, lower=1), dtype=np.float64)
 
     return _zero_sum(objective, apply)
 
@@ -166,20 +173,24 @@ def block_preconditioner(
         The rows to use, in place of all of them.
     """
     diagonal = _weighted_curvatures(objective, scores, rows)
-    # One matrix is factored while the kernel sums the next.
-    with blas_threads(1), ThreadPoolExecutor(1) as pool:
-        waiting = []
-        for weights in diagonal.T:
-            keep = np.flatnonzero(weights > _NEGLIGIBLE * weights.max(initial=0.0))
-            matrix = gram(objective, weights[keep], keep if rows is None else rows[keep])
-            waiting.append(pool.submit(_invert, matrix, objective))
-        inverses = np.stack([future.result() for future in waiting])
+
+    def inverse_for(weights: Array) -> Array:
+        keep = np.flatnonzero(weights > _NEGLIGIBLE * weights.max(initial=0.0))
+        kept = keep if rows is None else rows[keep]
+        return _invert(gram(objective, weights[keep], kept, n_threads=1), objective)
+
+    # Each thread sums and factors matrices of its own: nothing is waited for in between.
+    n_threads = min(objective.score_map.n_threads, diagonal.shape[1])  # type: ignore[attr-defined]
+    with blas_threads(1), ThreadPoolExecutor(n_threads) as pool:
+        inverses = list(pool.map(inverse_for, diagonal.T))
+    symv = blas.ssymv if inverses[0].dtype == np.float32 else blas.dsymv
 
     def apply(grad: Array) -> Array:
-        columns = np.ascontiguousarray(grad.T, dtype=inverses.dtype)
+        result = np.empty(grad.shape)
         with blas_threads(1):
-            product = np.matmul(inverses, columns[:, :, None])
-        return np.asarray(product[:, :, 0].T, dtype=np.float64)
+            for k, inverse in enumerate(inverses):
+                result[:, k] = symv(1.0, inverse, grad[:, k], lower=1)
+        return result
 
     return _zero_sum(objective, apply)
 

@@ -10,7 +10,7 @@ use super::NONE;
 use super::characters::{Characters, SPACE};
 use super::strings::{StringTable, Unit};
 use crate::error::KernelError;
-use crate::simd::{MASK_BLOCK, words_mask};
+use crate::simd::{MASK_BLOCK, Task, dispatch, words_mask};
 
 /// Longest document, in bytes: positions in the folded text, up to 11 times as long, fit 32 bits.
 pub const LONGEST: usize = 200 << 20;
@@ -263,25 +263,19 @@ impl Analyzer {
         out.reserve(bytes.len() + 2 * MASK_BLOCK);
         let mut at = 0;
         while at < bytes.len() {
-            let run = ascii_run(&bytes[at..]);
-            let plain = &bytes[at..at + run];
-            if self.characters.lowercase() {
-                out.extend(plain.iter().map(|&b| word_byte::<true>(b)));
-            } else {
-                out.extend(plain.iter().map(|&b| word_byte::<false>(b)));
-            }
-            at += run;
-            for (i, c) in text[at..].char_indices() {
+            let from = &bytes[at..at + ascii_run(&bytes[at..])];
+            let start = out.len();
+            out.resize(start + from.len(), b' ');
+            dispatch(FoldAscii { from, to: &mut out[start..], lowercase: self.characters.lowercase() });
+            at += from.len();
+            let rest = &text[at..];
+            for (i, c) in rest.char_indices() {
                 if c.is_ascii() {
-                    at += i;
                     break;
                 }
                 self.characters.push_word(text, at + i, c, out);
-                if at + i + c.len_utf8() == bytes.len() {
-                    at = bytes.len();
-                    break;
-                }
             }
+            at += rest.bytes().take_while(|b| !b.is_ascii()).count();
         }
     }
 
@@ -373,6 +367,26 @@ fn push_character(buffer: &mut Vec<u8>, c: char) {
         buffer.push(c as u8);
     } else {
         buffer.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+/// Folds a run of ASCII.
+struct FoldAscii<'a> {
+    from: &'a [u8],
+    to: &'a mut [u8],
+    lowercase: bool,
+}
+
+impl Task for FoldAscii<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        if self.lowercase {
+            self.to.iter_mut().zip(self.from).for_each(|(to, &from)| *to = word_byte::<true>(from));
+        } else {
+            self.to.iter_mut().zip(self.from).for_each(|(to, &from)| *to = word_byte::<false>(from));
+        }
     }
 }
 

@@ -94,7 +94,9 @@ struct Found {
     pieces: Vec<Numbered>,
     /// Strings that the common table lacks; they are numbered from its length on.
     fresh: StringTable,
-    counted: Counted,
+    /// Per string, the last document (of no use any more) and how many documents hold it.
+    seen: Vec<[u32; 2]>,
+    counts: Vec<[u64; 2]>,
 }
 
 /// Terms and how often they were seen.
@@ -220,9 +222,10 @@ impl Counter {
     ) -> Result<Found, KernelError> {
         let n_known = self.units.len();
         let mut fresh = StringTable::default();
-        let mut counted = Counted::default();
-        let mut last = vec![0u32; n_known];
-        (0..n_known).for_each(|_| counted.push(self.tally));
+        // Per string: the document it was last seen in (from 1), and how many hold it.
+        let mut seen = vec![[0u32; 2]; n_known];
+        let tallied = self.tally != Tally::Nothing;
+        let mut counts = vec![[0u64; 2]; if tallied { n_known } else { 0 }];
         let mut scratch = Scratch::default();
         let mut pieces = Vec::new();
         let (mut units, mut ends) = (Vec::with_capacity(2 * PIECE), Vec::new());
@@ -240,13 +243,18 @@ impl Counter {
                 let known = if n_known == 0 { NONE } else { self.units.find(unit) };
                 let number = if known == NONE { n_known as u32 + fresh.insert(unit) } else { known };
                 let index = number as usize;
-                if index == last.len() {
-                    counted.push(self.tally);
-                    last.push(0);
+                if index == seen.len() {
+                    seen.push([0; 2]);
+                    counts.extend(tallied.then_some([0; 2]));
                 }
-                let new = last[index] != i as u32 + 1;
-                last[index] = i as u32 + 1;
-                counted.add(index, new, class, self.tally);
+                let [last, frequency] = &mut seen[index];
+                let new = *last != i as u32 + 1;
+                *last = i as u32 + 1;
+                *frequency += u32::from(new);
+                if tallied {
+                    let counted = self.tally == Tally::Occurrences || new;
+                    counts[index][usize::from(class != 0)] += u64::from(counted);
+                }
                 units.push(number);
             }
             ends.push(units.len());
@@ -256,23 +264,23 @@ impl Counter {
             }
         }
         pieces.push(Numbered { levels: vec![units], ends });
-        Ok(Found { pieces, fresh, counted })
+        Ok(Found { pieces, fresh, seen, counts })
     }
 
     /// Take new strings into the common table, add the counts, and number the pieces by that table.
     fn merge(&mut self, found: Vec<Found>, n_threads: usize) -> Vec<Numbered> {
         let n_known = self.units.len();
         let mut tasks = Vec::new();
-        for Found { pieces, fresh, counted } in found {
+        for Found { pieces, fresh, seen, counts } in found {
             let common: Arc<Vec<u32>> = Arc::new(
                 (0..fresh.len() as u32).map(|j| self.units.insert(Unit::of(fresh.get(j)))).collect(),
             );
             while self.counted.frequencies().len() < self.units.len() {
                 self.counted.push(self.tally);
             }
-            for (j, &frequency) in counted.frequencies().iter().enumerate() {
+            for (j, [_, frequency]) in seen.into_iter().enumerate() {
                 let number = if j < n_known { j } else { common[j - n_known] as usize };
-                self.counted.raise(number, frequency, counted.counts(j));
+                self.counted.raise(number, frequency, counts.get(j).copied().unwrap_or_default());
             }
             tasks.extend(pieces.into_iter().map(|piece| (piece, common.clone())));
         }

@@ -1,5 +1,6 @@
 //! Rows of occurrences: the columns of each document's terms in rising order, repeats included.
 
+use super::sort::Sorter;
 use super::{NONE, each};
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
@@ -13,6 +14,7 @@ pub struct Piece {
     ends: Vec<usize>,
     /// Number of different columns in the piece.
     n_stored: usize,
+    sorter: Sorter,
 }
 
 /// Rows that a matrix will be made from.
@@ -27,7 +29,7 @@ impl Piece {
     pub fn end_row(&mut self, signed: bool) {
         let start = self.ends.last().copied().unwrap_or(0);
         let row = &mut self.codes[start..];
-        row.sort_unstable();
+        self.sorter.sort(row);
         let shift = u32::from(signed);
         let changes = row.windows(2).filter(|w| w[0] >> shift != w[1] >> shift).count();
         self.n_stored += changes + usize::from(!row.is_empty());

@@ -5,7 +5,7 @@
 //! Values are computed in `f64` in the order of the columns, row by row: threads do not change them.
 
 use super::each;
-use super::rows::{Piece, Rows, each_column};
+use super::rows::{Piece, Rows};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
@@ -47,8 +47,37 @@ pub struct Matrix<T> {
     pub values: Vec<T>,
 }
 
-/// Counts whose 1 + ln n is tabulated.
+/// Counts whose weight is tabulated.
 const TABULATED: usize = 256;
+
+/// The weight of a term that occurs n times.
+struct TermWeights {
+    table: Vec<f64>,
+    weighting: (bool, bool),
+}
+
+impl TermWeights {
+    fn new(weighting: Weighting<'_>) -> Self {
+        let weighting = (weighting.binary, weighting.sublinear);
+        let table = (0..TABULATED).map(|n| Self::compute(n, weighting)).collect();
+        Self { table, weighting }
+    }
+
+    fn compute(n: usize, (binary, sublinear): (bool, bool)) -> f64 {
+        match (n, binary, sublinear) {
+            // Hashed terms that cancelled out are stored, as scikit-learn does it.
+            (_, true, _) => 1.0,
+            (0, _, _) => 0.0,
+            (_, _, true) => 1.0 + (n as f64).ln(),
+            _ => n as f64,
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, n: usize) -> f64 {
+        self.table.get(n).copied().unwrap_or_else(|| Self::compute(n, self.weighting))
+    }
+}
 
 struct Task<'a, T> {
     piece: &'a Piece,
@@ -81,7 +110,7 @@ pub fn weigh<T: Real>(
         columns: vec![0; n_stored],
         values: crate::error::zeros(n_stored)?,
     };
-    let logs: Vec<f64> = (0..TABULATED).map(|n| if n == 0 { 0.0 } else { 1.0 + (n as f64).ln() }).collect();
+    let weights = TermWeights::new(weighting);
     let mut tasks = Vec::with_capacity(rows.pieces().len());
     let (mut starts, mut columns, mut values) =
         (&mut matrix.starts[1..], &mut matrix.columns[..], &mut matrix.values[..]);
@@ -97,7 +126,7 @@ pub fn weigh<T: Real>(
     let n_threads = if n_stored < 1 << 15 { 1 } else { n_threads };
     each(n_threads, tasks, |task| {
         stop.check()?;
-        fill(task, rows.signed(), weighting, &logs);
+        fill(task, rows.signed(), weighting, &weights);
         Ok(())
     })
     .into_iter()
@@ -105,50 +134,65 @@ pub fn weigh<T: Real>(
     Ok(matrix)
 }
 
-fn fill<T: Real>(task: Task<'_, T>, signed: bool, weighting: Weighting<'_>, logs: &[f64]) {
+fn fill<T: Real>(task: Task<'_, T>, signed: bool, weighting: Weighting<'_>, weights: &TermWeights) {
     let Task { piece, first, starts, mut columns, mut values } = task;
     let mut at = first;
-    let mut row_values: Vec<f64> = Vec::new();
+    let (mut sums, mut row_values): (Vec<i64>, Vec<f64>) = (Vec::new(), Vec::new());
     for (row, start) in piece.rows().zip(starts) {
-        row_values.clear();
-        let mut sum = 0.0;
-        let mut places = columns.iter_mut();
-        each_column(row, signed, |column, count, _| {
-            let mut value = if weighting.binary { 1.0 } else { count as f64 };
-            if weighting.sublinear {
-                let size = count.unsigned_abs() as usize;
-                let log = logs.get(size).copied().unwrap_or_else(|| 1.0 + (size as f64).ln());
-                value = if weighting.binary { 1.0 } else { log.copysign(value) };
-            }
-            if let Some(idf) = weighting.idf {
-                value *= idf[column as usize];
-            }
-            sum += match weighting.norm {
-                Norm::None => 0.0,
-                Norm::L1 => value.abs(),
-                Norm::L2 => value * value,
-            };
-            if let Some(place) = places.next() {
-                *place = column as i32;
-            }
-            row_values.push(value);
-        });
-        let norm = match weighting.norm {
-            Norm::None => 1.0,
-            Norm::L1 => sum,
-            Norm::L2 => sum.sqrt(),
-        };
-        let norm = if norm == 0.0 { 1.0 } else { norm };
-        let n = row_values.len();
+        let n = gather(row, signed, columns, &mut sums);
         let (row_columns, rest) = std::mem::take(&mut columns).split_at_mut(n);
         columns = rest;
+        row_values.clear();
+        row_values.extend(sums[..n].iter().zip(std::iter::once(&0).chain(&sums)).map(|(to, from)| {
+            let count = to - from;
+            let weight = weights.get(count.unsigned_abs() as usize);
+            if count < 0 && !weighting.binary { -weight } else { weight }
+        }));
+        if let Some(idf) = weighting.idf {
+            for (value, &column) in row_values.iter_mut().zip(row_columns.iter()) {
+                *value *= idf[column as usize];
+            }
+        }
+        let norm = match weighting.norm {
+            Norm::None => 1.0,
+            Norm::L1 => row_values.iter().map(|value| value.abs()).sum(),
+            Norm::L2 => row_values.iter().map(|value| value * value).sum::<f64>().sqrt(),
+        };
+        let inverse = if norm == 0.0 { 1.0 } else { 1.0 / norm };
         let (places, rest) = std::mem::take(&mut values).split_at_mut(n);
         values = rest;
-        for ((place, &value), &mut column) in places.iter_mut().zip(&row_values).zip(row_columns) {
-            let scale = weighting.scale.map_or(1.0, |scale| scale[column as usize]);
-            *place = T::from_f64(value / norm * scale);
+        if let Some(scale) = weighting.scale {
+            for (value, &column) in row_values.iter_mut().zip(row_columns.iter()) {
+                *value *= scale[column as usize];
+            }
+        }
+        for (place, &value) in places.iter_mut().zip(&row_values) {
+            *place = T::from_f64(value * inverse);
         }
         at += n as i64;
         *start = at;
     }
+}
+
+/// The different columns of a row, written to the front of `columns`, and the running sum of all signs
+/// after the last occurrence of each, written to `sums`; their number.
+///
+/// Without branches: every occurrence overwrites the entry under way, which is left when the column changes.
+#[inline(always)]
+fn gather(row: &[u32], signed: bool, columns: &mut [i32], sums: &mut Vec<i64>) -> usize {
+    let shift = u32::from(signed);
+    let Some(&last) = row.last() else { return 0 };
+    sums.resize(sums.len().max(row.len()), 0);
+    let (mut n, mut sum) = (0, 0);
+    let mut take = |code: u32, n: usize| {
+        sum += 1 - 2 * i64::from(code & shift);
+        columns[n] = (code >> shift) as i32;
+        sums[n] = sum;
+    };
+    for pair in row.windows(2) {
+        take(pair[0], n);
+        n += usize::from(pair[0] >> shift != pair[1] >> shift);
+    }
+    take(last, n);
+    n + 1
 }
