@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
     from separatrix.features import (
         Conjunctions,
+        Hasher,
         JointMap,
         MessageText,
         PixelGrid,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
         RadialBasis,
         SpamFeatures,
         TableEncoder,
+        TextVectorizer,
         message_text,
     )
     from separatrix.linear import (
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MIRA",
     "Conjunctions",
+    "Hasher",
     "JointMap",
     "LinearClassifier",
     "LinearSVM",
@@ -48,6 +51,7 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "TableEncoder",
+    "TextVectorizer",
     "message_text",
     "regularization_path",
 ]
@@ -55,6 +59,7 @@ __all__ = [
 _HOMES = {
     "MIRA": "linear.mira",
     "Conjunctions": "features.conjunctions",
+    "Hasher": "features.hasher",
     "JointMap": "features.joint",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
@@ -69,6 +74,7 @@ _HOMES = {
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
     "TableEncoder": "features.tables",
+    "TextVectorizer": "features.text",
     "message_text": "features.messages",
     "regularization_path": "linear.path",
 }

@@ -91,7 +91,7 @@ def test_analysis(shape, lowercase, strip_accents):
         TextVectorizer(**options, use_idf=False, norm=None),
         CountVectorizer(**options),
         CORPUS,
-        CORPUS[::-1] + ["unknown words only"],
+        [*CORPUS[::-1], "unknown words only"],
     )
     hashed = HashingVectorizer(**options, n_features=53, norm=None)
     ours = TextVectorizer(**options, n_features=53, norm=None, use_idf=False)
@@ -168,9 +168,7 @@ def test_fixed_vocabulary(vocabulary, shape):
 
 @pytest.mark.parametrize("n_features", [1, 2, 7, 2**10, 2**20, 1_000_003, 2**31 - 2])
 @pytest.mark.parametrize("alternate_sign", [True, False])
-@pytest.mark.parametrize(
-    "weights", [{}, {"norm": None}, {"norm": "l1"}, {"binary": True}], ids=str
-)
+@pytest.mark.parametrize("weights", [{}, {"norm": None}, {"norm": "l1"}, {"binary": True}], ids=str)
 def test_hashing(n_features, alternate_sign, weights):
     options = {"n_features": n_features, "alternate_sign": alternate_sign, "ngram_range": (1, 2)}
     theirs = HashingVectorizer(**options, **weights)
@@ -210,7 +208,9 @@ def test_any_text(texts, shape, lowercase, strip_accents, n_jobs):
         TextVectorizer(**options, n_jobs=n_jobs), TfidfVectorizer(**options), texts, texts[::-1]
     )
     ours = TextVectorizer(**options, n_features=64, use_idf=False, n_jobs=n_jobs)
-    assert_equal(ours.transform(texts), HashingVectorizer(**options, n_features=64).transform(texts))
+    assert_equal(
+        ours.transform(texts), HashingVectorizer(**options, n_features=64).transform(texts)
+    )
 
 
 def test_every_character():
@@ -232,7 +232,9 @@ VALUES = st.one_of(
     st.booleans(),
     st.text(max_size=3),
 )
-NAMES = st.one_of(st.text(st.characters(exclude_categories=["Cs"]), max_size=6), st.binary(max_size=4))
+NAMES = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=6), st.binary(max_size=4)
+)
 
 
 @given(

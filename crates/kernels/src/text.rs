@@ -10,6 +10,7 @@
 //! value is computed, so that the result does not.
 
 pub mod analyze;
+pub mod batch;
 pub mod characters;
 pub mod count;
 pub mod finish;

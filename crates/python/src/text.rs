@@ -10,7 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
 use separatrix_kernels::error::check_length;
 use separatrix_kernels::real::Real;
-use separatrix_kernels::text::analyze::{Analyzer, Batch, Kind};
+use separatrix_kernels::text::analyze::{Analyzer, Kind};
+use separatrix_kernels::text::batch::Batch;
 use separatrix_kernels::text::characters::{Characters as Table, Replaced};
 use separatrix_kernels::text::count::{Counter, Tally};
 use separatrix_kernels::text::finish::{Finished, finish};
@@ -90,7 +91,7 @@ fn size(batch: Batch<'_>) -> usize {
 fn some_classes(classes: &[u8], first: usize, n: usize) -> PyResult<&[u8]> {
     classes
         .get(first..first + n)
-        .ok_or_else(|| data_error(format!("X has more rows than y, which has {}", classes.len())))
+        .ok_or_else(|| data_error(format!("X has more rows than y: y has {}", classes.len())))
 }
 
 /// TextCounter(analyzer, tally)

@@ -1,4 +1,4 @@
-r"""How a vectorizer takes documents apart: in the kernels, or by `re` for a pattern of the user's own."""
+"""How a vectorizer takes documents apart: in the kernels, or by `re` for a pattern of its own."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _check_range(ngram_range: Any) -> tuple[int, int]:
         low, high = 0, 0
     if not 1 <= low <= high < 1 << 16:
         raise ParameterError(
-            f"ngram_range must be two numbers (low, high) with 1 <= low <= high, got {ngram_range!r}"
+            f"ngram_range must be (low, high) with 1 <= low <= high, got {ngram_range!r}"
         )
     return low, high
 

@@ -119,7 +119,7 @@ def _changed_by_lower() -> list[str]:
 
 @cache
 def _changed_by_stripping() -> set[str]:
-    changed = set()
+    changed: set[str] = set()
     for block in _blocks():
         changed.update(c for c in block if unicodedata.combining(c))
         if not unicodedata.is_normalized("NFKD", block):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -47,7 +48,7 @@ def take_documents(X: Any) -> Any:
     if isinstance(native, nw.DataFrame):
         if native.shape[1] != 1:
             raise DataError(
-                f"X is a data frame with the columns {native.columns}; hand over one column of text."
+                f"X is a data frame with columns {native.columns}; hand over one column of text."
             )
         native = native[native.columns[0]]
     if isinstance(native, nw.Series):
@@ -61,8 +62,7 @@ def take_documents(X: Any) -> Any:
 
 def _arrow_column(array: Any) -> TextColumn:
     """An Arrow array or chunked array of strings, by its buffers."""
-    import pyarrow as pa
-
+    pa = importlib.import_module("pyarrow")
     kind = array.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         if not (
@@ -71,7 +71,8 @@ def _arrow_column(array: Any) -> TextColumn:
         ):
             raise DataError(f"Documents must be strings, got an Arrow column of type {kind}.")
         array = array.cast(pa.large_string())
-    chunks, first = [], 0
+    chunks: list[tuple[Any, Any]] = []
+    first = 0
     for chunk in array.chunks if isinstance(array, pa.ChunkedArray) else [array]:
         if chunk.null_count:
             row = first + int(np.argmax(chunk.is_null().to_numpy(zero_copy_only=False)))
@@ -89,13 +90,14 @@ def _arrow_column(array: Any) -> TextColumn:
     return TextColumn(chunks)
 
 
-def iterate(X: Any) -> Iterable[Any]:
+def iterate(X: Any) -> Iterator[Any]:
     """The documents of X one by one, for analysis in Python."""
     documents = take_documents(X)
     if not isinstance(documents, TextColumn):
-        return iter(documents)
-    if hasattr(X, "to_pylist"):
-        return iter(X.to_pylist())
-    native: Any = nw.from_native(X, allow_series=True, eager_only=True)
-    column = native if isinstance(native, nw.Series) else native[native.columns[0]]
-    return iter(column.to_list())
+        yield from documents
+    elif hasattr(X, "to_pylist"):
+        yield from X.to_pylist()
+    else:
+        native: Any = nw.from_native(X, allow_series=True, eager_only=True)
+        column = native if isinstance(native, nw.Series) else native[native.columns[0]]
+        yield from column.to_list()

@@ -43,8 +43,8 @@ class Hasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> rows = [{"dog": 1, "town": "Oslo"}, {"cat": 2.5, "dog": 4}]
     >>> X = Hasher(n_features=8).transform(rows)
     >>> X.toarray()
-    array([[ 0. ,  0. ,  0. , -1. ,  0. ,  0. ,  1. ,  0. ],
-           [ 0. ,  0. ,  0. , -4. ,  0. , -2.5,  0. ,  0. ]])
+    array([[ 0. ,  0. ,  0. ,  0. ,  0. , -1. ,  0. , -1. ],
+           [ 0. ,  0. ,  0. ,  0. ,  0. , -4. ,  0. ,  2.5]])
     """
 
     def __init__(

@@ -16,6 +16,7 @@ __all__ = ["check_float", "make_csr"]
 
 def check_float(dtype: Any) -> np.dtype[Any]:
     """float32 or float64, as a dtype."""
+    found: np.dtype[Any]
     try:
         found = np.dtype(dtype)
     except TypeError:

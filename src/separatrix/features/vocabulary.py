@@ -57,7 +57,8 @@ class Vocabulary:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         analysis = state["analysis"]
-        self.__init__(TextTerms(*state["names"], analysis.kind), analysis)  # type: ignore[misc]
+        names, ends = state["names"]
+        self.__init__(TextTerms(names, ends, analysis.kind), analysis)  # type: ignore[misc]
 
 
 class TermCounts:
@@ -90,7 +91,8 @@ class TermCounts:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.analysis, self.tally = state["analysis"], state["tally"]
         counts = None if self.tally == "nothing" else state["counts"]
-        terms = TextTerms(*state["names"], self.analysis.kind, state["frequency"], counts)
+        names, ends = state["names"]
+        terms = TextTerms(names, ends, self.analysis.kind, state["frequency"], counts)
         self.counter = TextCounter.restored(
             self.analysis.handle, self.tally, terms, state["n_documents"]
         )
@@ -138,11 +140,12 @@ def fixed_vocabulary(vocabulary: Any, analysis: Analysis) -> Vocabulary:
     for name in names:
         if not isinstance(name, str):
             raise ParameterError(f"vocabulary must hold strings, got {name!r}")
-    return Vocabulary(TextTerms(*_pack(names), analysis.kind), analysis)
+    packed, ends = _pack(names)
+    return Vocabulary(TextTerms(packed, ends, analysis.kind), analysis)
 
 
 def _check_df(name: str, value: Any) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    whole = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
     share = isinstance(value, float | np.floating) and 0 <= value <= 1
     if not (whole or share):
         raise ParameterError(
@@ -155,7 +158,9 @@ def check_limits(min_df: Any, max_df: Any, max_features: Any) -> None:
     """Raise ParameterError unless these are limits on a vocabulary."""
     _check_df("min_df", min_df)
     _check_df("max_df", max_df)
-    if max_features is not None and not (isinstance(max_features, Integral) and max_features >= 1):
+    if max_features is None:
+        return
+    if not isinstance(max_features, Integral) or int(max_features) < 1:
         raise ParameterError(f"max_features must be None or a whole number, got {max_features!r}")
 
 

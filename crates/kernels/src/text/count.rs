@@ -7,7 +7,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::analyze::{Analyzer, Batch, Kind, Scratch};
+use super::analyze::{Analyzer, Kind, Scratch};
+use super::batch::Batch;
 use super::pairs::{Level, Parted, Sequences, key};
 use super::strings::{StringTable, Unit};
 use super::terms::Terms;

@@ -1,7 +1,8 @@
 //! Terms to columns by a signed hash (Weinberger et al. 2009), as scikit-learn's `FeatureHasher` does it:
 //! MurmurHash3 for 32 bits with seed 0, h; column |h| mod n, sign that of h.
 
-use super::analyze::{Analyzer, Batch, Scratch};
+use super::analyze::{Analyzer, Scratch};
+use super::batch::Batch;
 use super::rows::Piece;
 use super::{each, threads_for};
 use crate::error::KernelError;

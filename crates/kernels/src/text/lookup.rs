@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::analyze::{Analyzer, Batch, Kind, Scratch};
+use super::analyze::{Analyzer, Kind, Scratch};
+use super::batch::Batch;
 use super::pairs::{hash, key};
 use super::rows::Piece;
 use super::strings::StringTable;

@@ -4,7 +4,8 @@ use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyString};
-use separatrix_kernels::text::analyze::{Batch, Kind};
+use separatrix_kernels::text::analyze::Kind;
+use separatrix_kernels::text::batch::Batch;
 
 use super::column::{Held, TextColumn};
 use crate::errors::data_error;
