@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from separatrix.data import Dataset, read
     from separatrix.features import (
         Conjunctions,
+        Hasher,
         JointMap,
         MessageText,
         PixelGrid,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         RadialBasis,
         SpamFeatures,
         TableEncoder,
+        TextVectorizer,
         message_text,
     )
     from separatrix.linear import (
@@ -52,6 +54,7 @@ __all__ = [
     "Dataset",
     "DirichletCategorical",
     "GammaPoisson",
+    "Hasher",
     "JointMap",
     "LinearClassifier",
     "LinearSVM",
@@ -68,6 +71,7 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "TableEncoder",
+    "TextVectorizer",
     "bayes_action",
     "message_text",
     "posterior_risk",
@@ -84,6 +88,7 @@ _HOMES = {
     "Dataset": "data",
     "DirichletCategorical": "bayes",
     "GammaPoisson": "bayes",
+    "Hasher": "features.hasher",
     "JointMap": "features.joint",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
@@ -101,6 +106,7 @@ _HOMES = {
     "SpamFeatures": "features.spam",
     "TableEncoder": "features.tables",
     "bayes_action": "bayes",
+    "TextVectorizer": "features.text",
     "message_text": "features.messages",
     "posterior_risk": "bayes",
     "read": "data",

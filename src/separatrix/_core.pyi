@@ -306,3 +306,98 @@ def column_descent(
 def column_gram(
     design: Csr, columns: npt.NDArray[np.int64], weights: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]: ...
+def hash_features(
+    rows: Any, input_type: str, n_features: int, alternate_sign: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
+
+@final
+class Characters:
+    def __new__(
+        cls,
+        properties: npt.NDArray[np.uint8],
+        replaced: npt.NDArray[np.uint32],
+        replacements: list[str],
+        sigma: str,
+        final_sigma: str,
+        lowercase: bool,
+        ascii: bool,
+    ) -> Characters: ...
+
+@final
+class TextAnalyzer:
+    def __new__(
+        cls, characters: Characters, kind: str, min_n: int, max_n: int, stop_words: list[str]
+    ) -> TextAnalyzer: ...
+
+@final
+class TextColumn:
+    def __new__(cls, chunks: list[tuple[_Ints, npt.NDArray[np.uint8]]]) -> TextColumn: ...
+
+@final
+class TextCounter:
+    def __new__(cls, analyzer: TextAnalyzer, tally: str) -> TextCounter: ...
+    @staticmethod
+    def restored(
+        analyzer: TextAnalyzer, tally: str, terms: TextTerms, n_documents: int
+    ) -> TextCounter: ...
+    @property
+    def n_documents(self) -> int: ...
+    def feed(
+        self,
+        documents: Any,
+        classes: npt.NDArray[np.uint8] | None,
+        keep: bool,
+        n_threads: int,
+    ) -> int: ...
+    def finish(self, low: float, high: float, n_threads: int) -> TextTerms: ...
+    def rows(self, terms: TextTerms, n_threads: int) -> TextRows: ...
+
+@final
+class TextTerms:
+    def __new__(
+        cls,
+        names: npt.NDArray[np.uint8],
+        ends: npt.NDArray[np.int64],
+        kind: str,
+        frequency: npt.NDArray[np.uint32] | None = None,
+        counts: npt.NDArray[np.uint64] | None = None,
+    ) -> TextTerms: ...
+    @property
+    def n_terms(self) -> int: ...
+    def names(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
+    def frequency(self) -> npt.NDArray[np.uint32]: ...
+    def counts(self) -> npt.NDArray[np.uint64]: ...
+    def restricted(self, keep: npt.NDArray[np.bool_]) -> TextTerms: ...
+
+@final
+class TextIndex:
+    def __new__(cls, analyzer: TextAnalyzer, terms: TextTerms) -> TextIndex: ...
+    def rows(self, documents: Any, n_threads: int) -> TextRows: ...
+
+@final
+class TextRows:
+    @property
+    def n_rows(self) -> int: ...
+    def frequency(self, n_features: int) -> npt.NDArray[np.float64]: ...
+    def counts(
+        self, n_features: int, classes: npt.NDArray[np.uint8], binary: bool
+    ) -> npt.NDArray[np.float64]: ...
+    def weigh(
+        self,
+        n_features: int,
+        binary: bool,
+        sublinear: bool,
+        idf: npt.NDArray[np.float64] | None,
+        norm: str,
+        scale: npt.NDArray[np.float64] | None,
+        single: bool,
+        n_threads: int,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], _Floats]: ...
+
+def hash_text(
+    analyzer: TextAnalyzer,
+    documents: Any,
+    n_features: int,
+    alternate_sign: bool,
+    n_threads: int,
+) -> TextRows: ...

@@ -176,7 +176,7 @@ def public_names():
     return {
         name
         for name, member in inspect.getmembers(_core)
-        if not name.startswith("_") and callable(member)
+        if not name.startswith("_") and callable(member) and member is not _core.TextRows
     }
 
 
@@ -240,7 +240,32 @@ def format_calls():
     }  # fmt: skip
 
 
-CALLS = {**valid_calls(), **online_calls(), **proximal_calls(), **format_calls()}
+def text_calls():
+    properties = np.zeros(0x110000, dtype=np.uint8)
+    properties[ord("a") : ord("z") + 1] = 1
+    characters = [properties, np.array([200], dtype=np.uint32), ["e"], "s", "t", True, False]
+    analyzer = _core.TextAnalyzer(_core.Characters(*characters), "word", 1, 2, ["and"])
+    names = [np.frombuffer(b"aaa bb", dtype=np.uint8), np.array([2, 6]), "word"]
+    column = [(np.array([0, 5, 7], dtype=np.int32), np.frombuffer(b"aa bbcc", dtype=np.uint8))]
+    return {
+        "Characters": characters,
+        "TextAnalyzer": [_core.Characters(*characters), "word", 1, 2, ["and"]],
+        "TextColumn": [column],
+        "TextCounter": [analyzer, "occurrences"],
+        "TextTerms": [*names, np.ones(2, np.uint32), np.ones((2, 2), np.uint64)],
+        "TextIndex": [analyzer, _core.TextTerms(*names)],
+        "hash_text": [analyzer, ["aa bb", "cc"], 16, True, 2],
+        "hash_features": [[{"a": 1}, {"b": "c"}], "dict", 16, True],
+    }
+
+
+CALLS = {
+    **valid_calls(),
+    **online_calls(),
+    **proximal_calls(),
+    **format_calls(),
+    **text_calls(),
+}
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

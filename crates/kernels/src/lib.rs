@@ -41,6 +41,7 @@ pub mod rows;
 pub mod simd;
 pub mod step_rule;
 pub mod stochastic;
+pub mod text;
 pub mod threads;
 mod tile;
 pub mod vote;

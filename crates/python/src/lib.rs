@@ -6,6 +6,7 @@ mod dual;
 mod errors;
 mod formats;
 mod fused;
+mod hasher;
 mod interior;
 mod online;
 mod pixels;
@@ -15,6 +16,7 @@ mod run;
 mod sparse;
 mod state;
 mod stochastic;
+mod text;
 
 use pyo3::prelude::*;
 
@@ -54,6 +56,14 @@ mod _core {
 
     #[pymodule_export]
     use super::quadratic::{column_descent, column_gram, quadratic_descent};
+
+    #[pymodule_export]
+    use super::hasher::hash_features;
+
+    #[pymodule_export]
+    use super::text::column::TextColumn;
+    #[pymodule_export]
+    use super::text::{Characters, TextAnalyzer, TextCounter, TextIndex, TextRows, TextTerms, hash_text};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
