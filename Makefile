@@ -116,8 +116,8 @@ $(VENV)/.maturin: | $(PY)
 # The extension is part of the stamp: built by someone else, or gone, it is built again.
 $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
 	@$(PY) build_backend/separatrix_build.py
-	@printf '\n== release build of the extension, extras plots and dev\n'
-	$(VENV)/bin/maturin develop --release --extras plots,dev
+	@printf '\n== release build of the extension, extras plots, onnx and dev\n'
+	$(VENV)/bin/maturin develop --release --extras plots,onnx,dev
 	@touch $@
 
 # The package is installed already, so that only the peers are fetched.

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import flat, online, small
+from benchmarks.cases import files, flat, online, small, text
 from benchmarks.spec import Case
 
-CASES: tuple[Case, ...] = (*flat.CASES, *online.CASES, *small.CASES)
+CASES: tuple[Case, ...] = (
+    *flat.CASES,
+    *online.CASES,
+    *small.CASES,
+    *text.CASES,
+    *files.CASES,
+)
 
 
 def select(names: list[str]) -> list[Case]:

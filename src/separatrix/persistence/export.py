@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.errors import NotSavableError
+from separatrix.errors import MissingPackageError, NotSavableError
 from separatrix.linear import MIRA, LinearClassifier, LinearSVM, LogisticRegression, Perceptron
 from separatrix.persistence.atomic import replacing
 
@@ -110,8 +110,8 @@ def to_onnx(model: Any) -> Any:
     >>> from separatrix import LogisticRegression
     >>> from separatrix.persistence import to_onnx
     >>> X, y = load_iris(return_X_y=True)
-    >>> graph = to_onnx(LogisticRegression().fit(X, y)).graph  # doctest: +SKIP
-    >>> [output.name for output in graph.output]  # doctest: +SKIP
+    >>> graph = to_onnx(LogisticRegression().fit(X, y)).graph
+    >>> [output.name for output in graph.output]
     ['label', 'probabilities']
     """
     _check_flat(model)
@@ -119,7 +119,7 @@ def to_onnx(model: Any) -> Any:
         import onnx
         from onnx import helper, numpy_helper
     except ImportError:
-        raise ImportError(
+        raise MissingPackageError(
             "the export needs onnx, which is not installed: pip install 'separatrix[onnx]'"
         ) from None
 

@@ -23,12 +23,15 @@ def _lines(module: str, *names: str) -> dict[str, str]:
 CLASSES: dict[str, str] = {
     **{learner.target.partition(":")[2]: learner.target for learner in LEARNERS},
     **_lines("separatrix.features.conjunctions", "Conjunctions"),
+    **_lines("separatrix.features.hasher", "Hasher"),
     **_lines("separatrix.features.joint", "JointMap"),
     **_lines("separatrix.features.pixels", "PixelGrid"),
     **_lines("separatrix.features.polynomial", "Polynomial"),
     **_lines("separatrix.features.radial", "RadialBasis"),
     **_lines("separatrix.features.spam", "MessageText", "SpamFeatures"),
     **_lines("separatrix.features.tables", "TableEncoder"),
+    **_lines("separatrix.features.text", "TextVectorizer"),
+    **_lines("separatrix.bayes.decision.classifier", "BayesDecision"),
     # Parts of the above.
     **_lines(
         "separatrix.features.encoders",
@@ -38,6 +41,10 @@ CLASSES: dict[str, str] = {
         "NumericEncoder",
         "TextEncoder",
     ),
+    **_lines("separatrix.features.analysis", "Analysis"),
+    **_lines("separatrix.features.labels", "TwoClasses"),
+    **_lines("separatrix.features.text_model", "TextModel"),
+    **_lines("separatrix.features.vocabulary", "TermCounts", "Vocabulary"),
     **_lines("separatrix.linear.online", "Vote"),
     **_lines("separatrix.solvers.online", "UpdateLog"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
@@ -55,6 +62,7 @@ CLASSES: dict[str, str] = {
         "Squared",
         "SquaredHinge",
     ),
+    **_lines("separatrix.bayes.decision.losses", "CostMatrix"),
     **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
     **_lines(
         "separatrix.solvers",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,10 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 
 from separatrix import (
     MIRA,
+    BayesDecision,
     Conjunctions,
+    CostMatrix,
+    Hasher,
     JointMap,
     LinearClassifier,
     LinearSVM,
@@ -28,6 +32,7 @@ from separatrix import (
     RadialBasis,
     SpamFeatures,
     TableEncoder,
+    TextVectorizer,
 )
 from separatrix.losses import SquaredHinge, multiclass_hinge
 from separatrix.regularizers import ElasticNet
@@ -52,6 +57,11 @@ MAILS = [
     "From: ann@example.org\nTo: bob@example.org\nSubject: lunch\n\nDear Bob, at noon?",
     "From: win@cheap.example\nTo: bob@example.org\nSubject: WIN $99\n\nFREE!!! http://192.0.2.7/",
 ]
+
+
+TEXTS = ["see you at noon", "cheap pills, cheap!", "Noon? See you", "win CHEAP pills"] * 3
+SPAM = np.array(["ham", "spam", "ham", "spam"] * 3)
+LONG = [f"the quick brown fox number {k} jumps over the läzy dog, and then some" for k in range(90)]
 
 
 class Case(NamedTuple):
@@ -95,6 +105,11 @@ def _joint(combine: str) -> Case:
 def _partly_fitted() -> Any:
     model = MIRA(averaging="average", random_state=np.random.RandomState(3))
     return model.partial_fit(X, Y)
+
+
+def _counting() -> Any:
+    model = TextVectorizer(min_df=2, ngram_range=(1, 2), nb_log_ratio=True)
+    return model.partial_fit(TEXTS[:6], SPAM[:6])
 
 
 def _columns() -> Any:
@@ -155,6 +170,24 @@ CASES: dict[str, Case] = {
     "spam": _transformer(SpamFeatures(), MAILS),
     "spam_contacts": _transformer(SpamFeatures({"ann@example.org", "b@c.org"}), MAILS),
     "message_text": Case(MessageText, lambda model: [np.array(model.transform(MAILS))]),
+    "text": _transformer(TextVectorizer(ngram_range=(1, 2), stop_words=["at"]), TEXTS),
+    "text_ratio": _transformer(
+        TextVectorizer("char_wb", (2, 4), dtype=np.float32, nb_log_ratio=True), TEXTS, SPAM
+    ),
+    "text_pattern": _transformer(TextVectorizer(token_pattern=r"[a-z]{3,}", max_df=0.9), TEXTS),
+    "text_given": _transformer(TextVectorizer(vocabulary={"noon": 1, "cheap": 0}), TEXTS),
+    "text_hashed": _transformer(TextVectorizer(n_features=32, use_idf=True), TEXTS),
+    "text_counting": Case(
+        _counting, lambda model: [deepcopy(model).partial_fit(TEXTS, SPAM).transform(TEXTS)]
+    ),
+    "hasher": Case(
+        lambda: Hasher(16), lambda model: [model.transform([{"dog": 1, "town": "Oslo"}])]
+    ),
+    "table_of_texts": _transformer(TableEncoder(), FRAME.assign(review=LONG)),
+    "bayes_decision": _classifier(
+        BayesDecision(LogisticRegression(), CostMatrix(1.0 - np.eye(3), reject=0.3))
+    ),
+    "pipeline_of_texts": _classifier(make_pipeline(TextVectorizer(), LinearSVM()), SPAM, TEXTS),
     "joint_all": _joint("all"),
     "joint_seen": _joint("seen"),
     "joint_hash": _joint("hash"),

@@ -1,0 +1,69 @@
+"""Bayesian methods: conjugate families, estimates, decisions, comparisons."""
+
+from separatrix.bayes.comparison import (
+    AccuracyInterval,
+    ModelComparison,
+    accuracy_interval,
+    compare_predictions,
+    correlated_t_test,
+    sign_test,
+)
+from separatrix.bayes.conjugate import (
+    BetaBernoulli,
+    ConjugateFamily,
+    DirichletCategorical,
+    GammaPoisson,
+    NormalInverseGamma,
+    NormalNormal,
+)
+from separatrix.bayes.decision import (
+    AbsoluteLoss,
+    BayesAction,
+    BayesDecision,
+    CostMatrix,
+    PosteriorRisk,
+    QuantileLoss,
+    SquaredLoss,
+    ZeroOneLoss,
+    bayes_action,
+    posterior_risk,
+)
+from separatrix.bayes.estimates import (
+    credible_interval,
+    highest_density_set,
+    posterior_mean,
+    posterior_median,
+    posterior_mode,
+    posterior_quantile,
+)
+
+__all__ = [
+    "AbsoluteLoss",
+    "AccuracyInterval",
+    "BayesAction",
+    "BayesDecision",
+    "BetaBernoulli",
+    "ConjugateFamily",
+    "CostMatrix",
+    "DirichletCategorical",
+    "GammaPoisson",
+    "ModelComparison",
+    "NormalInverseGamma",
+    "NormalNormal",
+    "PosteriorRisk",
+    "QuantileLoss",
+    "SquaredLoss",
+    "ZeroOneLoss",
+    "accuracy_interval",
+    "bayes_action",
+    "compare_predictions",
+    "correlated_t_test",
+    "credible_interval",
+    "highest_density_set",
+    "posterior_mean",
+    "posterior_median",
+    "posterior_mode",
+    "posterior_quantile",
+    "posterior_risk",
+    "sign_test",
+]
