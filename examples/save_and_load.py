@@ -25,7 +25,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Nothing in the file is code: a file from anywhere is safe to load, and arrays are mapped.
     filter_ = load(path)
-    print("free lunch:", filter_.predict(["free lunch"])[0], filter_.predict_proba(["free lunch"])[0])
+    message = ["free lunch"]
+    print("free lunch:", filter_.predict(message)[0], filter_.predict_proba(message)[0].round(2))
 
     # The weights alone, as scikit-learn's own class.
     print("exported:", to_sklearn(filter_[-1]))
