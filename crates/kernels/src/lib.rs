@@ -29,6 +29,7 @@ pub mod interrupt;
 pub mod label_gram;
 pub mod losses;
 pub mod margin_dual;
+pub mod moments;
 pub mod online;
 pub mod quadratic;
 pub mod random;
