@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
+    from separatrix.bayes import BayesianLinearRegression, LaplaceLogisticRegression
     from separatrix.linear import (
         MIRA,
         LinearClassifier,
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MIRA",
+    "BayesianLinearRegression",
+    "LaplaceLogisticRegression",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
@@ -34,6 +37,8 @@ __all__ = [
 
 _HOMES = {
     "MIRA": "linear.mira",
+    "BayesianLinearRegression": "bayes.regression",
+    "LaplaceLogisticRegression": "bayes.laplace",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
