@@ -36,6 +36,8 @@ _SMALL = 1 << 27
 _BLOCK = 1 << 22
 #: A share of a column's scatter below which the others explain it: then squaring has lost digits.
 _EXPLAINED = 1e-8
+#: Values up to this can be squared and summed.
+_LARGEST = 1e150
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Moments:
         rest = share @ z
         z -= rest
         z *= np.sqrt(weights)[:, None]
-        if not np.isfinite(z).all():
+        if not (np.abs(z) < _LARGEST).all():
             raise DataError(
                 "the values of X or y are too large: their squares overflow; scale them"
             )

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin, clone
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.bayes.regression_draws import DrawsMixin
 from separatrix.bayes.regression_results import WeightIntervals, check_level
 from separatrix.bayes.regression_selection import SelectionMixin
 from separatrix.errors import DataError, ParameterError
@@ -20,7 +20,7 @@ __all__ = ["BayesianLinearRegression"]
 FloatArray = npt.NDArray[np.float64]
 
 
-class BayesianLinearRegression(RegressorMixin, SelectionMixin):  # type: ignore[misc]
+class BayesianLinearRegression(RegressorMixin, SelectionMixin, DrawsMixin):  # type: ignore[misc]
     r"""Linear regression with a Gaussian prior on the weights.
 
     :math:`y_i = w^\top x_i + b + \varepsilon_i`, :math:`\varepsilon_i \sim N(0, \sigma^2 / c_i)` in
@@ -317,46 +317,6 @@ class BayesianLinearRegression(RegressorMixin, SelectionMixin):  # type: ignore[
             raise ParameterError("before fit, prior needs n_features")
         return self._before(n_features).joint(self.fit_intercept)
 
-    def sample_weights(self, n_draws: int = 1, random_state: Any = None) -> FloatArray:
-        """Draw weights (and intercepts, last) from the posterior.
-
-        Parameters
-        ----------
-        n_draws : int, default=1
-            Number of draws.
-        random_state : int, RandomState or None, default=None
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, d + 1), or (n_draws, d) without an intercept
-            Draws of (w, b).
-        """
-        check_is_fitted(self, "coef_")
-        draws = self.posterior_.sample(n_draws, check_random_state(random_state))
-        return draws if self.fit_intercept else draws[:, :-1]
-
-    def sample_functions(self, X: Any, n_draws: int = 1, random_state: Any = None) -> FloatArray:
-        """Draw functions x'w + b from the posterior, each evaluated at all rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Where to evaluate.
-        n_draws : int, default=1
-            Number of functions.
-        random_state : int, RandomState or None, default=None
-            Source of randomness.
-
-        Returns
-        -------
-        ndarray of shape (n_draws, n)
-            A function in every row.
-        """
-        X = self._check_X(X)
-        draws = self.posterior_.sample(n_draws, check_random_state(random_state))
-        return np.asarray(X @ draws[:, :-1].T).T + draws[:, -1:]
-
     def credible_interval(self, level: float = 0.95, kind: str = "equal") -> WeightIntervals:
         """Credible intervals of the weights and of the intercept.
 
@@ -374,31 +334,10 @@ class BayesianLinearRegression(RegressorMixin, SelectionMixin):  # type: ignore[
         """
         check_is_fitted(self, "coef_")
         check_choice("kind", kind, ("equal", "highest"))
-        center = np.append(self.coef_, self.intercept_)
-        marginals = self.posterior_.distribution(center, self.posterior_.unit_marginals())
+        center, unit = np.append(self.coef_, self.intercept_), self.posterior_.unit_marginals()
+        if not self.fit_intercept:
+            center, unit = center[:-1], unit[:-1]
+        marginals = self.posterior_.distribution(center, unit)
         ends = np.stack(marginals.interval(check_level(level)), axis=-1)
-        return WeightIntervals(ends[:-1], ends[-1] if self.fit_intercept else np.zeros(2))
-
-    def to_arviz(self, n_draws: int = 4000, random_state: Any = None) -> Any:
-        """Draws from the posterior for ArviZ, where it is installed.
-
-        Parameters
-        ----------
-        n_draws : int, default=4000
-            Number of draws, in one chain.
-        random_state : int, RandomState or None, default=None
-            Source of randomness.
-
-        Returns
-        -------
-        InferenceData or DataTree
-            With the variables "coef" (over the dimension "feature") and "intercept".
-        """
-        from separatrix.bayes.interchange import draws_to_arviz
-
-        draws = self.sample_weights(n_draws, random_state)[None]
-        named: dict[str, Any] = {"coef": draws[..., : self.n_features_in_]}
-        if self.fit_intercept:
-            named["intercept"] = draws[..., -1]
-        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
-        return draws_to_arviz(named, coords={"feature": names}, dims={"coef": ["feature"]})
+        d = self.n_features_in_
+        return WeightIntervals(ends[:d], ends[d] if self.fit_intercept else np.zeros(2))
