@@ -34,6 +34,24 @@ def row_adjoint(design: Csr | Dense, rows: _Ints, residuals: _Floats) -> _Floats
 def curvature_rate(design: Csr | Dense, loss: str, k: int) -> float | None: ...
 def scheduled_rate(name: str, rate: float, t: float, m: float, l2: float) -> float: ...
 def newest_share(t: float) -> float: ...
+def expand(
+    design: Csr,
+    min_degree: int,
+    max_degree: int,
+    interaction_only: bool,
+    n_features: int | None,
+    wide: bool,
+    n_threads: int,
+) -> tuple[_Ints, _Ints, _Floats]: ...
+def expand_dense(
+    design: Dense, min_degree: int, max_degree: int, interaction_only: bool, n_threads: int
+) -> _Floats: ...
+def joint(
+    x: Csr, z: Csr, n_features: int | None, wide: bool, n_threads: int
+) -> tuple[_Ints, _Ints, _Floats]: ...
+def measure_pixels(
+    images: Dense, height: int, width: int, threshold: float, corners: bool, n_threads: int
+) -> _Ints: ...
 def vote_shares(
     start: _Floats,
     gram: _Floats,

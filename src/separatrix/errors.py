@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 __all__ = [
     "ConvergenceWarning",
     "DataError",
+    "MissingPackageError",
     "NotFittedError",
     "ParameterError",
     "SeparatrixError",
@@ -21,6 +22,10 @@ class SeparatrixError(Exception):
 
 class DataError(SeparatrixError, ValueError):
     """The data cannot be used; the message names the place and says what to do."""
+
+
+class MissingPackageError(SeparatrixError, ImportError):
+    """An optional package is not installed; the message names it."""
 
 
 class ParameterError(SeparatrixError, ValueError):

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from separatrix import MIRA, LinearClassifier, LinearSVM, LogisticRegression, Perceptron
+from separatrix.features import Conjunctions, JointMap, Polynomial
 from separatrix.losses import multiclass_logistic
 from tests.laws.conftest import SETS, binary, objective
 
@@ -188,11 +189,14 @@ def test_xor_is_not_linear_but_with_conjunctions_it_is(learner):
     X = truth_table(2)
     y = X.sum(axis=1) == 1
     assert learner.fit(X, y).score(X, y) < 1
-    with_product = np.column_stack([X, X[:, 0] * X[:, 1]])
-    assert learner.fit(with_product, y).score(with_product, y) == 1
+    for maker in (Conjunctions(), Polynomial(2, interaction_only=True)):
+        with_product = maker.fit_transform(X)
+        assert with_product.shape[1] == 3
+        assert learner.fit(with_product, y).score(with_product, y) == 1
     line = X.sum(axis=1, keepdims=True)  # on the line, the middle point against the ends
     assert learner.fit(line, y).score(line, y) < 1
-    with_square = np.hstack([line, line**2])
+    with_square = Polynomial(2).fit_transform(line)
+    np.testing.assert_array_equal(with_square, np.hstack([line, line**2]))
     assert learner.fit(with_square, y).score(with_square, y) == 1
 
 
@@ -212,33 +216,23 @@ def test_spam_weights_of_the_notes():
 def test_multivector_weights_of_the_notes():
     half = np.sqrt(2) / 2
     W = np.array([[-half, half], [0, 1], [half, half]])
-    w = W.ravel()
-
-    def psi(x, y):
-        result = np.zeros(6)
-        result[2 * y : 2 * y + 2] = x
-        return result
-
     model = Perceptron()
     model.classes_, model.n_features_in_ = np.array([1, 2, 3]), 2
     model.coef_, model.intercept_ = W, np.zeros(3)
     points = np.random.default_rng(0).normal(size=(50, 2))
-    by_psi = np.array([[w @ psi(x, y) for y in range(3)] for x in points])
+    joint = JointMap().fit(points, labels=[1, 2, 3])
+    by_psi = np.column_stack([joint.transform(points, [y] * 50) @ W.ravel() for y in (1, 2, 3)])
     np.testing.assert_allclose(model.decision_function(points), by_psi)
+    np.testing.assert_allclose(joint.scores(points, W.ravel()), by_psi)
     assert (model.predict(points) == by_psi.argmax(axis=1) + 1).all()
 
 
 def test_run_as_a_noun_has_one_feature():
-    features = [("apple", "NOUN"), ("run", "NOUN"), ("run", "VERB"), ("-ly", "ADVERB")]
-
-    def psi(x, y):
-        return [
-            int((x == word or (word == "-ly" and x.endswith("ly"))) and y == tag)
-            for word, tag in features
-        ]
-
-    assert psi("run", "NOUN") == [0, 1, 0, 0]
-    assert psi("quickly", "ADVERB") == [0, 0, 0, 1]
+    inputs = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1.0]])  # apple, run, run, -ly
+    tags = ["NOUN", "NOUN", "VERB", "ADVERB"]
+    psi = JointMap("seen").fit(inputs, tags, labels=["NOUN", "VERB", "ADVERB"])
+    assert psi.transform(inputs[[1]], ["NOUN"]).toarray().tolist() == [[0, 1, 0, 0]]
+    assert psi.transform(inputs[[3]], ["ADVERB"]).toarray().tolist() == [[0, 0, 0, 1]]
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])

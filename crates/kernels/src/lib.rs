@@ -31,6 +31,8 @@ pub mod losses;
 pub mod margin_dual;
 pub mod moments;
 pub mod online;
+pub mod pixels;
+pub mod products;
 pub mod quadratic;
 pub mod random;
 pub mod real;

@@ -7,6 +7,8 @@ mod errors;
 mod fused;
 mod interior;
 mod online;
+mod pixels;
+mod products;
 mod quadratic;
 mod run;
 mod sparse;
@@ -24,6 +26,10 @@ mod _core {
     use super::design::{Dense, adjoint, scores};
     #[pymodule_export]
     use super::online::{Online, vote_shares};
+    #[pymodule_export]
+    use super::pixels::measure_pixels;
+    #[pymodule_export]
+    use super::products::{expand, expand_dense, joint};
     #[pymodule_export]
     use super::sparse::Csr;
     #[pymodule_export]

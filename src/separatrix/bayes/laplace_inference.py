@@ -11,10 +11,12 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.bayes.interchange import draws_to_arviz
 from separatrix.bayes.laplace_posterior import LaplacePosterior
 from separatrix.bayes.laplace_results import OddsRatios
 from separatrix.bayes.moderation import monte_carlo, probit
-from separatrix.bayes.regression_results import WeightIntervals, check_level
+from separatrix.bayes.posterior import check_level
+from separatrix.bayes.regression_results import WeightIntervals
 from separatrix.errors import ParameterError
 from separatrix.linear.base import checked_design
 from separatrix.linear.logistic import LogisticRegression
@@ -243,8 +245,6 @@ class LaplaceInference(LogisticRegression):
         InferenceData or DataTree
             With the variables "coef" (over "class" and "feature") and "intercept".
         """
-        from separatrix.bayes.interchange import draws_to_arviz
-
         d = self.n_features_in_
         draws = self.sample_weights(n_draws, random_state)[None]
         named: dict[str, Any] = {"coef": draws[..., :d]}

@@ -9,8 +9,9 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.bayes.posterior import check_level
 from separatrix.bayes.regression_draws import DrawsMixin
-from separatrix.bayes.regression_results import WeightIntervals, check_level
+from separatrix.bayes.regression_results import WeightIntervals
 from separatrix.bayes.regression_selection import SelectionMixin
 from separatrix.errors import DataError, ParameterError
 from separatrix.validation import check_choice, validate_X

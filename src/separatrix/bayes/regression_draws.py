@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.bayes.interchange import draws_to_arviz
 from separatrix.bayes.regression_base import BaseGaussianRegression
 
 __all__ = ["DrawsMixin"]
@@ -74,8 +75,6 @@ class DrawsMixin(BaseGaussianRegression):
         InferenceData or DataTree
             With the variables "coef" (over the dimension "feature") and "intercept".
         """
-        from separatrix.bayes.interchange import draws_to_arviz
-
         draws = self.sample_weights(n_draws, random_state)[None]
         named: dict[str, Any] = {"coef": draws[..., : self.n_features_in_]}
         if self.fit_intercept:

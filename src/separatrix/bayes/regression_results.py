@@ -7,9 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.errors import ParameterError
-
-__all__ = ["LeaveOneOut", "RidgePath", "WeightIntervals", "check_level"]
+__all__ = ["LeaveOneOut", "RidgePath", "WeightIntervals"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -70,10 +68,3 @@ class WeightIntervals(NamedTuple):
 
     coef: FloatArray
     intercept: FloatArray
-
-
-def check_level(level: float) -> float:
-    """Raise ParameterError unless `level` is strictly between 0 and 1."""
-    if not isinstance(level, int | float | np.number) or not 0 < float(level) < 1:
-        raise ParameterError(f"level must lie strictly between 0 and 1, got {level!r}")
-    return float(level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -33,10 +34,11 @@ _ROWS_PER_FEATURE = 20
 _SHARE = 3
 #: Relative residual of the Newton steps that verify the end of a run.
 _FORCING = 0.35
-#: Iterates back over which promises are compared with what they brought, and how much they must
-#: have fallen over these spans to be told from noise.
-_LOOK_BACK = (4, 8)
-_FALL = 1.25
+#: Iterates over which a trend is taken, the factor by which the progress over one such span must be
+#: below that over the span before, and iterates after which the preconditioner is too old.
+_SPAN = 8
+_QUICK = 0.5
+_FRESH = 100
 
 
 class _Pairs:
@@ -80,31 +82,40 @@ class _Pairs:
 
 
 class _Trend:
-    """How much too little the pairs promise, from what past promises have brought.
+    """The distance from the optimum, from what past iterates promised and brought.
 
-    While the distance from the optimum is a steady multiple of the promise,
-    P_j - P = multiple (promise_j - promise) between any two iterates.
+    While the distance is a steady multiple of the promise, P_j - P = multiple (promise_j - promise)
+    between two iterates; while P falls by a steady factor q a span, q/(1 - q) of what it fell over
+    the last span is left. The larger of the two is told, and neither where progress is slow.
     """
 
     def __init__(self) -> None:
-        self._past: deque[tuple[float, float]] = deque(maxlen=_LOOK_BACK[-1] + 1)
+        self._past: list[tuple[float, float]] = []
 
     def add(self, value: float, promised: float) -> None:
         self._past.append((value, promised))
 
     @property
-    def optimism(self) -> float | None:
-        """The largest multiple over some spans of iterates, or None while it cannot be told."""
-        if len(self._past) <= _LOOK_BACK[-1]:
+    def is_short(self) -> bool:
+        """Whether there are too few iterates yet."""
+        return len(self._past) <= 2 * _SPAN
+
+    def distance(self) -> float | None:
+        """Estimate of P - min P at the last iterate, or None where it cannot be told."""
+        if self.is_short or len(self._past) > _FRESH:
             return None
         value, promised = self._past[-1]
-        multiples = [1.0]
-        for span in _LOOK_BACK:
+        fell = self._past[-1 - _SPAN][0] - value
+        fell_before = self._past[-1 - 2 * _SPAN][0] - self._past[-1 - _SPAN][0]
+        if not fell < _QUICK * fell_before:
+            return None
+        left = [promised, fell * fell / (fell_before - fell)]
+        for span in (_SPAN // 2, _SPAN):
             value_before, promised_before = self._past[-1 - span]
-            if promised_before < _FALL * promised:
+            if not promised < promised_before:
                 return None
-            multiples.append((value_before - value) / (promised_before - promised))
-        return max(multiples)
+            left.append(promised * (value_before - value) / (promised_before - promised))
+        return max(left)
 
 
 @dataclass(frozen=True)
@@ -168,7 +179,7 @@ class Lbfgs:
         objective = points.objective
         pairs = _Pairs(self.memory)
         optimism = 1.0
-        trend: _Trend | None = None
+        trend, blocks = _Trend(), False
         point = points.first(start)
         if X is not None:
             yield Iterate(point)
@@ -181,12 +192,13 @@ class Lbfgs:
             verified = False
             if known:
                 promised = 0.5 * float(np.vdot(point.grad, direction))
-                if trend is not None:
-                    trend.add(point.value, promised)
-                    verified = trend.optimism is not None
-                    optimism = trend.optimism or optimism
-                estimate = optimism * promised
-                if (
+                trend.add(point.value, promised)
+                distance = trend.distance() if blocks else None
+                verified = distance is not None
+                estimate = optimism * promised if distance is None else distance
+                if blocks and trend.is_short:
+                    estimate = math.inf  # a few more iterates cost less than a Newton step
+                elif (
                     not verified
                     and "hvp" in objective.can
                     and monitor.converged(point.value, estimate)
@@ -207,7 +219,7 @@ class Lbfgs:
                 if len(pairs) == 0:
                     return
                 pairs.clear()
-                trend = None
+                trend = _Trend()
                 continue
             after = ray.point(taken)
             pairs.add(point, after)
@@ -216,7 +228,7 @@ class Lbfgs:
                 scores = self._scores(points, point)
                 pairs.inner = block_preconditioner(objective, scores, rows)
                 pairs.clear()
-                trend = _Trend()
+                trend, blocks = _Trend(), True
 
     @staticmethod
     def _scores(points: Points, point: Point) -> Array:

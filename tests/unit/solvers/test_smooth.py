@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from separatrix.errors import SolverError
-from separatrix.losses import MARGIN_LOSSES
+from separatrix.losses import MARGIN_LOSSES, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, Unpenalized
 from separatrix.results import Monitor, StopReason
+from separatrix.scores import FlatScores, make_design
 from separatrix.solvers import GradientDescent, Lbfgs, NewtonCG, ProximalGradient
 from tests.unit.solvers.problems import SMOOTH, make, monitor, reference
 
@@ -55,8 +56,6 @@ def test_all_reach_the_reference_optimum(loss, dtype):
 
 
 def _widened(single, double):
-    from separatrix.scores import FlatScores, make_design
-
     X = single.score_map.design.values.astype(np.float64)
     score_map = FlatScores(
         make_design(X, 1),
@@ -197,8 +196,6 @@ def test_preconditioning_saves_passes_on_correlated_features():
     rng = np.random.default_rng(0)
     objective = make("logistic", n=400, d=20)
     X = objective.score_map.design.values @ rng.normal(size=(20, 20)) * 5
-    from separatrix.scores import FlatScores, make_design
-
     score_map = FlatScores(make_design(X, 1), 1, intercept=True, dtype=X.dtype)
     objective = Objective(
         score_map, MARGIN_LOSSES["logistic"], L2(), objective.targets, exempt=True
@@ -207,3 +204,20 @@ def test_preconditioning_saves_passes_on_correlated_features():
     better = Lbfgs(precondition=True).minimize(objective, None, monitor(tol=1e-8))
     assert better.objective == pytest.approx(plain.objective, rel=1e-6)
     assert better.n_passes < plain.n_passes
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-4, 1e-6])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_trend_of_promises_tells_the_distance_from_the_optimum(tol, seed):
+    rng = np.random.default_rng(seed)
+    mixing = rng.normal(size=(60, 60)) * np.logspace(0, -3, 60)
+    X = rng.normal(size=(1500, 60)) @ mixing
+    y = (X @ rng.normal(size=(60, 4)) + rng.gumbel(size=(1500, 4))).argmax(axis=1)
+    scores = FlatScores(make_design(X, 1), 4, intercept=True, dtype=X.dtype)
+    objective = Objective(scores, multiclass_logistic(), L2(), y, C=10.0, exempt=True)
+    best = NewtonCG().minimize(objective, None, monitor(tol=1e-10)).objective
+    found = Lbfgs(precondition=True, memory=20, switch=3).minimize(
+        objective, None, monitor(tol=tol)
+    )
+    assert found.stopped is StopReason.CONVERGED
+    assert found.objective - best <= 2 * tol * best

@@ -1,0 +1,39 @@
+//! Shapes on grids of pixels.
+
+use numpy::PyArray2;
+use pyo3::prelude::*;
+use separatrix_kernels::pixels::{COUNTS, measure};
+use separatrix_kernels::real::Real;
+use separatrix_kernels::rows::Rows;
+
+use crate::arrays::new_matrix;
+use crate::design::{Dense, DenseAny, with_dense};
+use crate::run::run;
+
+/// Per image: on pixels, components, loops, height and width of the bounding box.
+#[pyfunction]
+pub fn measure_pixels<'py>(
+    py: Python<'py>,
+    images: &Dense,
+    height: usize,
+    width: usize,
+    threshold: f64,
+    corners: bool,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    macro_rules! counts {
+        ($array:expr) => {
+            with_dense(py, $array, |x| {
+                // A pixel is looked at by each of its neighbors.
+                run(py, x.n_stored().saturating_mul(8), |stop| {
+                    measure(x, height, width, Real::from_f64(threshold), corners, n_threads, stop)
+                })
+            })
+        };
+    }
+    let counts = match &images.inner {
+        DenseAny::F32(array) => counts!(array),
+        DenseAny::F64(array) => counts!(array),
+    }?;
+    new_matrix(py, counts, COUNTS)
+}

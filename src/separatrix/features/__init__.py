@@ -1,0 +1,23 @@
+"""From raw data to columns of numbers."""
+
+from separatrix.features.conjunctions import Conjunctions
+from separatrix.features.joint import JointMap
+from separatrix.features.messages import message_text
+from separatrix.features.pixels import PixelGrid
+from separatrix.features.polynomial import Polynomial
+from separatrix.features.radial import RadialBasis
+from separatrix.features.spam import MessageText, SpamFeatures
+from separatrix.features.tables import ColumnReport, TableEncoder
+
+__all__ = [
+    "ColumnReport",
+    "Conjunctions",
+    "JointMap",
+    "MessageText",
+    "PixelGrid",
+    "Polynomial",
+    "RadialBasis",
+    "SpamFeatures",
+    "TableEncoder",
+    "message_text",
+]

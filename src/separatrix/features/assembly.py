@@ -1,0 +1,80 @@
+"""Sparse rows put together from the entries of one column after the other."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+__all__ = ["Encoded", "Part", "assemble", "distinct"]
+
+
+class Part(NamedTuple):
+    """Some entries, at most one per row unless `starts` says how many each row has.
+
+    Attributes
+    ----------
+    rows : ndarray or None
+        Rows, rising; None with `starts`.
+    columns : ndarray or int
+        Columns within the encoder's own.
+    values : ndarray or float
+        Values.
+    starts : ndarray or None
+        Row pointer of a block with any number of entries per row.
+    """
+
+    rows: npt.NDArray[np.intp] | None
+    columns: Any
+    values: Any
+    starts: npt.NDArray[Any] | None = None
+
+
+class Encoded(NamedTuple):
+    """A column as entries, and how many of its values were not known."""
+
+    parts: list[Part]
+    n_unseen: int = 0
+
+
+def distinct(names: list[str]) -> list[str]:
+    """The names with a number behind those that stand there already."""
+    taken: set[str] = set()
+    for k, name in enumerate(names):
+        number = 1
+        while names[k] in taken:
+            number += 1
+            names[k] = f"{name}#{number}"
+        taken.add(names[k])
+    return names
+
+
+def assemble(
+    parts: list[tuple[int, Part]], shape: tuple[int, int], dtype: np.dtype[Any]
+) -> sp.csr_matrix:
+    """Rows from parts whose columns follow each other: counted, then filled in without a sort."""
+    n = shape[0]
+    lengths = np.zeros(n, dtype=np.int64)
+    for _, part in parts:
+        if part.starts is not None:
+            lengths += np.diff(part.starts)
+        else:
+            lengths[part.rows] += 1
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    narrow = max(indptr[-1], shape[1]) < 2**31
+    indices = np.empty(indptr[-1], dtype=np.int32 if narrow else np.int64)
+    data = np.empty(indptr[-1], dtype=dtype)
+    cursor = indptr[:-1].copy()
+    for base, part in parts:
+        if part.starts is not None:
+            counts = np.diff(part.starts)
+            at = np.repeat(cursor - part.starts[:-1], counts) + np.arange(len(part.values))
+            cursor += counts
+        else:
+            at = cursor[part.rows]
+            cursor[part.rows] += 1
+        indices[at] = base + part.columns
+        data[at] = part.values
+    return sp.csr_matrix((data, indices, indptr.astype(indices.dtype)), shape=shape, copy=False)

@@ -1,0 +1,333 @@
+"""A table of mixed columns as one matrix of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.errors import DataError, ParameterError
+from separatrix.features.assembly import Part, assemble, distinct
+from separatrix.features.columns import Table, match_columns, read_table
+from separatrix.features.encoders import (
+    BooleanEncoder,
+    CategoryEncoder,
+    DateEncoder,
+    Encoder,
+    NumericEncoder,
+    TextEncoder,
+)
+from separatrix.features.kinds import KINDS, as_kind, detect_kind
+from separatrix.validation import check_choice, is_sparse
+
+__all__ = ["ColumnReport", "TableEncoder"]
+
+#: Widest dense result.
+MAX_DENSE = 10_000
+
+
+class ColumnReport(NamedTuple):
+    """What an encoder met in one column of a table.
+
+    Attributes
+    ----------
+    name, kind : str
+        The column and what it holds.
+    n_features : int
+        Columns made of it.
+    n_missing : int
+        Rows without a value.
+    n_unseen : int
+        Rows with a category that training did not have.
+    """
+
+    name: str
+    kind: str
+    n_features: int
+    n_missing: int
+    n_unseen: int
+
+
+def _text_vectorizer(options: Mapping[str, Any]) -> Any:
+    """The vectorizer of a text column; imported when there is one."""
+    from separatrix.features.text import TextVectorizer
+
+    return TextVectorizer(**options)
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A table of numbers, booleans, categories, dates and texts as one sparse matrix.
+
+    Takes pandas, polars and pyarrow tables, a dict of name -> values, and numpy arrays. Columns are
+    found by name, in any order; missing and new ones are errors. Every kind of column has its way:
+
+    - *numeric*: standardized. A column where at most half of the values are different from zero is
+      scaled but not centered, so that its zeros stay zero and the matrix sparse. Missing values
+      become the mean.
+    - *boolean*: 0 and 1.
+    - *category*: one column per category. A category that training did not have is all zero, and
+      counted in `n_unseen_`.
+    - *date*: days and year (standardized), sine and cosine of month, day of the month, weekday and
+      (where there are any) time of day, and the weekend. Times with a zone are taken in UTC.
+    - *text*: a `TextVectorizer` of its own.
+
+    A column with missing values in training has one more column that marks them. Kinds are found
+    from dtypes; of strings, from the values: dates when all look like ISO 8601, text when they
+    have three words or more on average and most are distinct, else categories.
+
+    Parameters
+    ----------
+    kinds : dict of str to str or None, default=None
+        Kinds of some columns, to override what was found: "numeric", "boolean", "category",
+        "date", "text", or "drop".
+    center : {"auto", True, False}, default="auto"
+        Whether numeric columns are centered: where that keeps the matrix sparse, always, never.
+    min_frequency : int, float or None, default=None
+        Categories with fewer rows (a share of all rows, if a float) share one column, "<rare>".
+    max_categories : int or None, default=1000
+        Most columns of a category column, not counting missing values; the most frequent categories
+        are kept, the others share "<rare>".
+    text_options : dict or None, default=None
+        Arguments of the `TextVectorizer` of text columns.
+    sparse_output : bool, default=True
+        Give CSR; False gives a dense array, at most 10,000 columns wide.
+    dtype : dtype, default=float64
+        float64 or float32.
+
+    Attributes
+    ----------
+    kinds_ : dict of str to str
+        Kind of each column.
+    n_unseen_ : dict of str to int
+        Per category column, rows of the last `transform` whose category training did not have.
+    n_features_in_ : int
+        Columns of the table.
+    feature_names_in_ : ndarray of str
+        Their names, where the table has any.
+
+    See Also
+    --------
+    report : the same counts, and missing values, for any table.
+
+    Examples
+    --------
+    >>> from separatrix.features import TableEncoder
+    >>> table = {"age": [20.0, 40.0, None], "city": ["Rome", "Oslo", "Rome"]}
+    >>> encoder = TableEncoder(sparse_output=False)
+    >>> encoder.fit_transform(table)
+    array([[-1.,  0.,  0.,  1.],
+           [ 1.,  0.,  1.,  0.],
+           [ 0.,  1.,  0.,  1.]])
+    >>> encoder.get_feature_names_out().tolist()
+    ['age', 'age=<missing>', 'city=Oslo', 'city=Rome']
+    >>> encoder.transform({"age": [30.0], "city": ["Lima"]})
+    array([[0., 0., 0., 0.]])
+    >>> encoder.n_unseen_
+    {'city': 1}
+    """
+
+    kinds_: dict[str, str]
+    n_unseen_: dict[str, int]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        kinds: Any = None,
+        *,
+        center: Any = "auto",
+        min_frequency: Any = None,
+        max_categories: int | None = 1000,
+        text_options: Any = None,
+        sparse_output: bool = True,
+        dtype: Any = np.float64,
+    ) -> None:
+        self.kinds = kinds
+        self.center = center
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+        self.text_options = text_options
+        self.sparse_output = sparse_output
+        self.dtype = dtype
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the kinds of the columns, and learn how each is encoded.
+
+        Parameters
+        ----------
+        X : table of n rows
+            pandas, polars, pyarrow, dict of name -> values, or array of shape (n, d).
+        y : array of shape (n,) or None
+            Labels, for text columns weighted by them; otherwise not used.
+        """
+        self._fit(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """`fit`, then `transform`, reading the table once.
+
+        Parameters
+        ----------
+        X : table of n rows
+            pandas, polars, pyarrow, dict of name -> values, or array of shape (n, d).
+        y : array of shape (n,) or None
+            Labels, for text columns weighted by them; otherwise not used.
+        """
+        return self._encode(self._fit(X, y))[0]
+
+    def _fit(self, X: Any, y: Any) -> Table:
+        self._check_parameters()
+        table = self._read(X, reset=True)
+        given = dict(self.kinds or {})
+        for name, kind in given.items():
+            if name not in table.columns:
+                raise ParameterError(
+                    f"kinds names {name!r}, which is no column; columns are {list(table.columns)}"
+                )
+            check_choice(f"kinds[{name!r}]", kind, KINDS)
+        self.kinds_, self._encoders = {}, {}
+        for name, column in table.columns.items():
+            kind = given.get(name) or detect_kind(column)
+            self.kinds_[name] = kind
+            if kind != "drop":
+                self._encoders[name] = self._encoder(kind).fit(as_kind(column, kind), y)
+        if not self._encoders:
+            raise ParameterError("kinds drops every column")
+        self.n_unseen_ = {name: 0 for name, kind in self.kinds_.items() if kind == "category"}
+        names = {name: encoder.names(name) for name, encoder in self._encoders.items()}
+        self._widths = {name: len(own) for name, own in names.items()}
+        self._names = distinct([text for own in names.values() for text in own])
+        return table
+
+    def _check_parameters(self) -> None:
+        check_choice("center", self.center, ("auto", True, False))
+        least, most = self.min_frequency, self.max_categories
+        share = isinstance(least, float) and 0 < least < 1
+        count = isinstance(least, int | np.integer) and least >= 1
+        if least is not None and not (share or count):
+            raise ParameterError(
+                f"min_frequency must be a number of rows or a share below 1, got {least!r}"
+            )
+        if most is not None and not (isinstance(most, int | np.integer) and most >= 1):
+            raise ParameterError(f"max_categories must be None or at least 1, got {most!r}")
+        if np.dtype(self.dtype) not in (np.float64, np.float32):
+            raise ParameterError(f"dtype must be float64 or float32, got {self.dtype!r}")
+
+    def _encoder(self, kind: str) -> Encoder:
+        if kind == "numeric":
+            return NumericEncoder(self.center)
+        if kind == "boolean":
+            return BooleanEncoder()
+        if kind == "date":
+            return DateEncoder()
+        if kind == "text":
+            return TextEncoder(_text_vectorizer(self.text_options or {}))
+        return CategoryEncoder(self.min_frequency, self.max_categories)
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        if is_sparse(X):
+            raise DataError(
+                "TableEncoder takes tables; a sparse matrix is one of numbers already (scale it by "
+                "sklearn.preprocessing.MaxAbsScaler, or convert it to a dense numpy array)"
+            )
+        table = read_table(self, X, reset=reset)
+        if reset:
+            if table.named:
+                self.n_features_in_ = len(table.columns)
+                self.feature_names_in_ = np.array(list(table.columns), dtype=object)
+            return table
+        return match_columns(table, list(self.kinds_))
+
+    def transform(self, X: Any) -> Any:
+        """The table as numbers.
+
+        Parameters
+        ----------
+        X : table of n rows
+            With the columns of `fit`.
+
+        Returns
+        -------
+        CSR matrix or ndarray of shape (n, n_features_out)
+            One row per row.
+        """
+        check_is_fitted(self)
+        result, counts = self._encode(self._read(X, reset=False))
+        self.n_unseen_ = {name: counts[name] for name in self.n_unseen_}
+        return result
+
+    def report(self, X: Any) -> list[ColumnReport]:
+        """What the encoder meets in a table: missing values and unseen categories per column.
+
+        Parameters
+        ----------
+        X : table of n rows
+            With the columns of `fit`.
+
+        Returns
+        -------
+        list of ColumnReport
+            One for each column.
+        """
+        check_is_fitted(self)
+        reports = []
+        for name, column in self._read(X, reset=False).columns.items():
+            kind, encoder = self.kinds_[name], self._encoders.get(name)
+            n_missing = int(column.missing.sum())
+            width = n_unseen = 0
+            if encoder is not None:
+                width = self._widths[name]
+                n_unseen = encoder.encode(as_kind(column, kind)).n_unseen
+            reports.append(ColumnReport(name, kind, width, n_missing, n_unseen))
+        return reports
+
+    def _encode(self, table: Table) -> tuple[Any, dict[str, int]]:
+        if not self.sparse_output and len(self._names) > MAX_DENSE:
+            raise ParameterError(
+                f"the table has {len(self._names)} columns, too many for a dense array; "
+                "use sparse_output=True"
+            )
+        parts: list[tuple[int, Part]] = []
+        counts: dict[str, int] = {}
+        base = 0
+        for name, encoder in self._encoders.items():
+            encoded = encoder.encode(as_kind(table.columns[name], self.kinds_[name]))
+            parts += [(base, part) for part in encoded.parts]
+            counts[name] = encoded.n_unseen
+            base += self._widths[name]
+        shape, dtype = (table.n_rows, len(self._names)), np.dtype(self.dtype)
+        rows = assemble(parts, shape, dtype)
+        return (rows if self.sparse_output else rows.toarray()), counts
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names: "age", "age=<missing>", "city=Rome", "when.year", "review:good".
+
+        Parameters
+        ----------
+        input_features : array of str or None, default=None
+            Must be the names of the table's columns, if given.
+        """
+        check_is_fitted(self)
+        if input_features is not None and list(input_features) != list(self.kinds_):
+            if len(input_features) != len(self.kinds_):
+                raise DataError(
+                    f"input_features should have length equal to {len(self.kinds_)}, "
+                    f"got {len(input_features)}"
+                )
+            if hasattr(self, "feature_names_in_"):
+                raise DataError("input_features is not equal to feature_names_in_")
+            renamed = dict(zip(self.kinds_, map(str, input_features), strict=True))
+            names = [t for n, e in self._encoders.items() for t in e.names(renamed[n])]
+            return np.array(distinct(names), dtype=object)
+        return np.array(self._names, dtype=object)
