@@ -49,7 +49,7 @@ def load(name: str) -> Data:
 
     Parameters
     ----------
-    name : {"imdb", "20newsgroups", "fashion_mnist", "iris", "digits"}
+    name : {"imdb", "20newsgroups", "fashion_mnist", "iris", "digits", "regression"}
 
     Returns
     -------
@@ -62,7 +62,7 @@ def load(name: str) -> Data:
         If neither the cache nor the raw files are there.
     """
     label, make = _RECIPES[name]
-    if name in ("iris", "digits"):
+    if name in ("iris", "digits", "regression"):
         return make()
     path = CACHE / f"{name}-{label}.npz"
     if not path.exists():
@@ -82,6 +82,8 @@ def recipe(name: str) -> str:
 
 def few_rows(data: Data, per_class: int = 8) -> Data:
     """Return a tiny subset with every class in it, for warming up a contender."""
+    if data.y_train.dtype.kind == "f":  # a regression has no classes
+        return Data(*(part[:64] for part in data))
     rows = np.concatenate(
         [np.flatnonzero(data.y_train == k)[:per_class] for k in np.unique(data.y_train)]
     )
@@ -159,12 +161,22 @@ def _digits() -> Data:
     return _bundled("digits", 16.0)
 
 
+def _regression() -> Data:
+    """Generate 10^6 rows of 100 normal features in float64, as BayesianRidge computes in it."""
+    generator = np.random.default_rng(0)
+    X = generator.standard_normal((1_001_000, 100))
+    # Real targets, where the other sets have labels.
+    y: Any = X @ generator.standard_normal(100) + 5.0 + generator.standard_normal(len(X))
+    return Data(X[:1_000_000], y[:1_000_000], X[1_000_000:], y[1_000_000:])
+
+
 _RECIPES: dict[str, tuple[str, Callable[[], Data]]] = {
     "imdb": ("tfidf12-sublinear", _imdb),
     "20newsgroups": ("tfidf1-sublinear", _newsgroups),
     "fashion_mnist": ("pixels", _fashion_mnist),
     "iris": ("raw", _iris),
     "digits": ("raw", _digits),
+    "regression": ("normal", _regression),
 }
 
 

@@ -96,13 +96,12 @@ class LaplacePosterior:
 
     def scores(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean (n, m) and covariance (n, m, m) of the scores in the basis, block by block."""
-        rows, m = self.mean.shape
-        d = X.shape[1]
+        rows, d = len(self.mean), X.shape[1]
         mean = np.asarray(X @ self.mean[:d], dtype=np.float64)
         if rows > d:
             mean = mean + self.mean[d]
         n = X.shape[0]
-        step = max(1, _BLOCK // (rows * m * m))
+        step = max(1, _BLOCK // (self.covariance.size_per_row + (0 if is_sparse(X) else d)))
         parts = []
         for start in range(0, n, step):
             block = X[start : start + step]

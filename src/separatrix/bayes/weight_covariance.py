@@ -38,6 +38,11 @@ class WeightCovariance(Protocol):
         """log det of the precision of Theta."""
         ...
 
+    @property
+    def size_per_row(self) -> int:
+        """Numbers that `of_scores` holds for every row at a time."""
+        ...
+
     def of_scores(self, X: Any) -> FloatArray:
         """Covariances of x'Theta, shape (n, m, m)."""
         ...
@@ -97,6 +102,11 @@ class FullCovariance:
         half, _ = scipy.linalg.lapack.dtrtri(factor, lower=1)
         return cls(np.tril(half).T.reshape(m, rows, m * rows), log_determinant)
 
+    @property
+    def size_per_row(self) -> int:
+        """Numbers that `of_scores` holds for every row at a time."""
+        return self.root.shape[0] * self.root.shape[2]
+
     def of_scores(self, X: Any) -> FloatArray:
         """Covariances of x'Theta, shape (n, m, m)."""
         roots = np.stack([_times(X, root) for root in self.root], axis=1)
@@ -143,6 +153,11 @@ class DiagonalCovariance:
         blocks = np.einsum("jk,ka,kb->jab", variances, basis, basis, optimize=True)
         blocks -= turned[:, :, None] * turned[:, None, :] / total[:, None, None]
         return cls(blocks, float(determinant + np.log(total / n_scores).sum()))
+
+    @property
+    def size_per_row(self) -> int:
+        """Numbers that `of_scores` holds for every row at a time."""
+        return self.blocks.shape[1] ** 2
 
     def of_scores(self, X: Any) -> FloatArray:
         """Covariances of x'Theta, shape (n, m, m)."""
@@ -217,6 +232,11 @@ class LowRankCovariance:
     @property
     def _shares(self) -> FloatArray:
         return self.values / (1 + self.values)
+
+    @property
+    def size_per_row(self) -> int:
+        """Numbers that `of_scores` holds for every row at a time."""
+        return self.vectors.shape[1] * self.vectors.shape[2]
 
     def of_scores(self, X: Any) -> FloatArray:
         """Covariances of x'Theta, shape (n, m, m)."""

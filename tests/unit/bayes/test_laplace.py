@@ -11,7 +11,12 @@ from scipy.special import expit, log_softmax, logsumexp
 from sklearn.datasets import load_iris, make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from separatrix import LaplaceLogisticRegression, LogisticRegression, regularization_path
+from separatrix import (
+    BayesianLinearRegression,
+    LaplaceLogisticRegression,
+    LogisticRegression,
+    regularization_path,
+)
 from separatrix.bayes.curvature import basis_of
 from separatrix.bayes.moderation import monte_carlo, normal_points, probit
 from separatrix.errors import DataError, ParameterError
@@ -416,3 +421,24 @@ def test_bad_calls():
         model.odds_ratios(reference="nobody")
     with pytest.raises(DataError, match="row 0, column 1"):
         model.predict_proba([[0.0, np.nan, 0.0]])
+
+
+def test_arviz_gets_named_draws(monkeypatch):
+    X, y = problem(3)
+    handed = {}
+
+    def keep(draws, *, coords, dims):
+        handed.update(draws=draws, coords=coords, dims=dims)
+        return handed
+
+    monkeypatch.setattr("separatrix.bayes.laplace_inference.draws_to_arviz", keep)
+    monkeypatch.setattr("separatrix.bayes.regression_draws.draws_to_arviz", keep)
+    LaplaceLogisticRegression().fit(X, y).to_arviz(10, random_state=0)
+    assert handed["draws"]["coef"].shape == (1, 10, 3, 3)
+    assert handed["draws"]["intercept"].shape == (1, 10, 3)
+    assert handed["coords"]["class"] == ["0", "1", "2"]
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    BayesianLinearRegression().fit(frame, y).to_arviz(10, random_state=0)
+    assert handed["draws"]["coef"].shape == (1, 10, 3)
+    assert handed["coords"]["feature"] == ["a", "b", "c"]
+    assert handed["dims"] == {"coef": ["feature"]}
