@@ -19,6 +19,7 @@ from scipy.linalg import helmert
 from scipy.special import expit
 
 from separatrix._core import Csr, column_gram, label_gram
+from separatrix.bayes.small_blas import small_blas
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.validation import is_sparse
@@ -97,8 +98,9 @@ class Curvature:
         basis = basis_of(m + 1)
         turn = basis[:-1] - basis[-1]
         blocks = kept.reshape(m, rows, m, rows)
-        blocks = np.einsum("ka,kilj->ailj", turn, blocks, optimize=True)
-        blocks = np.einsum("ailj,lb->aibj", blocks, turn, optimize=True)
+        with small_blas(rows):
+            blocks = np.einsum("ka,kilj->ailj", turn, blocks, optimize=True)
+            blocks = np.einsum("ailj,lb->aibj", blocks, turn, optimize=True)
         return np.ascontiguousarray(blocks.reshape(m * rows, m * rows))
 
     def _sparse(self, weighted: FloatArray, m: int) -> FloatArray:

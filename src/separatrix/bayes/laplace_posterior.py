@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.bayes.curvature import Curvature, basis_of
+from separatrix.bayes.small_blas import small_blas
 from separatrix.bayes.weight_covariance import (
     DiagonalCovariance,
     FullCovariance,
@@ -106,7 +107,8 @@ class LaplacePosterior:
         for start in range(0, n, step):
             block = X[start : start + step]
             block = block if is_sparse(block) else np.asarray(block, dtype=np.float64)
-            parts.append(self.covariance.of_scores(block))
+            with small_blas(rows):
+                parts.append(self.covariance.of_scores(block))
         return mean, np.concatenate(parts)
 
     def contrasts(self, directions: FloatArray) -> tuple[FloatArray, FloatArray]:

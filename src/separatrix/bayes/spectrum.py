@@ -12,7 +12,6 @@ Z = U S V', p = U't and rest = |t - U p|^2. Then, for any ridge,
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Self
 
@@ -22,7 +21,7 @@ import scipy.linalg
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
-from separatrix.solvers.blas import blas_threads
+from separatrix.bayes.small_blas import small_blas
 
 __all__ = ["Spectrum"]
 
@@ -31,8 +30,6 @@ FloatArray = npt.NDArray[np.float64]
 _EPS = float(np.finfo(np.float64).eps)
 #: The smallest noise variance: what is left where the data leave none.
 _LEAST_NOISE = 1e-290
-#: Order of a matrix from which on a second thread of BLAS pays.
-_WORTH_THREADS = 512
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Spectrum:
         """Decompose Z of shape (r, d) with its target of shape (r,)."""
         if len(Z) == 0:
             return cls(np.empty(0), np.empty((Z.shape[1], 0)), np.empty(0), 0.0, size)
-        with blas_threads(1) if min(Z.shape) < _WORTH_THREADS else nullcontext():
+        with small_blas(min(Z.shape)):
             left, values, right = scipy.linalg.svd(Z, full_matrices=False, check_finite=False)
         projection = left.T @ target
         outside = target - left @ projection

@@ -12,9 +12,10 @@ from typing import Any, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from separatrix.bayes.curvature import Curvature, basis_of
+from separatrix.bayes.lanczos import leading_pairs
+from separatrix.bayes.small_blas import small_blas
 from separatrix.errors import DataError
 
 __all__ = [
@@ -26,8 +27,9 @@ __all__ = [
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Variance of a flat intercept in units of what the data leave of it, where it must be finite.
-_NEARLY_FLAT = 1e6
+#: Variance of a flat intercept in units of what the data leave of it, where it must be finite; much
+#: more would drown the other directions in the rounding of float32 data.
+_NEARLY_FLAT = 1e4
 
 
 class WeightCovariance(Protocol):
@@ -90,22 +92,24 @@ class FullCovariance:
         rows, m = curvature.shape
         precision = curvature.matrix()
         precision[np.diag_indices(m * rows)] += np.tile(prior_precisions(curvature, C), m)
-        try:
-            factor = scipy.linalg.cholesky(precision, lower=True, check_finite=False)
-        except scipy.linalg.LinAlgError:
-            raise DataError(
-                "the posterior is improper: some direction of the weights has neither a prior nor "
-                "data; use a penalty, or penalize_intercept=True"
-            ) from None
+        with small_blas(m * rows):
+            try:
+                factor = scipy.linalg.cholesky(precision, lower=True, check_finite=False)
+            except scipy.linalg.LinAlgError:
+                raise DataError(
+                    "the posterior is improper: some direction of the weights has neither a prior "
+                    "nor data; use penalize_intercept=True"
+                ) from None
+            # Only the root of the covariance is needed, the transpose of this.
+            half, _ = scipy.linalg.lapack.dtrtri(factor, lower=1)
         log_determinant = 2 * float(np.log(np.diagonal(factor)).sum())
-        # Only the root of the covariance is needed: the transpose of this is upper triangular.
-        half, _ = scipy.linalg.lapack.dtrtri(factor, lower=1)
         return cls(np.tril(half).T.reshape(m, rows, m * rows), log_determinant)
 
     @property
     def size_per_row(self) -> int:
         """Numbers that `of_scores` holds for every row at a time."""
-        return self.root.shape[0] * self.root.shape[2]
+        m, _, order = self.root.shape
+        return int(m * order)
 
     def of_scores(self, X: Any) -> FloatArray:
         """Covariances of x'Theta, shape (n, m, m)."""
@@ -157,7 +161,7 @@ class DiagonalCovariance:
     @property
     def size_per_row(self) -> int:
         """Numbers that `of_scores` holds for every row at a time."""
-        return self.blocks.shape[1] ** 2
+        return int(self.blocks.shape[1] ** 2)
 
     def of_scores(self, X: Any) -> FloatArray:
         """Covariances of x'Theta, shape (n, m, m)."""
@@ -198,7 +202,7 @@ class LowRankCovariance:
 
     @classmethod
     def of(cls, curvature: Curvature, C: float, rank: int) -> Self:
-        """By Lanczos iterations, a pass over the data each (Lehoucq, Sorensen & Yang 1998)."""
+        """By Lanczos iterations, a pass over the data each."""
         rows, m = curvature.shape
         precision = prior_precisions(curvature, C)
         if precision[-1] == 0:
@@ -216,12 +220,8 @@ class LowRankCovariance:
             theta = scale[:, None] * vector.reshape(rows, m)
             return (scale[:, None] * curvature.product(theta)).ravel()
 
-        rank = min(rank, order - 1)
-        operator = LinearOperator((order, order), matvec=apply, dtype=np.float64)
-        # A start of its own, for the same result in every run.
-        start = np.random.RandomState(0).standard_normal(order)
-        values, vectors = eigsh(operator, k=rank, v0=start)
-        return cls(scale, np.maximum(values, 0.0), vectors.reshape(rows, m, rank))
+        values, vectors = leading_pairs(apply, order, rank)
+        return cls(scale, np.maximum(values, 0.0), vectors.reshape(rows, m, -1))
 
     @property
     def log_determinant(self) -> float:
@@ -236,7 +236,7 @@ class LowRankCovariance:
     @property
     def size_per_row(self) -> int:
         """Numbers that `of_scores` holds for every row at a time."""
-        return self.vectors.shape[1] * self.vectors.shape[2]
+        return int(self.vectors.shape[1] * self.vectors.shape[2])
 
     def of_scores(self, X: Any) -> FloatArray:
         """Covariances of x'Theta, shape (n, m, m)."""

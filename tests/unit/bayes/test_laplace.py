@@ -206,14 +206,23 @@ def test_diagonal_and_low_rank_against_full(classes):
     }
     full, low = fits["full"], fits["low_rank"]
     # Twelve rows have at most 12 (K - 1) directions of curvature: low rank is exact.
-    np.testing.assert_allclose(low.predict_proba(X), full.predict_proba(X), atol=1e-6)
+    # But for a flat intercept, which is taken as very wide.
+    np.testing.assert_allclose(low.predict_proba(X), full.predict_proba(X), atol=1e-4)
     np.testing.assert_allclose(
-        low.credible_interval().coef, full.credible_interval().coef, atol=1e-5
+        low.credible_interval().coef, full.credible_interval().coef, atol=1e-3
     )
     np.testing.assert_allclose(
-        low.credible_interval().intercept, full.credible_interval().intercept, atol=1e-3
+        low.credible_interval().intercept, full.credible_interval().intercept, atol=1e-2
     )
-    assert low.posterior_.log_evidence == pytest.approx(full.posterior_.log_evidence, abs=1e-3)
+    assert low.posterior_.log_evidence == pytest.approx(full.posterior_.log_evidence, abs=1e-2)
+    proper = [
+        LaplaceLogisticRegression(
+            2.0, tol=1e-12, covariance=kind, rank=36, penalize_intercept=True
+        ).fit(X, y)
+        for kind in ("full", "low_rank")
+    ]
+    np.testing.assert_allclose(*[model.predict_proba(X) for model in proper], atol=1e-8)
+    assert proper[0].log_evidence() == pytest.approx(proper[1].log_evidence(), abs=1e-7)
     np.testing.assert_allclose(
         low.sample_weights(40_000, 0).std(axis=0),
         full.sample_weights(40_000, 0).std(axis=0),
