@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import bayes, flat, online, small
+from benchmarks.cases import bayes, files, flat, online, small, text
 from benchmarks.spec import Case
 
-CASES: tuple[Case, ...] = (*flat.CASES, *online.CASES, *small.CASES, *bayes.CASES)
+CASES: tuple[Case, ...] = (
+    *flat.CASES,
+    *online.CASES,
+    *small.CASES,
+    *text.CASES,
+    *files.CASES,
+    *bayes.CASES,
+)
 
 
 def select(names: list[str]) -> list[Case]:

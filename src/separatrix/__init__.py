@@ -23,8 +23,10 @@ if TYPE_CHECKING:
         bayes_action,
         posterior_risk,
     )
+    from separatrix.data import Dataset, read
     from separatrix.features import (
         Conjunctions,
+        Hasher,
         JointMap,
         MessageText,
         PixelGrid,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         RadialBasis,
         SpamFeatures,
         TableEncoder,
+        TextVectorizer,
         message_text,
     )
     from separatrix.linear import (
@@ -51,8 +54,10 @@ __all__ = [
     "BetaBernoulli",
     "Conjunctions",
     "CostMatrix",
+    "Dataset",
     "DirichletCategorical",
     "GammaPoisson",
+    "Hasher",
     "JointMap",
     "LaplaceLogisticRegression",
     "LinearClassifier",
@@ -70,9 +75,11 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "TableEncoder",
+    "TextVectorizer",
     "bayes_action",
     "message_text",
     "posterior_risk",
+    "read",
     "regularization_path",
 ]
 
@@ -84,8 +91,10 @@ _HOMES = {
     "BetaBernoulli": "bayes",
     "Conjunctions": "features.conjunctions",
     "CostMatrix": "bayes",
+    "Dataset": "data",
     "DirichletCategorical": "bayes",
     "GammaPoisson": "bayes",
+    "Hasher": "features.hasher",
     "JointMap": "features.joint",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
@@ -103,8 +112,10 @@ _HOMES = {
     "SpamFeatures": "features.spam",
     "TableEncoder": "features.tables",
     "bayes_action": "bayes",
+    "TextVectorizer": "features.text",
     "message_text": "features.messages",
     "posterior_risk": "bayes",
+    "read": "data",
     "regularization_path": "linear.path",
 }
 

@@ -1,5 +1,6 @@
 """Typed stub of the Rust extension; checked against the built module by the tests."""
 
+import os
 from typing import Any, final
 
 import numpy as np
@@ -27,6 +28,68 @@ class Dense:
     def shape(self) -> tuple[int, int]: ...
     def check(self, n_threads: int) -> bool: ...
 
+_Words = tuple[bytes, npt.NDArray[np.int64]]
+_Coded = tuple[npt.NDArray[np.int32], _Words]
+
+@final
+class Block:
+    def __new__(cls, data: bytes, first_line: int) -> Block: ...
+    @property
+    def first_line(self) -> int: ...
+    def data(self) -> bytes: ...
+
+@final
+class Source:
+    def __new__(cls, origin: bytes | str | os.PathLike[str]) -> Source: ...
+    @property
+    def packing(self) -> str | None: ...
+    def peek(self, n: int) -> bytes: ...
+    def read(self, n: int | None) -> bytes: ...
+    def block(self, n: int | None, groups: bool) -> Block | None: ...
+
+def read_svmlight(
+    block: Block, zero_based: bool | None, n_features: int | None, n_threads: int
+) -> tuple[
+    tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]],
+    npt.NDArray[np.int64] | None,
+    tuple[_Ints, _Ints, npt.NDArray[np.float64]],
+    int,
+    bool,
+    tuple[int | None, int | None],
+]: ...
+def read_conll(
+    block: Block, layout: str, shape: tuple[int, int] | None, n_threads: int
+) -> tuple[npt.NDArray[np.int64], list[_Coded], tuple[_Words, npt.NDArray[np.int64]]]: ...
+def read_crfsuite(
+    block: Block, n_threads: int
+) -> tuple[
+    npt.NDArray[np.int64],
+    _Coded,
+    tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]],
+    _Words,
+    npt.NDArray[np.float64],
+]: ...
+def write_svmlight(
+    labels: npt.NDArray[np.float64],
+    label_starts: npt.NDArray[np.int64],
+    queries: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    indices: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    base: int,
+    first: int,
+    last: int,
+) -> bytes: ...
+def write_crfsuite(
+    starts: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.int64],
+    label_names: _Words,
+    rows: npt.NDArray[np.int64],
+    indices: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+    attributes: _Words,
+) -> bytes: ...
 def scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Floats: ...
 def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats: ...
 def row_scores(design: Csr | Dense, rows: _Ints, w: _Floats) -> _Floats: ...
@@ -250,3 +313,98 @@ def column_descent(
 def column_gram(
     design: Csr, columns: npt.NDArray[np.int64], weights: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]: ...
+def hash_features(
+    rows: Any, input_type: str, n_features: int, alternate_sign: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
+
+@final
+class Characters:
+    def __new__(
+        cls,
+        properties: npt.NDArray[np.uint8],
+        replaced: npt.NDArray[np.uint32],
+        replacements: list[str],
+        sigma: str,
+        final_sigma: str,
+        lowercase: bool,
+        ascii: bool,
+    ) -> Characters: ...
+
+@final
+class TextAnalyzer:
+    def __new__(
+        cls, characters: Characters, kind: str, min_n: int, max_n: int, stop_words: list[str]
+    ) -> TextAnalyzer: ...
+
+@final
+class TextColumn:
+    def __new__(cls, chunks: list[tuple[_Ints, npt.NDArray[np.uint8]]]) -> TextColumn: ...
+
+@final
+class TextCounter:
+    def __new__(cls, analyzer: TextAnalyzer, tally: str) -> TextCounter: ...
+    @staticmethod
+    def restored(
+        analyzer: TextAnalyzer, tally: str, terms: TextTerms, n_documents: int
+    ) -> TextCounter: ...
+    @property
+    def n_documents(self) -> int: ...
+    def feed(
+        self,
+        documents: Any,
+        classes: npt.NDArray[np.uint8] | None,
+        keep: bool,
+        n_threads: int,
+    ) -> int: ...
+    def finish(self, low: float, high: float, n_threads: int) -> TextTerms: ...
+    def rows(self, terms: TextTerms, n_threads: int) -> TextRows: ...
+
+@final
+class TextTerms:
+    def __new__(
+        cls,
+        names: npt.NDArray[np.uint8],
+        ends: npt.NDArray[np.int64],
+        kind: str,
+        frequency: npt.NDArray[np.uint32] | None = None,
+        counts: npt.NDArray[np.uint64] | None = None,
+    ) -> TextTerms: ...
+    @property
+    def n_terms(self) -> int: ...
+    def names(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]: ...
+    def frequency(self) -> npt.NDArray[np.uint32]: ...
+    def counts(self) -> npt.NDArray[np.uint64]: ...
+    def restricted(self, keep: npt.NDArray[np.bool_]) -> TextTerms: ...
+
+@final
+class TextIndex:
+    def __new__(cls, analyzer: TextAnalyzer, terms: TextTerms) -> TextIndex: ...
+    def rows(self, documents: Any, n_threads: int) -> TextRows: ...
+
+@final
+class TextRows:
+    @property
+    def n_rows(self) -> int: ...
+    def frequency(self, n_features: int) -> npt.NDArray[np.float64]: ...
+    def counts(
+        self, n_features: int, classes: npt.NDArray[np.uint8], binary: bool
+    ) -> npt.NDArray[np.float64]: ...
+    def weigh(
+        self,
+        n_features: int,
+        binary: bool,
+        sublinear: bool,
+        idf: npt.NDArray[np.float64] | None,
+        norm: str,
+        scale: npt.NDArray[np.float64] | None,
+        single: bool,
+        n_threads: int,
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], _Floats]: ...
+
+def hash_text(
+    analyzer: TextAnalyzer,
+    documents: Any,
+    n_features: int,
+    alternate_sign: bool,
+    n_threads: int,
+) -> TextRows: ...

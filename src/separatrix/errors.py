@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 __all__ = [
     "ConvergenceWarning",
     "DataError",
+    "FormatError",
     "MissingPackageError",
     "NotFittedError",
     "ParameterError",
@@ -24,8 +25,38 @@ class DataError(SeparatrixError, ValueError):
     """The data cannot be used; the message names the place and says what to do."""
 
 
+class FormatError(DataError):
+    """A file does not follow its format: ``train.svm:17: index 12 after 40: indices must rise``.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.
+    line : int or None
+        Line of the file, from one, where a line is to blame.
+    file : str or None
+        Path of the file as it was given.
+
+    Examples
+    --------
+    >>> str(FormatError("no label", 3, "train.svm"))
+    'train.svm:3: no label'
+    """
+
+    def __init__(self, message: str, line: int | None = None, file: str | None = None) -> None:
+        super().__init__(message, line, file)
+        self.message, self.line, self.file = message, line, file
+
+    def __str__(self) -> str:
+        if self.file is None:
+            place = "" if self.line is None else f"line {self.line}: "
+        else:
+            place = f"{self.file}: " if self.line is None else f"{self.file}:{self.line}: "
+        return place + self.message
+
+
 class MissingPackageError(SeparatrixError, ImportError):
-    """An optional package is not installed; the message names it."""
+    """An optional package is not installed; the message names it or the extra that brings it."""
 
 
 class ParameterError(SeparatrixError, ValueError):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from separatrix import _core
 
-ALLOWED = (TypeError, ValueError, OverflowError)
+ALLOWED = (TypeError, ValueError, OverflowError, OSError)  # OSError: a path that is not there
 N, D, K = 6, 3, 2
 
 
@@ -176,7 +176,7 @@ def public_names():
     return {
         name
         for name, member in inspect.getmembers(_core)
-        if not name.startswith("_") and callable(member)
+        if not name.startswith("_") and callable(member) and member is not _core.TextRows
     }
 
 
@@ -215,7 +215,57 @@ def proximal_calls():
     }  # fmt: skip
 
 
-CALLS = {**valid_calls(), **online_calls(), **proximal_calls()}
+def format_calls():
+    def block(text):
+        return _core.Block(text, 1)
+
+    def integers(*values):
+        return np.array(values, dtype=np.int64)
+
+    words = (b"ab", integers(0, 1, 2))
+    return {
+        "Block": [b"1 2:3", 1],
+        "Source": [b"1 2:3"],
+        "read_svmlight": [block(b"1 2:3\n"), None, None, 2],
+        "read_conll": [block(b"a b\n"), "auto", None, 2],
+        "read_crfsuite": [block(b"a\tb\n"), 2],
+        "write_svmlight": [
+            np.ones(1), integers(0, 1), integers(), integers(0, 1), integers(3), np.ones(1),
+            1, 0, 1,
+        ],
+        "write_crfsuite": [
+            integers(0, 1), np.ones(1), integers(1), words, integers(0, 1), integers(0), np.ones(1),
+            words,
+        ],
+    }  # fmt: skip
+
+
+def text_calls():
+    properties = np.zeros(0x110000, dtype=np.uint8)
+    properties[ord("a") : ord("z") + 1] = 1
+    characters = [properties, np.array([200], dtype=np.uint32), ["e"], "s", "t", True, False]
+    analyzer = _core.TextAnalyzer(_core.Characters(*characters), "word", 1, 2, ["and"])
+    names = [np.frombuffer(b"aaa bb", dtype=np.uint8), np.array([2, 6]), "word"]
+    column = [(np.array([0, 5, 7], dtype=np.int32), np.frombuffer(b"aa bbcc", dtype=np.uint8))]
+    return {
+        "Characters": characters,
+        "TextAnalyzer": [_core.Characters(*characters), "word", 1, 2, ["and"]],
+        "TextColumn": [column],
+        "TextCounter": [analyzer, "occurrences"],
+        "TextTerms": [*names, np.ones(2, np.uint32), np.ones((2, 2), np.uint64)],
+        "TextIndex": [analyzer, _core.TextTerms(*names)],
+        "hash_text": [analyzer, ["aa bb", "cc"], 16, True, 2],
+        "hash_features": [[{"a": 1}, {"b": "c"}], "dict", 16, True],
+    }
+
+
+CALLS = {
+    **valid_calls(),
+    **online_calls(),
+    **proximal_calls(),
+    **format_calls(),
+    **text_calls(),
+}
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

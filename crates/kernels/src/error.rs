@@ -43,6 +43,17 @@ pub enum KernelError {
         /// The length it must have.
         expected: usize,
     },
+    /// A file does not follow its format.
+    #[error("{}{message}", if *line == 0 { String::new() } else { format!("line {line}: ") })]
+    Format {
+        /// Line of the file, from one; zero where no line is to blame.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// A file cannot be read.
+    #[error("{0}")]
+    Read(String),
     /// An argument has a value that is not allowed.
     #[error("{0}")]
     Argument(String),

@@ -9,9 +9,11 @@ use std::sync::OnceLock;
 
 mod gather;
 mod lanes;
+mod mask;
 
 pub use gather::{Gather, Index};
 pub use lanes::{Lanes, Packed};
+pub use mask::{MASK_BLOCK, words_mask};
 
 /// Work to be compiled once per instruction set.
 pub trait Task {

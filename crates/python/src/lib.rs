@@ -4,7 +4,9 @@ mod arrays;
 mod design;
 mod dual;
 mod errors;
+mod formats;
 mod fused;
+mod hasher;
 mod interior;
 mod online;
 mod pixels;
@@ -14,6 +16,7 @@ mod run;
 mod sparse;
 mod state;
 mod stochastic;
+mod text;
 
 use pyo3::prelude::*;
 
@@ -41,6 +44,11 @@ mod _core {
     use super::dual::{DualBinary, DualMulticlass};
 
     #[pymodule_export]
+    use super::formats::{
+        Block, Source, read_conll, read_crfsuite, read_svmlight, write_crfsuite, write_svmlight,
+    };
+
+    #[pymodule_export]
     use super::fused::{fused_value_and_grad, gram, label_gram, losses_at, moments};
 
     #[pymodule_export]
@@ -48,6 +56,14 @@ mod _core {
 
     #[pymodule_export]
     use super::quadratic::{column_descent, column_gram, quadratic_descent};
+
+    #[pymodule_export]
+    use super::hasher::hash_features;
+
+    #[pymodule_export]
+    use super::text::column::TextColumn;
+    #[pymodule_export]
+    use super::text::{Characters, TextAnalyzer, TextCounter, TextIndex, TextRows, TextTerms, hash_text};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,6 +1,7 @@
 """From raw data to columns of numbers."""
 
 from separatrix.features.conjunctions import Conjunctions
+from separatrix.features.hasher import Hasher
 from separatrix.features.joint import JointMap
 from separatrix.features.messages import message_text
 from separatrix.features.pixels import PixelGrid
@@ -8,10 +9,12 @@ from separatrix.features.polynomial import Polynomial
 from separatrix.features.radial import RadialBasis
 from separatrix.features.spam import MessageText, SpamFeatures
 from separatrix.features.tables import ColumnReport, TableEncoder
+from separatrix.features.text import TextVectorizer
 
 __all__ = [
     "ColumnReport",
     "Conjunctions",
+    "Hasher",
     "JointMap",
     "MessageText",
     "PixelGrid",
@@ -19,5 +22,6 @@ __all__ = [
     "RadialBasis",
     "SpamFeatures",
     "TableEncoder",
+    "TextVectorizer",
     "message_text",
 ]

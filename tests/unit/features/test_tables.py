@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.features import TableEncoder, tables
+from separatrix.features import TableEncoder
 from separatrix.features.columns import is_missing
 
 TABLE = {
@@ -202,13 +202,6 @@ def test_times_and_zones():
     )
 
 
-@pytest.fixture
-def vectorizer(monkeypatch):
-    """Stand in for TextVectorizer, whose arguments and output are scikit-learn's."""
-    monkeypatch.setattr(tables, "_text_vectorizer", lambda options: TfidfVectorizer(**options))
-
-
-@pytest.mark.usefixtures("vectorizer")
 def test_text_columns():
     texts = ["the cat sat on the mat", "a dog ran in the park", None, "the dog and the cat met"]
     table = {"n": [1.0, 2.0, 3.0, 4.0], "text": texts, "flag": [True, False, True, True]}

@@ -9,7 +9,7 @@ import numpy as np
 
 from separatrix.bayes.estimates import Kind, credible_interval
 from separatrix.bayes.interchange import draws_to_arviz
-from separatrix.bayes.posterior import FloatArray
+from separatrix.bayes.posterior import FloatArray, generator_from
 from separatrix.errors import DataError, ParameterError
 
 __all__ = ["ConjugateFamily", "ScalarFamily", "check_proper", "observations", "total"]
@@ -188,7 +188,8 @@ class ScalarFamily(ConjugateFamily):
         return float(self.distribution.median())
 
     def _draw(self, size: int | tuple[int, ...], random_state: Any) -> FloatArray:
-        return np.asarray(self.distribution.rvs(size=size, random_state=random_state))
+        generator = generator_from(random_state)
+        return np.asarray(self.distribution.rvs(size=size, random_state=generator))
 
 
 def check_proper(family: str, **parameters: Any) -> None:

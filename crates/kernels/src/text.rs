@@ -1,0 +1,49 @@
+//! Raw text to rows of a sparse matrix: analysis, vocabulary, hashing, weighting.
+//!
+//! A document becomes *units* ([`analyze`]): words, character n-grams, or strings that came analyzed. Units
+//! are numbered ([`strings`]), sequences of words by pairs of numbers ([`pairs`]), all of it batch by batch
+//! ([`count`]); [`finish`] prunes and sorts what was counted into [`terms`], [`lookup`] finds the terms in new
+//! documents, [`hashing`] needs no vocabulary at all. Each way ends in [`rows`], columns in rising order,
+//! that [`weigh`] turns into a CSR matrix.
+//!
+//! Numbers given on the way depend on the threads; terms are sorted by name and rows by column before any
+//! value is computed, so that the result does not.
+
+pub mod analyze;
+pub mod batch;
+pub mod characters;
+pub mod count;
+pub mod finish;
+pub mod hashing;
+pub mod lookup;
+mod pairs;
+pub mod rows;
+mod sort;
+pub mod strings;
+pub mod terms;
+#[cfg(test)]
+mod tests;
+pub mod weigh;
+
+use rayon::prelude::*;
+
+use crate::threads::with_threads;
+
+/// No number: of a string that is not in a table, of a term that has no column.
+pub const NONE: u32 = u32::MAX;
+
+/// Bytes of text below which one thread is faster than two.
+const SMALL: usize = 1 << 17;
+
+/// Threads for `n_bytes` of text.
+fn threads_for(n_bytes: usize, n_threads: usize) -> usize {
+    if n_bytes < SMALL { 1 } else { n_threads }
+}
+
+/// `work` on every item, results in the order of the items; in parallel when there is more than one thread.
+fn each<I: Send, R: Send>(n_threads: usize, items: Vec<I>, work: impl Fn(I) -> R + Sync + Send) -> Vec<R> {
+    if n_threads <= 1 || items.len() < 2 {
+        return items.into_iter().map(work).collect();
+    }
+    with_threads(n_threads, || items.into_par_iter().with_max_len(1).map(work).collect())
+}

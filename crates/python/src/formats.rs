@@ -1,0 +1,307 @@
+//! Files and their formats: sources of lines, readers and writers.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use separatrix_kernels::formats::conll::{self, Column, Layout};
+use separatrix_kernels::formats::intern::Interner;
+use separatrix_kernels::formats::lines::Block as Lines;
+use separatrix_kernels::formats::source::{Source as Stream, Unit};
+use separatrix_kernels::formats::svmlight::{self, Either, Options, Svmlight};
+use separatrix_kernels::formats::{crfsuite, crfsuite_write, svmlight_write};
+
+use crate::arrays::vector;
+use crate::errors::data_error;
+use crate::run::run;
+
+type Integers<'py> = Bound<'py, PyArray1<i64>>;
+type Floats<'py> = Bound<'py, PyArray1<f64>>;
+/// Words one after another, and where each begins.
+type Words<'py> = (Bound<'py, PyBytes>, Integers<'py>);
+/// The number of the word of each token, and the words.
+type Coded<'py> = (Bound<'py, PyArray1<i32>>, Words<'py>);
+
+fn integers(py: Python<'_>, values: Vec<usize>) -> Integers<'_> {
+    PyArray1::from_vec(py, values.into_iter().map(|value| value as i64).collect())
+}
+
+fn words(py: Python<'_>, interner: Interner) -> Words<'_> {
+    let (bytes, starts) = interner.into_parts();
+    (PyBytes::new(py, &bytes), PyArray1::from_vec(py, starts))
+}
+
+/// Numbers fit: there are fewer than 2^30 words.
+fn narrow(py: Python<'_>, codes: Vec<u32>) -> Bound<'_, PyArray1<i32>> {
+    PyArray1::from_vec(py, codes.into_iter().map(|code| code as i32).collect())
+}
+
+fn coded(py: Python<'_>, column: Column) -> Coded<'_> {
+    (narrow(py, column.codes), words(py, column.words))
+}
+
+/// Block(data, first_line)
+///
+/// Whole lines of a file; `first_line` is the number of the first, from one.
+#[pyclass(frozen, module = "separatrix._core")]
+pub struct Block {
+    lines: Lines,
+}
+
+#[pymethods]
+impl Block {
+    #[new]
+    fn new(data: &[u8], first_line: usize) -> Self {
+        Self { lines: Lines { bytes: data.to_vec(), first_line } }
+    }
+
+    /// Number of the first line in the file.
+    #[getter]
+    fn first_line(&self) -> usize {
+        self.lines.first_line
+    }
+
+    /// The lines.
+    fn data<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.lines.bytes)
+    }
+}
+
+/// Source(origin)
+///
+/// The plain bytes of a file (a path) or of bytes in memory, unpacked when they are gzip or Zstandard.
+#[pyclass(frozen, module = "separatrix._core")]
+pub struct Source {
+    stream: Mutex<Stream>,
+}
+
+#[derive(FromPyObject)]
+enum Origin {
+    Bytes(Vec<u8>),
+    Path(PathBuf),
+}
+
+#[pymethods]
+impl Source {
+    #[new]
+    fn new(py: Python<'_>, origin: Origin) -> PyResult<Self> {
+        let stream = run(py, 0, |_| match origin {
+            Origin::Bytes(bytes) => Stream::from_bytes(bytes),
+            Origin::Path(path) => Stream::open(&path),
+        })?;
+        Ok(Self { stream: Mutex::new(stream) })
+    }
+
+    /// "gzip", "Zstandard" or None.
+    #[getter]
+    fn packing(&self) -> Option<&'static str> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner).packing()
+    }
+
+    /// Up to `n` of the next bytes, which stay in place.
+    fn peek<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = run(py, n, |_| {
+            let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(stream.peek(n)?.to_vec())
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Up to `n` of the next bytes (all of them for None); none at the end.
+    fn read<'py>(&self, py: Python<'py>, n: Option<usize>) -> PyResult<Bound<'py, PyBytes>> {
+        let n = n.unwrap_or(usize::MAX);
+        let bytes =
+            run(py, n, |flag| self.stream.lock().unwrap_or_else(PoisonError::into_inner).read(n, flag))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The next `n` lines (all for None), or groups of lines parted by blank ones; None at the end.
+    fn block(&self, py: Python<'_>, n: Option<usize>, groups: bool) -> PyResult<Option<Block>> {
+        let unit = if groups { Unit::Group } else { Unit::Line };
+        let lines = run(py, usize::MAX, |flag| {
+            let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+            stream.block(n.unwrap_or(usize::MAX), unit, flag)
+        })?;
+        Ok(lines.map(|lines| Block { lines }))
+    }
+}
+
+/// What a text of so many bytes costs to read, in multiply-adds.
+fn work(block: &Block) -> usize {
+    block.lines.bytes.len().saturating_mul(4)
+}
+
+/// Labels and where those of each row begin, queries, the CSR arrays, columns, whether they counted from zero, and
+/// the first line with several labels and with none.
+type SvmlightArrays<'py> = (
+    (Floats<'py>, Integers<'py>),
+    Option<Integers<'py>>,
+    (Bound<'py, PyAny>, Bound<'py, PyAny>, Floats<'py>),
+    usize,
+    bool,
+    (Option<usize>, Option<usize>),
+);
+
+/// svmlight text to labels, queries and a sparse matrix; see the kernel.
+#[pyfunction]
+pub fn read_svmlight<'py>(
+    py: Python<'py>,
+    block: &Block,
+    zero_based: Option<bool>,
+    n_features: Option<usize>,
+    n_threads: usize,
+) -> PyResult<SvmlightArrays<'py>> {
+    let options = Options { zero_based, n_features };
+    Ok(match run(py, work(block), |flag| svmlight::read(&block.lines, &options, n_threads, flag))? {
+        Either::Narrow(rows) if i32::try_from(rows.values.len()).is_ok() => {
+            arrays(py, rows, |starts, indices| {
+                let starts = starts.into_iter().map(|start| start as i32).collect();
+                (PyArray1::from_vec(py, starts).into_any(), PyArray1::from_vec(py, indices).into_any())
+            })
+        }
+        Either::Narrow(rows) => arrays(py, rows, |starts, indices| {
+            let indices = indices.into_iter().map(i64::from).collect();
+            (integers(py, starts).into_any(), PyArray1::from_vec(py, indices).into_any())
+        }),
+        Either::Wide(rows) => arrays(py, rows, |starts, indices| {
+            (integers(py, starts).into_any(), PyArray1::from_vec(py, indices).into_any())
+        }),
+    })
+}
+
+/// The arrays of a file; `wrap` makes row pointer and columns of one width.
+fn arrays<'py, I>(
+    py: Python<'py>,
+    rows: Svmlight<I>,
+    wrap: impl FnOnce(Vec<usize>, Vec<I>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>),
+) -> SvmlightArrays<'py> {
+    let queries = (!rows.queries.is_empty()).then(|| PyArray1::from_vec(py, rows.queries));
+    let (starts, indices) = wrap(rows.starts, rows.indices);
+    (
+        (PyArray1::from_vec(py, rows.labels), integers(py, rows.label_starts)),
+        queries,
+        (starts, indices, PyArray1::from_vec(py, rows.values)),
+        rows.n_features,
+        rows.zero_based,
+        (rows.several, rows.none),
+    )
+}
+
+/// Where sentences begin, the columns, and comments with the sentence that each belongs to.
+type Sentences<'py> = (Integers<'py>, Vec<Coded<'py>>, (Words<'py>, Integers<'py>));
+
+/// CoNLL text to numbered words; `layout` is "auto", "space", "tab" or "universal", `shape` the number of columns and
+/// the line that told it where an earlier block did.
+#[pyfunction]
+#[pyo3(signature = (block, layout, shape, n_threads))]
+pub fn read_conll<'py>(
+    py: Python<'py>,
+    block: &Block,
+    layout: &str,
+    shape: Option<(usize, usize)>,
+    n_threads: usize,
+) -> PyResult<Sentences<'py>> {
+    let layout = match layout {
+        "auto" => conll::layout_of(&block.lines),
+        "space" => Layout::Space,
+        "tab" => Layout::Tab,
+        "universal" => Layout::Universal,
+        other => return Err(data_error(format!("there is no layout {other:?}"))),
+    };
+    if shape.is_some_and(|(columns, _)| columns > 1 << 20) {
+        return Err(data_error("there are too many columns".into()));
+    }
+    let read = run(py, work(block), |flag| conll::read(&block.lines, layout, shape, n_threads, flag))?;
+    let columns = read.columns.into_iter().map(|column| coded(py, column)).collect();
+    let (ends, sentences): (Vec<usize>, Vec<usize>) = read.comment_ends.into_iter().unzip();
+    let starts = std::iter::once(0).chain(ends).collect();
+    let comments = (PyBytes::new(py, &read.comments), integers(py, starts));
+    Ok((integers(py, read.starts), columns, (comments, integers(py, sentences))))
+}
+
+/// Where sequences begin, labels, CSR arrays of the items, attributes, and weights of the sequences.
+type Sequences<'py> = (
+    Integers<'py>,
+    Coded<'py>,
+    (Integers<'py>, Bound<'py, PyArray1<i32>>, Floats<'py>),
+    Words<'py>,
+    Floats<'py>,
+);
+
+/// CRFsuite text to labels and sparse rows.
+#[pyfunction]
+pub fn read_crfsuite<'py>(py: Python<'py>, block: &Block, n_threads: usize) -> PyResult<Sequences<'py>> {
+    let read = run(py, work(block), |flag| crfsuite::read(&block.lines, n_threads, flag))?;
+    Ok((
+        integers(py, read.starts),
+        coded(py, read.labels),
+        (integers(py, read.rows), narrow(py, read.indices), PyArray1::from_vec(py, read.values)),
+        words(py, read.attributes),
+        PyArray1::from_vec(py, read.weights),
+    ))
+}
+
+/// svmlight text of rows `first` to `last`; `base` (0 or 1) is added to every column.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the arrays of a labeled sparse matrix")]
+pub fn write_svmlight<'py>(
+    py: Python<'py>,
+    labels: PyReadonlyArray1<'py, f64>,
+    label_starts: PyReadonlyArray1<'py, i64>,
+    queries: PyReadonlyArray1<'py, i64>,
+    starts: PyReadonlyArray1<'py, i64>,
+    indices: PyReadonlyArray1<'py, i64>,
+    values: PyReadonlyArray1<'py, f64>,
+    base: i64,
+    first: usize,
+    last: usize,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let rows = svmlight_write::Rows {
+        labels: vector("labels", &labels)?,
+        label_starts: vector("label_starts", &label_starts)?,
+        queries: vector("queries", &queries)?,
+        starts: vector("starts", &starts)?,
+        indices: vector("indices", &indices)?,
+        values: vector("values", &values)?,
+        base,
+    };
+    let text = run(py, rows.values.len().saturating_mul(16), |_| svmlight_write::write(&rows, first, last))?;
+    Ok(PyBytes::new(py, &text))
+}
+
+/// A dictionary that Python hands over: the words one after another, and where each begins.
+type WordArrays<'py> = (Bound<'py, PyBytes>, PyReadonlyArray1<'py, i64>);
+
+/// CRFsuite text of all sequences.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the arrays of labeled sequences")]
+pub fn write_crfsuite<'py>(
+    py: Python<'py>,
+    starts: PyReadonlyArray1<'py, i64>,
+    weights: PyReadonlyArray1<'py, f64>,
+    labels: PyReadonlyArray1<'py, i64>,
+    label_names: WordArrays<'py>,
+    rows: PyReadonlyArray1<'py, i64>,
+    indices: PyReadonlyArray1<'py, i64>,
+    values: PyReadonlyArray1<'py, f64>,
+    attributes: WordArrays<'py>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let words = |(bytes, starts): &'_ WordArrays<'py>| -> PyResult<(Vec<u8>, Vec<i64>)> {
+        Ok((bytes.as_bytes().to_vec(), vector("words", starts)?.to_vec()))
+    };
+    let (label_names, attributes) = (words(&label_names)?, words(&attributes)?);
+    let items = crfsuite_write::Items {
+        starts: vector("starts", &starts)?,
+        weights: vector("weights", &weights)?,
+        labels: vector("labels", &labels)?,
+        label_names: crfsuite_write::Words { bytes: &label_names.0, starts: &label_names.1 },
+        rows: vector("rows", &rows)?,
+        indices: vector("indices", &indices)?,
+        values: vector("values", &values)?,
+        attributes: crfsuite_write::Words { bytes: &attributes.0, starts: &attributes.1 },
+    };
+    let text = run(py, items.values.len().saturating_mul(16), |_| crfsuite_write::write(&items))?;
+    Ok(PyBytes::new(py, &text))
+}

@@ -1,0 +1,25 @@
+"""Data in and out: one `read` for all formats, `chunks` for files larger than memory, writers."""
+
+from __future__ import annotations
+
+from separatrix.data.conll import write_conll
+from separatrix.data.crfsuite import write_crfsuite
+from separatrix.data.dataset import Dataset, LabelSets
+from separatrix.data.reading import FORMATS, chunks, read
+from separatrix.data.sequences import AttributeSequences, TokenColumn, TokenSequences, Vocabulary
+from separatrix.data.svmlight import write_svmlight
+
+__all__ = [
+    "FORMATS",
+    "AttributeSequences",
+    "Dataset",
+    "LabelSets",
+    "TokenColumn",
+    "TokenSequences",
+    "Vocabulary",
+    "chunks",
+    "read",
+    "write_conll",
+    "write_crfsuite",
+    "write_svmlight",
+]

@@ -1,0 +1,213 @@
+"""CoNLL columns and CoNLL-U: tokens in columns, sentences with blank lines between."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from separatrix._core import Block
+from separatrix._core import read_conll as parse_conll
+from separatrix.data.dataset import Dataset
+from separatrix.data.options import Options
+from separatrix.data.sequences import TokenColumn, TokenSequences, Vocabulary
+from separatrix.data.source import Origin, naming
+from separatrix.data.tables import find_column
+from separatrix.data.writing import write_atomically
+from separatrix.errors import DataError, FormatError, ParameterError
+
+__all__ = ["UNIVERSAL", "chunks_conll", "read_conll", "write_conll"]
+
+#: Columns of CoNLL-U.
+UNIVERSAL = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_SPACE = frozenset(" \t\n\r\x0b\x0c")
+_WRITE_SENTENCES = 10_000
+
+
+def _dataset(
+    block: Block,
+    origin: Origin,
+    format: str,
+    options: Options,
+    shape: tuple[int, int] | None,
+) -> Dataset | None:
+    universal = format == "conllu"
+    layout = "universal" if universal else {None: "auto", "\t": "tab"}.get(options.delimiter)
+    layout = layout or "space"
+    offsets, coded, remarks = parse_conll(block, layout, shape, options.n_threads)
+    if len(offsets) < 2:
+        return None
+    names = _names(options, universal, len(coded))
+    columns = {
+        name: TokenColumn(codes, Vocabulary(*words), offsets)
+        for name, (codes, words) in zip(names, coded, strict=True)
+    }
+    target = _target(names, options, universal)
+    y = None if target is None else columns.pop(target)
+    comments = _comments(remarks, len(offsets) - 1) if universal else ()
+    return Dataset(
+        "sequences",
+        TokenSequences(columns, offsets, comments),
+        y,
+        feature_names=tuple(columns),
+        target_name=target,
+        source=origin.name,
+        format=format,
+    )
+
+
+def _names(options: Options, universal: bool, n: int) -> list[str]:
+    if options.names is not None:
+        if len(options.names) != n:
+            raise ParameterError(f"{len(options.names)} names for {n} columns")
+        return [str(name) for name in options.names]
+    return list(UNIVERSAL) if universal else [str(at) for at in range(n)]
+
+
+def _target(names: Sequence[str], options: Options, universal: bool) -> str | None:
+    """The column to predict: the last one, or UPOS of CoNLL-U."""
+    if options.target is None:
+        return None
+    if options.target != "auto":
+        return find_column(options.target, names, "target")
+    if universal:
+        return names[3]
+    return names[-1] if len(names) > 1 else None
+
+
+def _comments(remarks: Any, n: int) -> tuple[tuple[str, ...], ...]:
+    words, sentences = remarks
+    lines: list[list[str]] = [[] for _ in range(n)]
+    for text, sentence in zip(Vocabulary(*words), sentences.tolist(), strict=True):
+        if sentence < n:  # a comment after the last sentence belongs to none
+            lines[sentence].append(text)
+    return tuple(map(tuple, lines))
+
+
+def read_conll(origin: Origin, format: str, options: Options) -> Dataset:
+    """The whole file as a dataset."""
+    with naming(origin.name):
+        block = origin.open().block(None, True)
+        data = None if block is None else _dataset(block, origin, format, options, None)
+        if data is None:
+            raise FormatError("there are no tokens")
+        return data
+
+
+def chunks_conll(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
+    """Datasets of at most `n` sentences; each has a vocabulary of its own."""
+    with naming(origin.name):
+        source = origin.open()
+        shape: tuple[int, int] | None = None
+        while (block := source.block(n, True)) is not None:
+            data = _dataset(block, origin, format, options, shape)
+            if data is None:
+                continue
+            if shape is None:
+                columns = len(data.feature_names) + (data.target_name is not None)
+                shape = (columns, block.first_line)
+            yield data
+        if shape is None:
+            raise FormatError("there are no tokens")
+
+
+def write_conll(
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Any = None,
+    *,
+    separator: str | None = None,
+) -> None:
+    r"""Write sequences of tokens in columns, whole or not at all.
+
+    Parameters
+    ----------
+    path : str or path
+        ``.gz`` at the end packs the file.
+    X : TokenSequences or sequence of sequences of tokens
+        A token is a tuple of words, or one word.
+    y : TokenColumn or sequence of sequences of labels, optional
+        Written as the last column.
+    separator : {" ", "\t"}, optional
+        By default a space, or a tab where some word is empty or holds a space.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "train.conll"
+    >>> write_conll(path, [[("the", "DT"), ("cat", "NN")]], [["B", "I"]])
+    >>> path.read_text()
+    'the DT B\ncat NN I\n\n'
+    """
+    columns = _columns_of(X)
+    if y is not None:
+        columns.append(y if isinstance(y, TokenColumn) else TokenColumn.of(y))
+    lengths = {tuple(column.offsets.tolist()) for column in columns}
+    if len(lengths) > 1:
+        raise DataError("X and y have sequences of different lengths")
+    if not columns:
+        raise DataError("there is no column to write")
+    for sequence, length in enumerate(np.diff(columns[0].offsets).tolist()):
+        if not length:
+            raise DataError(f"sequence {sequence} is empty, which CoNLL cannot tell")
+    separator = _separator(columns, separator)
+    flat = [column.flat for column in columns]
+    bounds = columns[0].offsets.tolist()
+
+    def text() -> Iterator[bytes]:
+        pairs = list(pairwise(bounds))
+        for first in range(0, len(pairs), _WRITE_SENTENCES):
+            lines = []
+            for start, end in pairs[first : first + _WRITE_SENTENCES]:
+                rows = zip(*(words[start:end] for words in flat), strict=True)
+                lines += [_line(row, separator) for row in rows]
+                lines.append("\n")
+            yield "".join(lines).encode()
+
+    write_atomically(path, text())
+
+
+def _line(row: tuple[str, ...], separator: str) -> str:
+    line = separator.join(row)
+    if not line.strip(" \t\r\x0b\x0c") or line.startswith("-DOCSTART-"):
+        raise DataError(f"token {row!r} cannot be written as CoNLL: its line would be passed over")
+    return line + "\n"
+
+
+def _columns_of(X: Any) -> list[TokenColumn]:
+    if isinstance(X, TokenSequences):
+        return list(X.columns.values())
+    sequences = [
+        [(token,) if isinstance(token, str) else tuple(token) for token in sequence]
+        for sequence in X
+    ]
+    widths = {len(token) for sequence in sequences for token in sequence}
+    if len(widths) > 1:
+        raise DataError(f"tokens have {min(widths)} to {max(widths)} columns; all need as many")
+    width = widths.pop() if widths else 0
+    return [
+        TokenColumn.of([[token[at] for token in sequence] for sequence in sequences])
+        for at in range(width)
+    ]
+
+
+def _separator(columns: Sequence[TokenColumn], separator: str | None) -> str:
+    """The separator, checked: no word may hold it, nor end the line."""
+    words = [word for column in columns for word in column.vocabulary]
+    spaced = next((word for word in words if not word or not _SPACE.isdisjoint(word)), None)
+    if separator is None:
+        separator = " " if spaced is None else "\t"
+    if separator not in (" ", "\t"):
+        raise ParameterError(f"separator must be a space or a tab, got {separator!r}")
+    if separator == " " and spaced is not None:
+        raise DataError(f"word {spaced!r} cannot be written between spaces; use separator='\\t'")
+    if separator == "\t":
+        broken = next((word for word in words if not {"\t", "\n", "\r"}.isdisjoint(word)), None)
+        if broken is not None:
+            raise DataError(f"word {broken!r} cannot be written: it holds a tab or a line end")
+        if len(columns) == 1 and spaced is not None:
+            raise DataError(f"word {spaced!r} cannot be the only column: nothing would part it")
+    return separator

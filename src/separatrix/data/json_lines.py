@@ -1,0 +1,104 @@
+"""JSON lines: one object a line; nested objects become columns named ``outer.inner``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from separatrix.data.columns import ColumnKind, kind_of_values
+from separatrix.data.dataset import Dataset
+from separatrix.data.options import Options
+from separatrix.data.source import Origin, TextStream, naming
+from separatrix.data.tables import Plan, dataset_of, make_plan
+from separatrix.errors import FormatError
+
+__all__ = ["chunks_json_lines", "read_json_lines"]
+
+_SCAN_ROWS = 20_000
+#: Objects within objects; deeper ones are refused before Python's own limit.
+_DEEPEST = 16
+
+
+def _flatten(record: dict[str, Any], prefix: str, into: dict[str, Any], depth: int) -> None:
+    if depth > _DEEPEST:
+        raise FormatError(f"objects are nested more than {_DEEPEST} deep")
+    for key, value in record.items():
+        if isinstance(value, dict):
+            _flatten(value, f"{prefix}{key}.", into, depth + 1)
+        else:
+            into[prefix + key] = value
+
+
+def _records(origin: Origin) -> Iterator[dict[str, Any]]:
+    """The objects of a file, flat."""
+    stream = TextStream(origin.open())
+    for line in stream:
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            message = f"not JSON at column {error.colno}: {error.msg}"
+            raise FormatError(message, stream.line) from None
+        except RecursionError:
+            raise FormatError("values are nested too deep", stream.line) from None
+        except ValueError as error:  # an integer of thousands of digits
+            raise FormatError(f"not JSON: {error}", stream.line) from None
+        if not isinstance(record, dict):
+            kind = type(record).__name__
+            raise FormatError(f"one object a line is needed, here is a {kind}", stream.line)
+        if any(isinstance(value, dict) for value in record.values()):
+            flat: dict[str, Any] = {}
+            try:
+                _flatten(record, "", flat, 0)
+            except FormatError as error:
+                raise FormatError(error.message, stream.line) from None
+            record = flat
+        yield record
+
+
+def _columns(records: list[dict[str, Any]], names: dict[str, None]) -> dict[str, list[Any]]:
+    for record in records:
+        names.update(dict.fromkeys(record))
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def read_json_lines(origin: Origin, format: str, options: Options) -> Dataset:
+    """The whole file as a dataset."""
+    with naming(origin.name):
+        cells = _columns(list(_records(origin)), {})
+        if not cells:
+            raise FormatError("there are no rows")
+        kinds = {name: kind_of_values(values) for name, values in cells.items()}
+        plan = make_plan(list(cells), kinds, options)
+        return dataset_of(cells, plan, (), origin.name, format)
+
+
+def _scan(origin: Origin, options: Options) -> Plan:
+    """Look at all objects once, so that every chunk has the same columns of the same kinds."""
+    records = _records(origin)
+    kinds: dict[str, ColumnKind] = {}
+    done = 0
+    while block := list(islice(records, _SCAN_ROWS)):
+        for name, values in _columns(block, dict.fromkeys(kinds)).items():
+            # A column that begins later is missing in all rows before.
+            before = kinds.get(name, ColumnKind(missing=done > 0))
+            kinds[name] = before | kind_of_values(values)
+        done += len(block)
+    if not kinds:
+        raise FormatError("there are no rows")
+    return make_plan(list(kinds), kinds, options)
+
+
+def chunks_json_lines(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
+    """Datasets of at most `n` rows; a first pass finds the kinds of the columns."""
+    with naming(origin.name):
+        plan = _scan(origin, options)
+        records = _records(origin)
+        done = 0
+        while block := list(islice(records, n)):
+            cells = {name: [record.get(name) for record in block] for name in plan.names}
+            yield dataset_of(cells, plan, (), origin.name, format, done)
+            done += len(block)

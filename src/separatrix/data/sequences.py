@@ -1,0 +1,287 @@
+"""Sequences of tokens: columns of numbered words, or sparse attributes; plain lists on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.errors import DataError
+
+__all__ = ["AttributeSequences", "TokenColumn", "TokenSequences", "Vocabulary"]
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary(Sequence[str]):
+    """Distinct words in the order of their first use, decoded when first looked at.
+
+    Parameters
+    ----------
+    data : bytes
+        The words in UTF-8, one after another.
+    offsets : array of shape (n + 1,)
+        Where each word begins in `data`, and where the last ends.
+
+    Examples
+    --------
+    >>> words = Vocabulary.of(["the", "cat"])
+    >>> words[1], len(words), list(words)
+    ('cat', 2, ['the', 'cat'])
+    """
+
+    data: bytes
+    offsets: Integers
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> Vocabulary:
+        """The vocabulary of distinct words."""
+        try:
+            encoded = [word.encode() for word in words]
+        except UnicodeEncodeError as error:
+            message = f"word {error.object!r} holds half a character (a lone surrogate)"
+            raise DataError(message) from None
+        return cls(b"".join(encoded), _starts([len(word) for word in encoded]))
+
+    @cached_property
+    def array(self) -> npt.NDArray[np.object_]:
+        """The words as an array of str, shape (n,)."""
+        bounds = self.offsets.tolist()
+        pairs = pairwise(bounds)
+        words = np.empty(len(self), dtype=object)
+        words[:] = [self.data[start:end].decode() for start, end in pairs]
+        return words
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        found = self.array[index]
+        return found.tolist() if isinstance(index, slice) else str(found)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        same = self.data == other.data and np.array_equal(self.offsets, other.offsets)
+        return bool(same)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class TokenColumn(Sequence[list[str]]):
+    """One word per token, as numbers; a sequence of lists of str.
+
+    Parameters
+    ----------
+    codes : int32 array of shape (n_tokens,)
+        Number of the word of every token.
+    vocabulary : Vocabulary
+    offsets : int64 array of shape (n_sequences + 1,)
+        Where each sequence begins, and where the last ends.
+
+    Examples
+    --------
+    >>> tags = TokenColumn.of([["B", "I"], ["O", "B"]])
+    >>> tags[1], tags.codes.tolist(), list(tags.vocabulary)
+    (['O', 'B'], [0, 1, 2, 0], ['B', 'I', 'O'])
+    """
+
+    codes: npt.NDArray[np.int32]
+    vocabulary: Vocabulary
+    offsets: Integers
+
+    @classmethod
+    def of(cls, sequences: Iterable[Iterable[Any]]) -> TokenColumn:
+        """The column that holds `sequences` of words."""
+        numbers: dict[str, int] = {}
+        rows = [[numbers.setdefault(str(word), len(numbers)) for word in row] for row in sequences]
+        codes = np.array([code for row in rows for code in row], dtype=np.int32)
+        return cls(codes, Vocabulary.of(numbers), _starts([len(row) for row in rows]))
+
+    @property
+    def flat(self) -> npt.NDArray[np.object_]:
+        """The words of all tokens, shape (n_tokens,)."""
+        words: npt.NDArray[np.object_] = self.vocabulary.array[self.codes]
+        return words
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> list[str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[list[str]]: ...
+    def __getitem__(self, index: int | slice) -> list[Any]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        start, end = _bounds(self.offsets, index)
+        words: list[Any] = self.vocabulary.array[self.codes[start:end]].tolist()
+        return words
+
+    def tolist(self) -> list[list[str]]:
+        """All sequences as lists of str."""
+        words, bounds = self.flat.tolist(), self.offsets.tolist()
+        return [words[a:b] for a, b in pairwise(bounds)]
+
+    def take(self, rows: npt.ArrayLike) -> TokenColumn:
+        """The sequences named by `rows`, with the same vocabulary."""
+        tokens, offsets = _gather(self.offsets, rows)
+        return TokenColumn(self.codes[tokens], self.vocabulary, offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenSequences(Sequence[list[tuple[str, ...]]]):
+    """Sequences of tokens with named columns; a sequence of lists of tuples of str.
+
+    Parameters
+    ----------
+    columns : dict of str to TokenColumn
+        In the order of the file; all share `offsets`.
+    offsets : int64 array of shape (n_sequences + 1,)
+    comments : tuple of tuple of str
+        Comment lines of each sequence (CoNLL-U); empty where there are none.
+
+    Examples
+    --------
+    >>> words = TokenColumn.of([["the", "cat"], ["sat"]])
+    >>> tags = TokenColumn.of([["D", "N"], ["V"]])
+    >>> sequences = TokenSequences({"word": words, "tag": tags}, words.offsets)
+    >>> sequences[0], len(sequences), sequences.columns["tag"].tolist()
+    ([('the', 'D'), ('cat', 'N')], 2, [['D', 'N'], ['V']])
+    """
+
+    columns: dict[str, TokenColumn]
+    offsets: Integers
+    comments: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, column in self.columns.items():
+            if column.offsets is not self.offsets and not np.array_equal(
+                column.offsets, self.offsets
+            ):
+                raise DataError(f"column {name!r} has sequences of other lengths")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.columns)
+
+    @property
+    def lengths(self) -> Integers:
+        """Tokens of each sequence, shape (n_sequences,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> list[tuple[str, ...]]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[list[tuple[str, ...]]]: ...
+    def __getitem__(self, index: int | slice) -> list[Any]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return list(zip(*(column[index] for column in self.columns.values()), strict=True))
+
+    def tolist(self) -> list[list[tuple[str, ...]]]:
+        """All sequences as lists of tuples."""
+        tokens = list(zip(*(column.flat.tolist() for column in self.columns.values()), strict=True))
+        bounds = self.offsets.tolist()
+        return [tokens[a:b] for a, b in pairwise(bounds)]
+
+    def take(self, rows: npt.ArrayLike) -> TokenSequences:
+        """The sequences named by `rows`."""
+        rows = _row_numbers(rows, len(self))
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        comments = tuple(self.comments[row] for row in rows.tolist()) if self.comments else ()
+        return TokenSequences(columns, _gather(self.offsets, rows)[1], comments)
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeSequences(Sequence[list[dict[str, float]]]):
+    """Sequences of items with weighted attributes; a sequence of lists of dicts.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n_items, n_attributes)
+        Weight of every attribute of every item, in CSR form.
+    vocabulary : Vocabulary
+        Name of every attribute.
+    offsets : int64 array of shape (n_sequences + 1,)
+    """
+
+    matrix: Any
+    vocabulary: Vocabulary
+    offsets: Integers
+
+    @property
+    def lengths(self) -> Integers:
+        """Items of each sequence, shape (n_sequences,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> list[dict[str, float]]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[list[dict[str, float]]]: ...
+    def __getitem__(self, index: int | slice) -> list[Any]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        start, end = _bounds(self.offsets, index)
+        names, matrix = self.vocabulary.array, self.matrix
+        items = []
+        for row in range(start, end):
+            stored = slice(matrix.indptr[row], matrix.indptr[row + 1])
+            keys = names[matrix.indices[stored]].tolist()
+            items.append(dict(zip(keys, matrix.data[stored].tolist(), strict=True)))
+        return items
+
+    def tolist(self) -> list[list[dict[str, float]]]:
+        """All sequences as lists of dicts."""
+        return self[:]
+
+    def take(self, rows: npt.ArrayLike) -> AttributeSequences:
+        """The sequences named by `rows`, with the same vocabulary."""
+        items, offsets = _gather(self.offsets, rows)
+        return AttributeSequences(self.matrix[items], self.vocabulary, offsets)
+
+
+def _starts(lengths: Sequence[int]) -> Integers:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def _bounds(offsets: Integers, index: int) -> tuple[int, int]:
+    n = len(offsets) - 1
+    if not -n <= index < n:
+        raise IndexError(f"sequence {index} of {n}")
+    index %= n
+    return int(offsets[index]), int(offsets[index + 1])
+
+
+def _row_numbers(rows: npt.ArrayLike, n: int) -> Integers:
+    array = np.asarray(rows)
+    if array.dtype == np.bool_:
+        array = np.flatnonzero(array)
+    return np.arange(n)[array.astype(np.int64)]
+
+
+def _gather(offsets: Integers, rows: npt.ArrayLike) -> tuple[Integers, Integers]:
+    """The tokens of the sequences `rows`, and where these begin among them."""
+    rows = _row_numbers(rows, len(offsets) - 1)
+    lengths = np.diff(offsets)[rows]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    tokens = np.arange(starts[-1]) + np.repeat(offsets[rows] - starts[:-1], lengths)
+    return tokens, starts
