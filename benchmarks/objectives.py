@@ -56,6 +56,12 @@ def crammer_singer(scores: FloatArray, y: IntArray) -> FloatArray:
     return worst - gold
 
 
+def squared(scores: FloatArray, y: npt.NDArray[np.generic]) -> FloatArray:
+    """Return ``(y - s)^2 / 2`` per row; `scores` (n, 1), `y` real."""
+    losses: FloatArray = 0.5 * (np.asarray(y, dtype=np.float64) - scores[:, 0]) ** 2
+    return losses
+
+
 @dataclass(frozen=True)
 class Objective:
     """The function that every contender of a case minimizes.

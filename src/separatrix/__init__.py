@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
     from separatrix.bayes import (
         BayesDecision,
+        BayesianLinearRegression,
         BetaBernoulli,
         CostMatrix,
         DirichletCategorical,
         GammaPoisson,
+        LaplaceLogisticRegression,
         NormalInverseGamma,
         NormalNormal,
         bayes_action,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MIRA",
     "BayesDecision",
+    "BayesianLinearRegression",
     "BetaBernoulli",
     "Conjunctions",
     "CostMatrix",
@@ -57,6 +60,7 @@ __all__ = [
     "GammaPoisson",
     "Hasher",
     "JointMap",
+    "LaplaceLogisticRegression",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
@@ -86,6 +90,8 @@ __all__ = [
 
 _HOMES = {
     "MIRA": "linear.mira",
+    "BayesianLinearRegression": "bayes",
+    "LaplaceLogisticRegression": "bayes",
     "BayesDecision": "bayes",
     "BetaBernoulli": "bayes",
     "Conjunctions": "features.conjunctions",

@@ -262,6 +262,13 @@ def label_gram(
     intercept: bool,
     n_threads: int,
 ) -> npt.NDArray[np.float64]: ...
+def moments(
+    design: Dense,
+    y: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64] | None,
+    shift: npt.NDArray[np.float64],
+    n_threads: int,
+) -> npt.NDArray[np.float64]: ...
 def fixed_moves(
     rows: tuple[
         npt.NDArray[np.float64],

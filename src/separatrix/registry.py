@@ -129,6 +129,11 @@ LEARNERS: tuple[Learner, ...] = (
         "logistic regression (softmax for many classes), L2 penalty",
     ),
     _path(
+        "laplace_logistic",
+        "separatrix.bayes:LaplaceLogisticRegression",
+        "logistic regression with a Gaussian posterior, probabilities averaged over it",
+    ),
+    _path(
         "sparse_logistic",
         "separatrix.linear:LogisticRegression",
         "logistic regression (softmax for many classes), L1 penalty",

@@ -30,6 +30,7 @@ pub mod interrupt;
 pub mod label_gram;
 pub mod losses;
 pub mod margin_dual;
+pub mod moments;
 pub mod online;
 pub mod pixels;
 pub mod products;

@@ -10,7 +10,9 @@ use separatrix_kernels::losses::{Labeled, SmoothLoss, Targets};
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 use separatrix_kernels::simd::{Gather, Packed};
-use separatrix_kernels::{batch, fused, gram as kernel, label_gram as label_kernel, losses};
+use separatrix_kernels::{
+    batch, fused, gram as kernel, label_gram as label_kernel, losses, moments as moment_kernel,
+};
 
 use crate::arrays::{matrix, new_matrix, shape, vector};
 use crate::design::{Dense, DenseAny, weights_of, with_dense};
@@ -268,5 +270,40 @@ pub fn label_gram<'py>(
     match &design.inner {
         DenseAny::F32(array) => typed(py, array, rows, &weights, kept, intercept, n_threads),
         DenseAny::F64(array) => typed(py, array, rows, &weights, kept, intercept, n_threads),
+    }
+}
+
+/// sum_i c_i z_i z_i' of dense data with z_i = (x_i - a, y_i - b, 1); `shift` holds a and then b, and c_i = 1
+/// without weights.
+#[pyfunction]
+#[pyo3(signature = (design, y, weights, shift, n_threads))]
+pub fn moments<'py>(
+    py: Python<'py>,
+    design: &Dense,
+    y: PyReadonlyArray1<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    shift: PyReadonlyArray1<'py, f64>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn typed<'py, T: Real + Element>(
+        py: Python<'py>,
+        array: &Py<PyArray2<T>>,
+        y: &[f64],
+        weights: Option<&[f64]>,
+        shift: &[f64],
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (n, d) = shape(py, array);
+        let work = n.saturating_mul((d + 2) * (d + 2) / 2);
+        let out = with_dense(py, array, |x| {
+            run(py, work, |stop| moment_kernel::moments(*x, y, weights, shift, n_threads, stop))
+        })?;
+        new_matrix(py, out, d + 2)
+    }
+    let weights = weights.as_ref().map(|weights| vector("weights", weights)).transpose()?;
+    let (y, shift) = (vector("y", &y)?, vector("shift", &shift)?);
+    match &design.inner {
+        DenseAny::F32(array) => typed(py, array, y, weights, shift, n_threads),
+        DenseAny::F64(array) => typed(py, array, y, weights, shift, n_threads),
     }
 }

@@ -49,7 +49,7 @@ mod _core {
     };
 
     #[pymodule_export]
-    use super::fused::{fused_value_and_grad, gram, label_gram, losses_at};
+    use super::fused::{fused_value_and_grad, gram, label_gram, losses_at, moments};
 
     #[pymodule_export]
     use super::interior::{fixed_moves, interior_moves};

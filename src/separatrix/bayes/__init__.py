@@ -1,4 +1,4 @@
-"""Bayesian methods: conjugate families, estimates, decisions, comparisons."""
+"""Bayesian methods: conjugate families, estimates, decisions, regression, Laplace, comparisons."""
 
 from separatrix.bayes.comparison import (
     AccuracyInterval,
@@ -36,23 +36,34 @@ from separatrix.bayes.estimates import (
     posterior_mode,
     posterior_quantile,
 )
+from separatrix.bayes.laplace import LaplaceLogisticRegression
+from separatrix.bayes.laplace_results import EvidencePath, OddsRatios
+from separatrix.bayes.regression import BayesianLinearRegression
+from separatrix.bayes.regression_results import LeaveOneOut, RidgePath, WeightIntervals
 
 __all__ = [
     "AbsoluteLoss",
     "AccuracyInterval",
     "BayesAction",
     "BayesDecision",
+    "BayesianLinearRegression",
     "BetaBernoulli",
     "ConjugateFamily",
     "CostMatrix",
     "DirichletCategorical",
+    "EvidencePath",
     "GammaPoisson",
+    "LaplaceLogisticRegression",
+    "LeaveOneOut",
     "ModelComparison",
     "NormalInverseGamma",
     "NormalNormal",
+    "OddsRatios",
     "PosteriorRisk",
     "QuantileLoss",
+    "RidgePath",
     "SquaredLoss",
+    "WeightIntervals",
     "ZeroOneLoss",
     "accuracy_interval",
     "bayes_action",

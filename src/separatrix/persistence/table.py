@@ -32,6 +32,8 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.features.tables", "TableEncoder"),
     **_lines("separatrix.features.text", "TextVectorizer"),
     **_lines("separatrix.bayes.decision.classifier", "BayesDecision"),
+    **_lines("separatrix.bayes.regression", "BayesianLinearRegression"),
+    **_lines("separatrix.bayes.laplace", "LaplaceLogisticRegression"),
     # Parts of the above.
     **_lines(
         "separatrix.features.encoders",
@@ -45,6 +47,18 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.features.labels", "TwoClasses"),
     **_lines("separatrix.features.text_model", "TextModel"),
     **_lines("separatrix.features.vocabulary", "TermCounts", "Vocabulary"),
+    **_lines("separatrix.bayes.laplace_posterior", "LaplacePosterior"),
+    **_lines("separatrix.bayes.laplace_results", "EvidencePath"),
+    **_lines("separatrix.bayes.linear_posterior", "LinearPosterior"),
+    **_lines("separatrix.bayes.moments", "Moments"),
+    **_lines("separatrix.bayes.prior", "GaussianPrior"),
+    **_lines("separatrix.bayes.spectrum", "Spectrum"),
+    **_lines(
+        "separatrix.bayes.weight_covariance",
+        "DiagonalCovariance",
+        "FullCovariance",
+        "LowRankCovariance",
+    ),
     **_lines("separatrix.linear.online", "Vote"),
     **_lines("separatrix.solvers.online", "UpdateLog"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),

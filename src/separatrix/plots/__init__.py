@@ -1,8 +1,19 @@
 """Pictures in the style of scikit-learn's Display classes; matplotlib loads when one is drawn."""
 
 from separatrix.plots.decision import DecisionRegionDisplay
+from separatrix.plots.growth import EstimateGrowthDisplay
+from separatrix.plots.line_posterior import LinePosteriorDisplay
 from separatrix.plots.loss import LossDisplay
 from separatrix.plots.path import PathDisplay
+from separatrix.plots.predictive import PredictiveBandDisplay
 from separatrix.plots.trace import TraceDisplay
 
-__all__ = ["DecisionRegionDisplay", "LossDisplay", "PathDisplay", "TraceDisplay"]
+__all__ = [
+    "DecisionRegionDisplay",
+    "EstimateGrowthDisplay",
+    "LinePosteriorDisplay",
+    "LossDisplay",
+    "PathDisplay",
+    "PredictiveBandDisplay",
+    "TraceDisplay",
+]

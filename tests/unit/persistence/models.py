@@ -16,10 +16,12 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 from separatrix import (
     MIRA,
     BayesDecision,
+    BayesianLinearRegression,
     Conjunctions,
     CostMatrix,
     Hasher,
     JointMap,
+    LaplaceLogisticRegression,
     LinearClassifier,
     LinearSVM,
     LogisticRegression,
@@ -79,6 +81,14 @@ def _classifier(estimator: Any, y: Any = Y, data: Any = X, **options: Any) -> Ca
         return answers
 
     return Case(lambda: estimator.fit(data, y, **options), ask)
+
+
+def _regressor(estimator: Any) -> Case:
+    def ask(model: Any) -> list[Any]:
+        spread = model.predict(X, return_std=True)
+        return [model.predict(X), *spread, deepcopy(model).partial_fit(X, X[:, 1]).coef_]
+
+    return Case(lambda: estimator.fit(X, X @ np.arange(6.0) + X[:, 0] ** 2), ask)
 
 
 def _transformer(estimator: Any, data: Any = X, y: Any = None) -> Case:
@@ -187,6 +197,14 @@ CASES: dict[str, Case] = {
     "bayes_decision": _classifier(
         BayesDecision(LogisticRegression(), CostMatrix(1.0 - np.eye(3), reject=0.3))
     ),
+    "bayes_regression": _regressor(BayesianLinearRegression()),
+    "bayes_regression_conjugate": _regressor(
+        BayesianLinearRegression(prior_covariance=np.eye(6), noise="conjugate", fit_intercept=False)
+    ),
+    "laplace": _classifier(LaplaceLogisticRegression()),
+    "laplace_evidence": _classifier(LaplaceLogisticRegression(C="evidence"), TWO),
+    "laplace_diagonal": _classifier(LaplaceLogisticRegression(covariance="diagonal")),
+    "laplace_low_rank": _classifier(LaplaceLogisticRegression(covariance="low_rank", rank=2), TWO),
     "pipeline_of_texts": _classifier(make_pipeline(TextVectorizer(), LinearSVM()), SPAM, TEXTS),
     "joint_all": _joint("all"),
     "joint_seen": _joint("seen"),

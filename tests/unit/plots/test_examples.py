@@ -15,7 +15,7 @@ EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.py"))
 
 
 def test_there_are_examples():
-    assert len(EXAMPLES) >= 11
+    assert len(EXAMPLES) >= 15
 
 
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
