@@ -73,6 +73,7 @@ def valid_calls():
         "fused_value_and_grad": [dense(), "logistic", SIGNS, ONES, w1, 1],
         "gram": [dense(), None, ONES, True, 1],
         "label_gram": [dense(), None, np.ones((N, K)), K, True, 1],
+        "moments": [dense(), ONES, ONES, np.zeros(D + 1), 1],
         "expand": [csr(), 0, 2, False, None, True, 1],
         "expand_dense": [dense(), 1, 2, True, 1],
         "joint": [csr(), csr(), 8, False, 1],
