@@ -179,10 +179,15 @@ def select_terms(
     """
     counter = counts.counter
     n = counter.n_documents
+    if n == 0:
+        raise DataError("empty vocabulary; there are no documents")
     high = float(max_df) if isinstance(max_df, Integral) else max_df * n
     low = float(min_df) if isinstance(min_df, Integral) else min_df * n
     if high < low:
-        raise ParameterError("max_df corresponds to < documents than min_df")
+        raise ParameterError(
+            f"max_df corresponds to < documents than min_df: of {n} documents, a term has to be in "
+            f"at most {high:g} and at least {low:g}"
+        )
     terms = counter.finish(low, high, n_threads)
     if not terms.n_terms:
         if not counter.finish(0.0, np.inf, n_threads).n_terms:

@@ -414,3 +414,10 @@ def test_interrupt(call):
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.stdout.strip() == "raised", done.stderr
+
+
+def test_no_documents_and_limits_that_exclude_each_other_are_named():
+    with pytest.raises(DataError, match="there are no documents"):
+        TextVectorizer().fit([])
+    with pytest.raises(ParameterError, match="of 1 documents, a term has to be in at most 1 and at"):
+        TextVectorizer(min_df=5).fit(["ab cd"])
