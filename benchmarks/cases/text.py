@@ -27,7 +27,7 @@ def _contenders(
 
 _NOTE = (
     "Documents are a Python list of str before the clock starts; values are float32. A time counts "
-    "only if shape, rows and columns are exactly scikit-learn's and four sums over the values agree "
+    "only if shape and structure are exactly scikit-learn's and four sums over the values agree "
     "to 1e-6; the tests compare value by value."
 )
 
