@@ -41,8 +41,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     strip_accents : {None, "unicode", "ascii"}, default=None
         After NFKD decomposition, drop combining marks, or all that is not ASCII.
     token_pattern : str, default=r"(?u)\\b\\w\\w+\\b"
-        What a word is. Any other pattern than the default is matched by Python's `re`, ten to
-        twenty times slower.
+        What a word is. Any other pattern than the default is matched by Python's `re`, about
+        ten times slower.
     stop_words : None, "english" or list of str, default=None
         Words to leave out, before sequences are made; "english" is scikit-learn's list.
     min_df, max_df : int or float, default=1 and 1.0
