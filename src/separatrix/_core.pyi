@@ -225,3 +225,42 @@ def column_descent(
 def column_gram(
     design: Csr, columns: npt.NDArray[np.int64], weights: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]: ...
+def survey(
+    design: Csr | Dense, n_threads: int
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.uint8],
+    npt.NDArray[np.uint8],
+]: ...
+def count(
+    design: Csr | Dense,
+    kinds: npt.NDArray[np.uint8],
+    sizes: npt.NDArray[np.int64] | None,
+    threshold: float,
+    targets: npt.NDArray[np.int64],
+    row_weights: npt.NDArray[np.float64] | None,
+    n_classes: int,
+    n_threads: int,
+) -> (
+    tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+    ]
+    | None
+): ...
+def joint_likelihood(
+    design: Csr | Dense,
+    kinds: npt.NDArray[np.uint8],
+    sizes: npt.NDArray[np.int64] | None,
+    threshold: float,
+    start: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    base: npt.NDArray[np.float64],
+    mean: npt.NDArray[np.float64],
+    table: npt.NDArray[np.float64],
+    n_threads: int,
+) -> npt.NDArray[np.float64] | None: ...
