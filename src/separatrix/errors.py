@@ -12,6 +12,7 @@ __all__ = [
     "ParameterError",
     "SeparatrixError",
     "SolverError",
+    "ZeroProbabilityWarning",
 ]
 
 
@@ -33,3 +34,7 @@ class SolverError(SeparatrixError, TypeError):
 
 class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
     """A fit ended before its certificate reached the tolerance."""
+
+
+class ZeroProbabilityWarning(UserWarning):
+    """An estimate is exactly zero, so that one value can rule out a class."""

@@ -6,8 +6,9 @@
 //! LeVeque 1983); categorical: `table` = weight of every category. A NaN is a missing value: its weight goes to
 //! `missing` and to nothing else. Zeros that sparse rows do not store count like zeros that they do.
 //!
-//! Rows are cut into parts by shape alone and parts are added in order; columns may be shared out among
-//! threads, since no column sees another. So the result is the same to the bit on any number of threads.
+//! Small statistics are taken of parts of the rows, large ones class by class (so that those of one class at a
+//! time are in the cache). Parts are cut by shape and labels alone and added in order: the result is the same to
+//! the bit on any number of threads.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -29,12 +30,14 @@ mod tests;
 
 pub(crate) use dense::all_finite;
 pub use part::Part;
-pub(crate) use sparse::{place, within};
+pub(crate) use sparse::{ordered, place};
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 256;
 /// Parts of the rows at most.
 const MOST_PARTS: usize = 16;
+/// Statistics of all classes that stay in the cache together.
+const SMALL: usize = 1 << 15;
 
 /// How a column is modeled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,9 +186,7 @@ pub(crate) fn infinite(row: usize, column: usize) -> KernelError {
 pub trait Countable<T: Real>: Rows<T> {
     /// Whether zeros may be left out of the rows.
     const SPARSE: bool;
-    /// Columns between which about equal work lies, from 0 to `n_cols`.
-    fn cuts(&self, parts: usize) -> Vec<usize>;
-    /// Add row `i` of `class` to a part; false where the row is not sorted or names a column twice.
+    /// Add row `i` of the part's class number `class`; false where the row is not sorted or names a column twice.
     fn add_row(
         &self,
         i: usize,
@@ -196,13 +197,20 @@ pub trait Countable<T: Real>: Rows<T> {
     ) -> Result<bool, KernelError>;
 }
 
+/// The rows of a task, in order, and the classes that they are of.
+struct Share {
+    rows: Range<usize>,
+    classes: Range<usize>,
+}
+
 struct Counting<'a, T, X> {
     x: &'a X,
     plan: &'a Plan,
     targets: &'a [i64],
     weights: Option<&'a [f64]>,
-    rows: Range<usize>,
-    part: Part,
+    /// Row numbers; the rows themselves where there are none.
+    order: Option<&'a [usize]>,
+    share: Share,
     stop: &'a Interrupt,
     precision: PhantomData<T>,
 }
@@ -213,14 +221,20 @@ impl<T: Real, X: Countable<T>> Task for Counting<'_, T, X> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {
-        let Self { x, plan, targets, weights, rows, mut part, stop, .. } = self;
-        for i in rows {
-            if i % BLOCK == 0 {
+        let Self { x, plan, targets, weights, order, share, stop, .. } = self;
+        let mut part = Part::new(plan, share.classes.len(), X::SPARSE);
+        for at in share.rows {
+            if at % BLOCK == 0 {
                 stop.check()?;
             }
+            let i = order.map_or(at, |order| order[at]);
+            if let Some(&next) = order.and_then(|order| order.get(at + 4)) {
+                x.prefetch(next);
+            }
             let weight = weights.map_or(1.0, |w| w[i]);
+            let class = targets[i] as usize - share.classes.start;
             // A row of no weight is no row; a mean of no weight would not be a number.
-            if weight > 0.0 && !x.add_row(i, targets[i] as usize, weight, plan, &mut part)? {
+            if weight > 0.0 && !x.add_row(i, class, weight, plan, &mut part)? {
                 return Ok(None);
             }
         }
@@ -241,6 +255,9 @@ pub fn count<T: Real, X: Countable<T>>(
     stop: &Interrupt,
 ) -> Result<Option<Part>, KernelError> {
     let (n, d) = (x.n_rows(), x.n_cols());
+    if n_classes == 0 {
+        return Err(KernelError::Argument("there must be at least one class".into()));
+    }
     check_length("targets", targets.len(), n)?;
     check_length("kinds", plan.n_cols(), d)?;
     if let Some(i) = targets.iter().position(|&t| usize::try_from(t).map_or(true, |t| t >= n_classes)) {
@@ -257,71 +274,68 @@ pub fn count<T: Real, X: Countable<T>>(
             "a threshold below zero would turn on the zeros that sparse rows leave out".into(),
         ));
     }
-    let size = n_classes.saturating_mul(d + plan.n_categories()).max(1);
-    zeros::<f64>(size)?; // fail early and in words where there is no memory for the result
+    let one = (d * if plan.has(Kind::Gaussian) { 2 } else { 1 } + plan.n_categories()).max(1);
+    zeros::<f64>(n_classes.saturating_mul(one))?; // fail in words where there is no memory for the result
     let work = x.n_stored();
-    let threads = if work < WORTH_THREADS { 1 } else { n_threads.clamp(1, MOST) };
-    // Statistics that are small beside the data are taken of parts of the rows; where these are fewer than the
-    // threads, the columns are shared out as well.
-    let row_parts = (work / (4 * size)).clamp(1, MOST_PARTS).min(n.max(1));
-    let column_parts = threads.div_ceil(row_parts).min(d.max(1));
-    let all = Data { x, plan, targets, weights, n_classes, row_parts, threads, stop };
-    let found = all.count(&if column_parts > 1 { x.cuts(column_parts) } else { vec![0, d] })?;
-    if found.is_none() && column_parts > 1 && plan.only() == Some(Kind::Multinomial) {
-        // Sums of whole rows need no order.
-        return all.count(&[0, d]);
-    }
-    Ok(found)
-}
-
-/// What is counted, and in how many parts.
-struct Data<'a, X> {
-    x: &'a X,
-    plan: &'a Plan,
-    targets: &'a [i64],
-    weights: Option<&'a [f64]>,
-    n_classes: usize,
-    row_parts: usize,
-    threads: usize,
-    stop: &'a Interrupt,
-}
-
-impl<X> Data<'_, X> {
-    /// The statistics, with the columns cut at `cuts`.
-    fn count<T: Real>(&self, cuts: &[usize]) -> Result<Option<Part>, KernelError>
-    where
-        X: Countable<T>,
-    {
-        let Self { x, plan, targets, weights, n_classes, row_parts, threads, stop } = *self;
-        let n = x.n_rows();
-        let per = n.div_ceil(row_parts).max(1);
-        let task = |(columns, rows): (Range<usize>, Range<usize>)| {
-            let part = Part::new(plan, columns, n_classes, X::SPARSE);
-            dispatch(Counting { x, plan, targets, weights, rows, part, stop, precision: PhantomData })
-        };
-        let tasks: Vec<(Range<usize>, Range<usize>)> = cuts
-            .windows(2)
-            .flat_map(|cut| {
-                (0..row_parts).map(move |r| (cut[0]..cut[1], (r * per).min(n)..((r + 1) * per).min(n)))
-            })
-            .collect();
-        let done: Vec<Result<Option<Part>, KernelError>> = if threads == 1 {
-            tasks.into_iter().map(task).collect()
-        } else {
-            with_threads(threads, || tasks.into_par_iter().map(task).collect())
-        };
-        let Some(parts) = done.into_iter().collect::<Result<Option<Vec<Part>>, KernelError>>()? else {
-            return Ok(None);
-        };
-        let mut parts = parts.into_iter();
-        let mut columns = Vec::with_capacity(cuts.len());
-        while let Some(mut first) = parts.next() {
-            for next in parts.by_ref().take(row_parts - 1) {
-                first.absorb(&next);
-            }
-            first.count_zeros(plan);
-            columns.push(first);
+    let together = n_classes.saturating_mul(one) <= SMALL;
+    let order = if together { None } else { Some(by_class(targets, n_classes)) };
+    let bounds = order.as_ref().map_or(vec![0, n], |(_, bounds)| bounds.clone());
+    // A part of the rows pays where it holds several times more values than the statistics.
+    let size = if together { n_classes * one } else { one };
+    let shares: Vec<Vec<Share>> = bounds
+        .windows(2)
+        .enumerate()
+        .map(|(k, bound)| {
+            let (rows, classes) = (bound[1] - bound[0], if together { 0..n_classes } else { k..k + 1 });
+            let parts = (work / n.max(1) * rows / (8 * size)).clamp(1, MOST_PARTS).min(rows.max(1));
+            let cut = |p: usize| bound[0] + rows * p / parts;
+            (0..parts).map(|p| Share { rows: cut(p)..cut(p + 1), classes: classes.clone() }).collect()
+        })
+        .collect();
+    let groups: Vec<usize> = shares.iter().map(Vec::len).collect();
+    let order = order.as_ref().map(|(order, _)| order.as_slice());
+    let task = |share: Share| {
+        dispatch(Counting { x, plan, targets, weights, order, share, stop, precision: PhantomData })
+    };
+    let shares: Vec<Share> = shares.into_iter().flatten().collect();
+    let done: Vec<Result<Option<Part>, KernelError>> = if work < WORTH_THREADS || n_threads <= 1 {
+        shares.into_iter().map(task).collect()
+    } else {
+        with_threads(n_threads.min(MOST), || shares.into_par_iter().map(task).collect())
+    };
+    let Some(parts) = done.into_iter().collect::<Result<Option<Vec<Part>>, KernelError>>()? else {
+        return Ok(None);
+    };
+    let mut parts = parts.into_iter();
+    let mut all: Option<Part> = None;
+    for group in groups {
+        let Some(mut first) = parts.next() else { break };
+        for next in parts.by_ref().take(group - 1) {
+            first.absorb(&next);
         }
-        Ok(Some(part::joined(columns, plan, x.n_cols())))
+        first.count_zeros(plan);
+        match &mut all {
+            Some(all) => all.append(first, n_classes),
+            None => all = Some(first),
+        }
     }
+    Ok(all)
+}
+
+/// Row numbers class by class, in order, and where each class begins and the last one ends.
+fn by_class(targets: &[i64], n_classes: usize) -> (Vec<usize>, Vec<usize>) {
+    let mut bounds = vec![0; n_classes + 1];
+    for &t in targets {
+        bounds[t as usize + 1] += 1;
+    }
+    for k in 0..n_classes {
+        bounds[k + 1] += bounds[k];
+    }
+    let mut next = bounds.clone();
+    let mut order = vec![0; targets.len()];
+    for (i, &t) in targets.iter().enumerate() {
+        order[next[t as usize]] = i;
+        next[t as usize] += 1;
+    }
+    (order, bounds)
 }

@@ -23,11 +23,6 @@ pub(crate) fn all_finite<T: Real>(values: &[T]) -> bool {
 impl<T: Real> Countable<T> for Dense<'_, T> {
     const SPARSE: bool = false;
 
-    fn cuts(&self, parts: usize) -> Vec<usize> {
-        let d = crate::rows::Rows::<T>::n_cols(self);
-        (0..=parts).map(|p| d * p / parts).collect()
-    }
-
     #[inline(always)]
     fn add_row(
         &self,
@@ -37,7 +32,7 @@ impl<T: Real> Countable<T> for Dense<'_, T> {
         plan: &Plan,
         part: &mut Part,
     ) -> Result<bool, KernelError> {
-        let row = &self.row(i)[part.first..part.first + part.width];
+        let row = self.row(i);
         part.totals[class] += weight;
         if !part.missing.is_empty() || !all_finite(row) {
             careful(row, i, class, weight, plan, part)?;
@@ -58,7 +53,7 @@ impl<T: Real> Countable<T> for Dense<'_, T> {
                     }
                     if lowest < T::ZERO {
                         let j = row.iter().position(|&x| x < T::ZERO).unwrap_or(0);
-                        return Err(negative(i, part.first + columns.start + j, row[j].to_f64()));
+                        return Err(negative(i, columns.start + j, row[j].to_f64()));
                     }
                 }
                 Kind::Bernoulli => {
@@ -95,8 +90,7 @@ fn add_category(
     plan: &Plan,
     part: &mut Part,
 ) -> Result<(), KernelError> {
-    let column = part.first + j;
-    let at = plan.category(column, x).ok_or_else(|| no_category(plan, i, column, x))?;
+    let at = plan.category(j, x).ok_or_else(|| no_category(plan, i, j, x))?;
     let at = part.table_at(class, at);
     if let Some(entry) = part.table.get_mut(at) {
         *entry += weight;
@@ -123,11 +117,11 @@ fn careful<T: Real>(
                 continue;
             }
             if !x.is_finite() {
-                return Err(infinite(i, part.first + j));
+                return Err(infinite(i, j));
             }
             let at = class * part.width + j;
             match kind {
-                Kind::Multinomial if x < 0.0 => return Err(negative(i, part.first + j, x)),
+                Kind::Multinomial if x < 0.0 => return Err(negative(i, j, x)),
                 Kind::Multinomial => part.value[at] += weight * x,
                 Kind::Bernoulli => part.value[at] += if x > plan.threshold { weight } else { 0.0 },
                 Kind::Gaussian => {

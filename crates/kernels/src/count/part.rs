@@ -4,13 +4,11 @@ use std::ops::Range;
 
 use super::{Kind, Plan, Run};
 
-/// Statistics of the columns `first ..`, class after class: entry `k * width + j` of an array.
+/// Statistics of some classes, class after class: entry `k * width + j` of an array.
 ///
 /// Arrays that the kinds of the columns do not need are empty; `missing` is so until a value is missing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// First column.
-    pub first: usize,
     /// Number of columns.
     pub width: usize,
     /// Weight of the rows of every class.
@@ -25,10 +23,8 @@ pub struct Part {
     pub table: Vec<f64>,
     /// Weight of the stored values of sparse Gaussian and categorical columns.
     pub(super) stored: Vec<f64>,
-    /// The runs of columns, counted from `first`.
+    /// The columns, cut where the kind changes.
     pub(super) runs: Vec<Run>,
-    /// Where the categories begin.
-    pub(super) table_first: usize,
     table_width: usize,
 }
 
@@ -46,51 +42,33 @@ fn join(one: (f64, f64, f64), two: (f64, f64, f64)) -> (f64, f64) {
 
 impl Part {
     /// Nothing counted yet.
-    pub fn new(plan: &Plan, columns: Range<usize>, n_classes: usize, sparse: bool) -> Self {
-        let (first, width) = (columns.start, columns.len());
-        let runs: Vec<Run> = plan
-            .runs
-            .iter()
-            .map(|run| Run {
-                kind: run.kind,
-                columns: run.columns.start.clamp(first, columns.end) - first
-                    ..run.columns.end.clamp(first, columns.end) - first,
-            })
-            .filter(|run| !run.columns.is_empty())
-            .collect();
-        let has = |kind| runs.iter().any(|run| run.kind == kind);
-        let size = n_classes * width;
-        let when = |wanted: bool| if wanted { vec![0.0; size] } else { Vec::new() };
-        let table = match (plan.offsets.get(first), plan.offsets.get(columns.end)) {
-            (Some(&start), Some(&end)) => start..end,
-            _ => 0..0,
-        };
-        let (gaussian, categorical) = (has(Kind::Gaussian), has(Kind::Categorical));
+    pub fn new(plan: &Plan, n_classes: usize, sparse: bool) -> Self {
+        let (width, table_width) = (plan.n_cols(), plan.n_categories());
+        let when = |wanted: bool| if wanted { vec![0.0; n_classes * width] } else { Vec::new() };
+        let (gaussian, categorical) = (plan.has(Kind::Gaussian), plan.has(Kind::Categorical));
         Self {
-            first,
             width,
             totals: vec![0.0; n_classes],
-            value: vec![0.0; size],
+            value: when(true),
             scatter: when(gaussian),
             missing: Vec::new(),
-            table: vec![0.0; n_classes * table.len()],
+            table: vec![0.0; n_classes * table_width],
             stored: when(sparse && (gaussian || categorical)),
-            runs,
-            table_first: table.start,
-            table_width: table.len(),
+            runs: plan.runs.clone(),
+            table_width,
         }
     }
 
-    /// Columns `columns` (counted from `first`) of a class.
+    /// Columns `columns` of a class.
     #[inline(always)]
     pub(super) fn at(&self, class: usize, columns: &Range<usize>) -> Range<usize> {
         class * self.width + columns.start..class * self.width + columns.end
     }
 
-    /// The place of entry `at` of the whole table of a class.
+    /// The place of entry `at` of the table of a class.
     #[inline(always)]
     pub(super) fn table_at(&self, class: usize, at: usize) -> usize {
-        (class * self.table_width + at).wrapping_sub(self.table_first)
+        class * self.table_width + at
     }
 
     /// Note a missing value.
@@ -158,7 +136,7 @@ impl Part {
                         let stored = (self.stored[at], self.value[at], self.scatter[at]);
                         (self.value[at], self.scatter[at]) = join(stored, (left, 0.0, 0.0));
                     } else if run.kind == Kind::Categorical {
-                        let zero = self.table_at(class, plan.categories(self.first + j).start);
+                        let zero = self.table_at(class, plan.categories(j).start);
                         if let Some(entry) = self.table.get_mut(zero) {
                             *entry += left;
                         }
@@ -168,36 +146,24 @@ impl Part {
         }
         self.stored = Vec::new();
     }
-}
 
-/// One part of all columns from parts of some, in order.
-pub(super) fn joined(mut parts: Vec<Part>, plan: &Plan, d: usize) -> Part {
-    if parts.len() == 1 {
-        return parts.remove(0);
-    }
-    let n_classes = parts.first().map_or(0, |part| part.totals.len());
-    let mut all = Part::new(plan, 0..d, n_classes, false);
-    if parts.iter().any(|part| !part.missing.is_empty()) {
-        all.missing = vec![0.0; all.value.len()];
-    }
-    for part in &parts {
-        all.totals.clone_from(&part.totals);
-        for class in 0..n_classes {
-            let to = all.at(class, &(part.first..part.first + part.width));
-            let from = part.at(class, &(0..part.width));
-            for (whole, piece) in [
-                (&mut all.value, &part.value),
-                (&mut all.scatter, &part.scatter),
-                (&mut all.missing, &part.missing),
-            ] {
-                if !piece.is_empty() {
-                    whole[to.clone()].copy_from_slice(&piece[from.clone()]);
-                }
-            }
-            let start = class * all.table_width + part.table_first;
-            let piece = &part.table[class * part.table_width..(class + 1) * part.table_width];
-            all.table[start..start + piece.len()].copy_from_slice(piece);
+    /// Put the classes of another part behind these; there will be `n_classes` in all.
+    pub(super) fn append(&mut self, other: Self, n_classes: usize) {
+        let (mine, theirs) = (self.value.len(), other.value.len());
+        if self.missing.len() + other.missing.len() > 0 {
+            self.missing.resize(mine, 0.0);
+            self.missing.extend(&other.missing);
+            self.missing.resize(mine + theirs, 0.0);
+        }
+        for (mine, theirs) in [
+            (&mut self.totals, other.totals),
+            (&mut self.value, other.value),
+            (&mut self.scatter, other.scatter),
+            (&mut self.table, other.table),
+        ] {
+            // Room for all classes at once: a large array is then moved by its pages, not copied.
+            mine.reserve_exact((theirs.len() * n_classes).saturating_sub(mine.len()));
+            mine.extend(theirs);
         }
     }
-    all
 }

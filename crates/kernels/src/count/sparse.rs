@@ -7,47 +7,20 @@ use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::Gather;
 
-/// Rows that a sample of the columns is taken from.
-const SAMPLE: usize = 64;
-
 /// A column as a place in an array; a negative one is beyond every end.
 #[inline(always)]
 pub(crate) fn place(column: i32) -> usize {
     column as isize as usize
 }
 
-/// The entries of a row in the columns `first .. end`; `None` where the row is out of order.
-///
-/// Every cut is found in the same way, so that entries between two cuts that lie inside them, in order, make
-/// an ordered row.
+/// Whether the columns of a row rise.
 #[inline(always)]
-pub(crate) fn within<'a, T>(
-    columns: &'a [i32],
-    values: &'a [T],
-    first: usize,
-    end: usize,
-    n_cols: usize,
-) -> Option<(&'a [i32], &'a [T])> {
-    let cut = |at: usize| {
-        if at == 0 {
-            0
-        } else if at >= n_cols {
-            columns.len()
-        } else {
-            columns.partition_point(|&c| place(c) < at)
-        }
-    };
-    let range = cut(first)..cut(end);
-    let (columns, values) = (columns.get(range.clone())?, values.get(range)?);
+pub(crate) fn ordered(columns: &[i32]) -> bool {
     let mut ordered = true;
     for pair in columns.windows(2) {
         ordered &= pair[0] < pair[1];
     }
-    match columns {
-        [] => Some((columns, values)),
-        // A last column outside the matrix is an error of its own, told by `fault`.
-        [start, ..] => (ordered && place(*start) >= first).then_some((columns, values)),
-    }
+    ordered
 }
 
 /// Whether all values are numbers from zero up.
@@ -64,20 +37,6 @@ fn all_counts<T: Real>(values: &[T]) -> bool {
 impl<T: Gather> Countable<T> for Csr<'_, T> {
     const SPARSE: bool = true;
 
-    fn cuts(&self, parts: usize) -> Vec<usize> {
-        let (n, d) = (self.n_rows(), self.n_cols());
-        let step = (n / SAMPLE).max(1);
-        let mut seen: Vec<usize> = (0..n)
-            .step_by(step)
-            .flat_map(|i| self.row(i).0.iter().map(|&c| place(c)).filter(|&c| c < d))
-            .collect();
-        seen.sort_unstable();
-        let inner = (1..parts).map(|p| seen.get(seen.len() * p / parts).copied().unwrap_or(d * p / parts));
-        let mut cuts: Vec<usize> = [0].into_iter().chain(inner).chain([d]).collect();
-        cuts.dedup();
-        cuts
-    }
-
     #[inline(always)]
     fn add_row(
         &self,
@@ -89,29 +48,24 @@ impl<T: Gather> Countable<T> for Csr<'_, T> {
     ) -> Result<bool, KernelError> {
         part.totals[class] += weight;
         let (columns, values) = self.row(i);
-        let (end, counts) = (part.first + part.width, plan.only() == Some(Kind::Multinomial));
-        let inner = if counts && part.width == self.n_cols() {
-            Some((columns, values)) // sums of whole rows need no order
-        } else {
-            within(columns, values, part.first, end, self.n_cols())
-        };
-        let Some((columns, values)) = inner else {
-            return self.kept(i, false);
-        };
+        let counts = plan.only() == Some(Kind::Multinomial);
         if counts && all_counts(values) {
             let sums = &mut part.value[class * part.width..(class + 1) * part.width];
             let mut inside = true;
             for (&c, &v) in columns.iter().zip(values) {
-                match sums.get_mut(place(c).wrapping_sub(part.first)) {
+                match sums.get_mut(place(c)) {
                     Some(sum) => *sum += weight * v.to_f64(),
                     None => inside = false,
                 }
             }
             return self.kept(i, inside);
         }
+        // Sums need no order; what a single value decides does.
+        if !counts && !ordered(columns) {
+            return self.kept(i, false);
+        }
         for (&c, &v) in columns.iter().zip(values) {
-            let (column, x) = (place(c), v.to_f64());
-            let j = column.wrapping_sub(part.first);
+            let (j, x) = (place(c), v.to_f64());
             if j >= part.width {
                 return self.kept(i, false);
             }
@@ -121,10 +75,10 @@ impl<T: Gather> Countable<T> for Csr<'_, T> {
                 continue;
             }
             if !x.is_finite() {
-                return Err(infinite(i, column));
+                return Err(infinite(i, j));
             }
-            match plan.kind(column) {
-                Kind::Multinomial if x < 0.0 => return Err(negative(i, column, x)),
+            match plan.kind(j) {
+                Kind::Multinomial if x < 0.0 => return Err(negative(i, j, x)),
                 Kind::Multinomial => part.value[at] += weight * x,
                 Kind::Bernoulli => part.value[at] += if x > plan.threshold { weight } else { 0.0 },
                 Kind::Gaussian => {
@@ -135,7 +89,7 @@ impl<T: Gather> Countable<T> for Csr<'_, T> {
                 }
                 Kind::Categorical => {
                     part.stored[at] += weight;
-                    let entry = plan.category(column, x).ok_or_else(|| no_category(plan, i, column, x))?;
+                    let entry = plan.category(j, x).ok_or_else(|| no_category(plan, i, j, x))?;
                     let entry = part.table_at(class, entry);
                     if let Some(entry) = part.table.get_mut(entry) {
                         *entry += weight;

@@ -103,9 +103,9 @@ fn every_kind_agrees_with_its_definition_dense_and_sparse() {
 }
 
 #[test]
-fn columns_shared_out_among_threads_give_the_same_sums() {
-    // Many columns and few rows: threads take columns, not rows.
-    let (n, d) = (500, 4_000);
+fn classes_shared_out_among_threads_give_the_same_sums() {
+    // Many columns and few rows: threads take classes, not rows.
+    let (n, d) = (100, 12_000);
     let (x, y, w) = data(n, d, false);
     let (starts, columns, values) = sparse(&x, d);
     let rows = Csr::new(&starts, &columns, &values, d).expect("lengths");

@@ -1,7 +1,7 @@
 //! Likelihoods of sparse rows: the sums of a row of zeros, and what the stored values change.
 
 use super::{Scored, Terms};
-use crate::count::{Kind, infinite, no_category, place, within};
+use crate::count::{Kind, infinite, no_category, ordered, place};
 use crate::csr::Csr;
 use crate::error::KernelError;
 use crate::rows::Rows;
@@ -58,9 +58,9 @@ impl<T: Gather> Scored<T> for Csr<'_, T> {
             }
         }
         out.copy_from_slice(start);
-        let Some((columns, values)) = within(columns, values, 0, n_cols, n_cols) else {
+        if plan.only() != Some(Kind::Multinomial) && !ordered(columns) {
             return self.kept(i, false);
-        };
+        }
         for (&c, &v) in columns.iter().zip(values) {
             let (j, x) = (place(c), v.to_f64());
             if j >= n_cols {
