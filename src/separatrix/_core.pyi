@@ -264,3 +264,11 @@ def joint_likelihood(
     table: npt.NDArray[np.float64],
     n_threads: int,
 ) -> npt.NDArray[np.float64] | None: ...
+def class_scatter(
+    design: Dense,
+    targets: npt.NDArray[np.int64],
+    row_weights: npt.NDArray[np.float64] | None,
+    n_classes: int,
+    pooled: bool,
+    n_threads: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...

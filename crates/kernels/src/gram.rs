@@ -178,7 +178,7 @@ pub fn gram<T: Packed>(
 }
 
 /// Copy the upper triangle to the lower one, in squares that stay in cache.
-fn mirror<T: Copy>(matrix: &mut [T], size: usize) {
+pub(crate) fn mirror<T: Copy>(matrix: &mut [T], size: usize) {
     const SIDE: usize = 32;
     for top in (0..size).step_by(SIDE) {
         for left in (0..=top).step_by(SIDE) {

@@ -1,15 +1,18 @@
-//! Naive Bayes: what the columns hold, their statistics by class, and likelihoods.
+//! Generative models: what the columns hold, their statistics by class, and likelihoods.
 
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::count::Plan;
 use separatrix_kernels::likelihood::Terms;
 use separatrix_kernels::rows::Rows;
-use separatrix_kernels::{count as kernel, likelihood, survey as look};
+use separatrix_kernels::simd::Packed;
+use separatrix_kernels::{class_scatter as scatter, count as kernel, likelihood, survey as look};
 
 use crate::arrays::{matrix, new_matrix, vector};
-use crate::design::with_rows;
+use crate::design::{Dense, DenseAny, with_dense, with_rows};
 use crate::errors::to_python;
 use crate::run::run;
 
@@ -123,4 +126,47 @@ pub fn joint_likelihood<'py>(
         })
     })?;
     out.map(|values| new_matrix(py, values, k)).transpose()
+}
+
+/// Weights (K,), means (K, d) and scatters around the means of the classes of dense rows: (d, d) of all classes
+/// together, or (K * d, d) one below the other.
+#[pyfunction]
+#[pyo3(signature = (design, targets, row_weights, n_classes, pooled, n_threads))]
+pub fn class_scatter<'py>(
+    py: Python<'py>,
+    design: &Dense,
+    targets: PyReadonlyArray1<'py, i64>,
+    row_weights: Option<PyReadonlyArray1<'py, f64>>,
+    n_classes: usize,
+    pooled: bool,
+    n_threads: usize,
+) -> PyResult<(Vector<'py, f64>, Matrix<'py>, Matrix<'py>)> {
+    fn typed<T: Packed + Element>(
+        py: Python<'_>,
+        array: &Py<PyArray2<T>>,
+        targets: &[i64],
+        weights: Option<&[f64]>,
+        (n_classes, pooled, n_threads): (usize, bool, usize),
+    ) -> PyResult<(scatter::Scatter, usize)> {
+        with_dense(py, array, |x| {
+            let d = x.n_cols();
+            let work = x.n_stored().saturating_mul(d);
+            let found = run(py, work, |stop| {
+                scatter::class_scatter(*x, targets, weights, n_classes, pooled, n_threads, stop)
+            })?;
+            Ok((found, d))
+        })
+    }
+    let targets = vector("targets", &targets)?;
+    let weights = row_weights.as_ref().map(|w| vector("row_weights", w)).transpose()?;
+    let how = (n_classes, pooled, n_threads);
+    let (found, d) = match &design.inner {
+        DenseAny::F32(array) => typed(py, array, targets, weights, how)?,
+        DenseAny::F64(array) => typed(py, array, targets, weights, how)?,
+    };
+    Ok((
+        PyArray1::from_vec(py, found.count),
+        new_matrix(py, found.mean, d)?,
+        new_matrix(py, found.scatter, d)?,
+    ))
 }

@@ -22,7 +22,7 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
-    use super::count::{count, joint_likelihood, survey};
+    use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]
     use super::design::{Dense, adjoint, scores};
     #[pymodule_export]

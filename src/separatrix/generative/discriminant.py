@@ -258,7 +258,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         whiteners = []
         for k, covariance in enumerate(covariances):
             found = whitener(covariance, self._precision)
-            rank = found.factor.shape[1]
+            rank = found.rank
             if seen[k] and rank < (~dead).sum():
                 raise DataError(
                     f"the covariance of class {self.classes_[k]!r} ({moments.count[k]:g} rows) is "
@@ -289,11 +289,11 @@ class GaussianDiscriminant(GenerativeClassifier):
         if null.size and np.abs(unit @ null).max() > np.sqrt(self._precision):
             raise DataError(
                 "the classes differ in a direction in which no class varies (the shared "
-                f"covariance has rank {found.factor.shape[1]} for {means.shape[1]} columns), so "
+                f"covariance has rank {found.rank} for {means.shape[1]} columns), so "
                 'that no density exists. Give shrinkage="auto" (or a number), or more rows.'
             )
-        white = means @ found.factor
-        coef = white @ found.factor.T
+        white = found.whiten(means)
+        coef = found.weights(white)
         intercept = priors - 0.5 * (white**2).sum(axis=1) - coef @ center
         return _Solved(covariances, priors, (found,), np.vstack([coef.T, intercept]))
 
@@ -378,10 +378,10 @@ class GaussianDiscriminant(GenerativeClassifier):
         means = self.moments_.mean
         for k in range(len(self.classes_)):
             white = solved.whiteners[0 if len(solved.whiteners) == 1 else k]
-            rank = white.factor.shape[1]
-            constant = solved.log_prior[k] - 0.5 * (white.log_det + rank * np.log(2 * np.pi))
+            size = white.log_det + white.rank * np.log(2 * np.pi)
+            constant = solved.log_prior[k] - 0.5 * size
             for first in range(0, len(X), _ROWS):
-                away = (X[first : first + _ROWS] - means[k]) @ white.factor
+                away = white.whiten(X[first : first + _ROWS] - means[k])
                 result[first : first + _ROWS, k] = constant - 0.5 * (away**2).sum(axis=1)
         return result
 

@@ -2,33 +2,77 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from separatrix.solvers.blas import blas_threads
+
 __all__ = ["Whitener", "whitener"]
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Matrices up to this size are factored on one thread.
+_NARROW = 2048
 
-class Whitener(NamedTuple):
+
+@dataclass(frozen=True, eq=False)
+class Whitener:
     """A factor A of the (pseudo-)inverse covariance, inverse = A A'.
 
     Attributes
     ----------
-    factor : ndarray of shape (d, r)
-        A; A'(x - mean) has unit covariance.
+    scale : ndarray of shape (m,)
+        Standard deviations of the columns that vary.
+    alive : ndarray of bool of shape (d,)
+        Which columns vary.
+    lower : ndarray of shape (m, m) or None
+        Cholesky factor of the correlations; A = diag(1/scale) inverse(lower)'.
+    basis : ndarray of shape (m, r) or None
+        Without it: eigenvectors over roots of their eigenvalues; A = diag(1/scale) basis.
     log_det : float
         Logarithm of the (pseudo-)determinant of the covariance.
     null : ndarray of shape (d, d - r)
         Directions without variance.
     """
 
-    factor: FloatArray
+    scale: FloatArray
+    alive: npt.NDArray[np.bool_]
+    lower: FloatArray | None
+    basis: FloatArray | None
     log_det: float
     null: FloatArray
+
+    @property
+    def rank(self) -> int:
+        """Number of directions with variance."""
+        return len(self.alive) - self.null.shape[1]
+
+    def whiten(self, rows: FloatArray) -> FloatArray:
+        """Rows times A: centered rows of the distribution get unit covariance."""
+        unit = rows[:, self.alive] / self.scale
+        if self.basis is not None:
+            return unit @ self.basis
+        with blas_threads(1) if len(rows) < _NARROW else blas_threads(2):
+            solved: FloatArray = linalg.solve_triangular(
+                self.lower, unit.T, lower=True, check_finite=False
+            ).T
+        return solved
+
+    def weights(self, white: FloatArray) -> FloatArray:
+        """White rows times A': the weights that give products with white rows."""
+        result = np.zeros((len(white), len(self.alive)))
+        if self.basis is not None:
+            unit = white @ self.basis.T
+        else:
+            with blas_threads(1):
+                unit = linalg.solve_triangular(
+                    self.lower, white.T, lower=True, trans="T", check_finite=False
+                ).T
+        result[:, self.alive] = unit / self.scale
+        return result
 
 
 def whitener(covariance: FloatArray, precision: float) -> Whitener:
@@ -40,28 +84,25 @@ def whitener(covariance: FloatArray, precision: float) -> Whitener:
     """
     variance = np.diagonal(covariance)
     alive = variance > 0
-    d = len(variance)
     scale = np.sqrt(variance[alive])
-    unit = covariance[np.ix_(alive, alive)] / np.outer(scale, scale)
-    n = len(scale)
-    factor = np.zeros((d, n))
-    null = np.eye(d)[:, ~alive]
-    if n == 0:
-        return Whitener(factor, 0.0, null)
-    lower, fault = linalg.lapack.dpotrf(unit, lower=1, clean=1)
-    if not fault:
-        rcond, _ = linalg.lapack.dpocon(lower, np.abs(unit).sum(axis=0).max(), uplo="L")
-        if rcond > precision:
-            inverse, _ = linalg.lapack.dtrtri(lower, lower=1)
-            factor[alive] = inverse.T / scale[:, None]
-            log_det = 2 * np.log(np.diagonal(lower)).sum() + 2 * np.log(scale).sum()
-            return Whitener(factor, float(log_det), null)
-    values, vectors = linalg.eigh(unit)
-    kept = values > precision * n * values[-1]
-    factor = np.zeros((d, int(kept.sum())))
-    factor[alive] = vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None]
-    lost = np.zeros((d, int((~kept).sum())))
-    # Directions in the units of the data, of length one per standard deviation.
+    unit = (covariance if alive.all() else covariance[np.ix_(alive, alive)]) / np.outer(
+        scale, scale
+    )
+    null = np.eye(len(alive))[:, ~alive]
+    if not alive.any():
+        return Whitener(scale, alive, None, np.empty((0, 0)), 0.0, null)
+    log_scale = 2 * float(np.log(scale).sum())
+    with blas_threads(1 if len(scale) <= _NARROW else 2):
+        lower, fault = linalg.lapack.dpotrf(unit, lower=1, clean=1)
+        if not fault:
+            norm = np.abs(unit).sum(axis=0).max()
+            if linalg.lapack.dpocon(lower, norm, uplo="L")[0] > precision:
+                log_det = 2 * float(np.log(np.diagonal(lower)).sum()) + log_scale
+                return Whitener(scale, alive, lower, None, log_det, null)
+        values, vectors = linalg.eigh(unit)
+    kept = values > precision * len(scale) * values[-1]
+    lost = np.zeros((len(alive), int((~kept).sum())))
     lost[alive] = vectors[:, ~kept] / scale[:, None]
-    log_det = np.log(values[kept]).sum() + 2 * np.log(scale).sum()
-    return Whitener(factor, float(log_det), np.hstack([null, lost]))
+    log_det = float(np.log(values[kept]).sum()) + log_scale
+    basis = vectors[:, kept] / np.sqrt(values[kept])
+    return Whitener(scale, alive, None, basis, log_det, np.hstack([null, lost]))

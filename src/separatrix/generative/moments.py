@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import Dense, adjoint, gram
+from separatrix._core import Dense, class_scatter
 
 __all__ = ["Moments"]
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Rows that are centered at a time.
+#: Rows whose higher moments are taken at a time.
 _BLOCK = 8192
 
 
@@ -53,47 +53,22 @@ class Moments:
         n_threads: int,
     ) -> Moments:
         """The statistics of the rows of X, which is finite, dense and in C order."""
-        row_weights = np.ones(len(X)) if weights is None else weights
-        count = np.bincount(codes, row_weights, n_classes)
-        members = np.zeros((len(X), n_classes), dtype=X.dtype)
-        members[np.arange(len(X)), codes] = row_weights
-        safe = np.where(count > 0, count, 1.0)[:, None]
-        rough = (adjoint(Dense(X), members, n_threads).T / safe).astype(X.dtype)
-        per_class = higher or not shared
-        d = X.shape[1]
-        scatter = np.zeros((n_classes if per_class else 1, d, d))
-        extra = (np.zeros_like(scatter), np.zeros_like(scatter)) if higher else None
-        left = np.zeros((n_classes, d))
-        for k, rows in _groups(codes, n_classes, per_class):
+        d, pooled = X.shape[1], shared and not higher
+        count, mean, flat = class_scatter(Dense(X), codes, weights, n_classes, pooled, n_threads)
+        scatter = flat.reshape(-1, d, d)
+        if not higher:
+            return cls(count, mean, scatter)
+        third, fourth = np.zeros_like(scatter), np.zeros_like(scatter)
+        for k in range(n_classes):
+            rows = np.flatnonzero(codes == k)
             for first in range(0, len(rows), _BLOCK):
                 some = rows[first : first + _BLOCK]
-                # Products of centered rows, and their sums in float64: nothing cancels.
-                y = X[some] - rough[codes[some]]
-                c = row_weights[some].astype(X.dtype)
-                scatter[k] += gram(Dense(y), None, c, False, n_threads)
-                left += members[some].T @ y
-                if extra is not None:
-                    wide = y.astype(np.float64)
-                    squares = wide**2
-                    extra[0][k] += (row_weights[some, None] * squares).T @ wide
-                    extra[1][k] += (row_weights[some, None] * squares).T @ squares
-        # What rounding left of the means goes the way of every change of means.
-        found = cls(count, rough.astype(np.float64), scatter, *(extra or (None, None)))
-        return found._moved(left / safe)
-
-    def _moved(self, step: FloatArray) -> Moments:
-        """The same rows around their means, where they were around means that lay `step` below."""
-        moved = replace(self, mean=self.mean + step)
-        outer = self.count[:, None, None] * step[:, :, None] * step[:, None, :]
-        if len(self.scatter) == 1:
-            return replace(moved, scatter=self.scatter - outer.sum(axis=0))
-        centered = replace(moved, scatter=self.scatter - outer)
-        if self.third is None or self.fourth is None:
-            return centered
-        # Here the first moment is not zero but count * step: bring it in, then shift.
-        lead = self.count[:, None] * step
-        third, fourth = _shifted(self.count, lead, self.scatter, self.third, self.fourth, step)
-        return replace(centered, third=third, fourth=fourth)
+                y = X[some] - mean[k]
+                squares = y**2
+                weighted = squares if weights is None else weights[some, None] * squares
+                third[k] += weighted.T @ y
+                fourth[k] += weighted.T @ squares
+        return cls(count, mean, scatter, third, fourth)
 
     def merge(self, other: Moments) -> Moments:
         """The statistics of both sets of rows (Chan, Golub & LeVeque 1983)."""
@@ -110,10 +85,7 @@ class Moments:
             for part, step in ((self, share * delta), (other, (share - 1) * delta)):
                 assert part.third is not None
                 assert part.fourth is not None
-                none = np.zeros_like(part.mean)
-                parts.append(
-                    _shifted(part.count, none, part.scatter, part.third, part.fourth, step)
-                )
+                parts.append(_shifted(part.count, part.scatter, part.third, part.fourth, step))
             third, fourth = parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
         return Moments(count, mean, self.scatter + other.scatter + between, third, fourth)
 
@@ -163,35 +135,22 @@ class Moments:
         return shrunk
 
 
-def _groups(
-    codes: npt.NDArray[np.int64], n_classes: int, per_class: bool
-) -> list[tuple[int, npt.NDArray[np.intp]]]:
-    """(place of the scatter, rows) of every group of rows."""
-    if not per_class:
-        return [(0, np.arange(len(codes)))]
-    return [(k, np.flatnonzero(codes == k)) for k in range(n_classes)]
-
-
 def _shifted(
     count: FloatArray,
-    lead: FloatArray,
     scatter: FloatArray,
     third: FloatArray,
     fourth: FloatArray,
     step: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Third and fourth moments of y - step, from the moments of y; `lead` is the sum of y.
+    """Third and fourth moments of y - step, from the moments of y, whose sum is zero.
 
     Expands sum (y_a - s_a)^2 (y_b - s_b) and sum (y_a - s_a)^2 (y_b - s_b)^2.
     """
     a, b = step[:, :, None], step[:, None, :]
     n = count[:, None, None]
-    sum_a, sum_b = lead[:, :, None], lead[:, None, :]
     square_a = np.diagonal(scatter, axis1=1, axis2=2)[:, :, None]
     square_b = np.swapaxes(square_a, 1, 2)
-    new_third = (
-        third - b * square_a - 2 * a * scatter + 2 * a * b * sum_a + a**2 * sum_b - n * a**2 * b
-    )
+    new_third = third - b * square_a - 2 * a * scatter - n * a**2 * b
     new_fourth = (
         fourth
         - 2 * b * third
@@ -199,8 +158,6 @@ def _shifted(
         + b**2 * square_a
         + a**2 * square_b
         + 4 * a * b * scatter
-        - 2 * a * b**2 * sum_a
-        - 2 * a**2 * b * sum_b
         + n * a**2 * b**2
     )
     return new_third, new_fourth
