@@ -49,7 +49,7 @@ def load(name: str) -> Data:
 
     Parameters
     ----------
-    name : {"imdb", "20newsgroups", "fashion_mnist", "iris", "digits"}
+    name : {"imdb", "imdb_counts", "20newsgroups", "fashion_mnist", "iris", "digits"}
 
     Returns
     -------
@@ -102,10 +102,14 @@ def _texts(name: str, split: str) -> tuple[list[str], list[str]]:
 
 
 def _tfidf(name: str, **options: Any) -> Data:
+    return _vectorized(name, "TfidfVectorizer", **options)
+
+
+def _vectorized(name: str, vectorizer_class: str, **options: Any) -> Data:
     text = importlib.import_module("sklearn.feature_extraction.text")
     train, train_labels = _texts(name, "train")
     test, test_labels = _texts(name, "test")
-    vectorizer = text.TfidfVectorizer(dtype=np.float32, **options)
+    vectorizer = getattr(text, vectorizer_class)(dtype=np.float32, **options)
     X_train = sparse.csr_matrix(vectorizer.fit_transform(train))
     X_test = sparse.csr_matrix(vectorizer.transform(test))
     classes = np.unique(train_labels)
@@ -119,6 +123,10 @@ def _tfidf(name: str, **options: Any) -> Data:
 
 def _imdb() -> Data:
     return _tfidf("imdb", ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+
+
+def _imdb_counts() -> Data:
+    return _vectorized("imdb", "CountVectorizer", ngram_range=(1, 2), min_df=2)
 
 
 def _newsgroups() -> Data:
@@ -161,6 +169,7 @@ def _digits() -> Data:
 
 _RECIPES: dict[str, tuple[str, Callable[[], Data]]] = {
     "imdb": ("tfidf12-sublinear", _imdb),
+    "imdb_counts": ("counts12", _imdb_counts),
     "20newsgroups": ("tfidf1-sublinear", _newsgroups),
     "fashion_mnist": ("pixels", _fashion_mnist),
     "iris": ("raw", _iris),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import flat, online, small
+from benchmarks.cases import flat, generative, online, small
 from benchmarks.spec import Case
 
-CASES: tuple[Case, ...] = (*flat.CASES, *online.CASES, *small.CASES)
+CASES: tuple[Case, ...] = (*flat.CASES, *online.CASES, *small.CASES, *generative.CASES)
 
 
 def select(names: list[str]) -> list[Case]:

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, PriorSampling
+    from separatrix.calibration import Calibrated
+    from separatrix.generative import (
+        GaussianDiscriminant,
+        Interpolation,
+        Laplace,
+        MaximumLikelihood,
+        NaiveBayes,
+    )
     from separatrix.linear import (
         MIRA,
         LinearClassifier,
@@ -22,10 +30,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MIRA",
+    "Calibrated",
+    "GaussianDiscriminant",
+    "Interpolation",
+    "Laplace",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
     "MajorityClass",
+    "MaximumLikelihood",
+    "NaiveBayes",
     "Perceptron",
     "PriorSampling",
     "RegularizationPath",
@@ -34,10 +48,16 @@ __all__ = [
 
 _HOMES = {
     "MIRA": "linear.mira",
+    "Calibrated": "calibration",
+    "GaussianDiscriminant": "generative.discriminant",
+    "Interpolation": "generative.smoothing",
+    "Laplace": "generative.smoothing",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
+    "MaximumLikelihood": "generative.smoothing",
+    "NaiveBayes": "generative.naive_bayes",
     "Perceptron": "linear.perceptron",
     "PriorSampling": "baselines",
     "RegularizationPath": "linear.path",

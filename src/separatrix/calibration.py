@@ -12,7 +12,7 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
@@ -92,25 +92,26 @@ class _OneByOne:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         margins = _margins(scores, self.raw)
-        shares = np.column_stack(
-            [one(margins[:, at]) for at, one in enumerate(self.maps)]
-        )
+        shares = np.column_stack([one(margins[:, at]) for at, one in enumerate(self.maps)])
         if shares.shape[1] == 1:
             return np.hstack([1 - shares, shares])
         total = shares.sum(axis=1, keepdims=True)
         uniform = np.full_like(shares, 1 / shares.shape[1])
-        return np.divide(shares, total, out=uniform, where=total > 0)
+        normed: FloatArray = np.divide(shares, total, out=uniform, where=total > 0)
+        return normed
 
 
 def _margins(scores: FloatArray, raw: bool) -> FloatArray:
     """The score of each class against the rest: log-odds, or raw scores as they are."""
     if scores.shape[1] == 2:
-        return scores[:, 1:] - scores[:, :1]
+        difference: FloatArray = scores[:, 1:] - scores[:, :1]
+        return difference
     if raw:
         return scores
     columns = range(scores.shape[1])
     rest = [logsumexp(np.delete(scores, k, axis=1), axis=1) for k in columns]
-    return scores - np.column_stack(rest)
+    odds: FloatArray = scores - np.column_stack(rest)
+    return odds
 
 
 class _Sigmoid:
@@ -237,12 +238,13 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             raise ParameterError(f"held_out must lie between 0 and 1, got {self.held_out!r}")
         if y is None:
             raise DataError("Calibrated requires y to be passed, but the target y is None")
+        (X,) = indexable(X)
         n = _num_samples(X)
         classes, codes = encode_labels(y, n)
         if np.bincount(codes).min() < 2:
             rare = classes[np.bincount(codes).argmin()]
             raise DataError(
-                f"class {rare!r} has one row only; fitting and calibrating need a row of every "
+                f"class {rare} has one row only; fitting and calibrating need a row of every "
                 "class each"
             )
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
@@ -255,9 +257,9 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         if weights is not None and has_fit_parameter(estimator, "sample_weight"):
             arguments["sample_weight"] = weights[first]
         labels = classes[codes]
-        estimator.fit(_take(X, first), labels[first], **arguments)
+        estimator.fit(_safe_indexing(X, first), labels[first], **arguments)
         late = None if weights is None else weights[second]
-        return self._calibrate(estimator, _take(X, second), labels[second], late)
+        return self._calibrate(estimator, _safe_indexing(X, second), labels[second], late)
 
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Calibrate the estimator, which is fitted already, on held-out rows.
@@ -306,10 +308,10 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         """Scores of shape (n, K), and whether they are no log-probabilities."""
         model, k = self.estimator_, len(self.classes_)
         if hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba"):
-            if hasattr(model, "predict_log_proba"):
-                logs = np.asarray(model.predict_log_proba(X), dtype=np.float64)
-            else:
-                with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore"):  # a probability of zero is no surprise
+                if hasattr(model, "predict_log_proba"):
+                    logs = np.asarray(model.predict_log_proba(X), dtype=np.float64)
+                else:
                     logs = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
             return logs, False
         if not hasattr(model, "decision_function"):
@@ -354,10 +356,6 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         ndarray of shape (n,)
             Labels.
         """
-        labels: npt.NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        winners = self.predict_proba(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
-
-
-def _take(X: Any, rows: npt.NDArray[np.intp]) -> Any:
-    """Rows of an array, a sparse matrix, a frame or a list."""
-    return _safe_indexing(X, rows)

@@ -168,9 +168,7 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)
 
 
-def encode_known_labels(
-    y: Any, n_rows: int, classes: npt.NDArray[Any]
-) -> npt.NDArray[np.int64]:
+def encode_known_labels(y: Any, n_rows: int, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """The class number of every row, among classes that were named before (partial_fit)."""
     y = np.asarray(y).ravel()
     if len(y) != n_rows:
@@ -181,10 +179,11 @@ def encode_known_labels(
     if unknown.any():
         row = int(np.argmax(unknown))
         raise DataError(
-            f"label {y[row]!r} at row {row} is not among the classes {classes.tolist()}; "
+            f"label {y.tolist()[row]!r} at row {row} is not among the classes {classes.tolist()}; "
             "name every class in the first call of partial_fit"
         )
-    return codes.astype(np.int64, copy=False)
+    numbers: npt.NDArray[np.int64] = codes.astype(np.int64, copy=False)
+    return numbers
 
 
 def check_weights(

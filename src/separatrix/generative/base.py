@@ -111,7 +111,8 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n,)
             Labels.
         """
-        labels: npt.NDArray[Any] = self.classes_[self._joint(X).argmax(axis=1)]
+        winners = self._joint(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
 
 

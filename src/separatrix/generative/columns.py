@@ -54,9 +54,7 @@ class Columns:
                 asked[auto] = np.where(binary[auto], BERNOULLI, GAUSSIAN)
         return cls(asked.astype(np.uint8), guessed)
 
-    def sizes(
-        self, design: Design, at_least: Any, n_threads: int
-    ) -> npt.NDArray[np.int64] | None:
+    def sizes(self, design: Design, at_least: Any, n_threads: int) -> npt.NDArray[np.int64] | None:
         """Number of categories of every column, 0 where it has none; None where no column has."""
         categorical = self.kinds == CATEGORICAL
         if not categorical.any():

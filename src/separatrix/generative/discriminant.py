@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,8 @@ from separatrix.generative.base import (
     log_prior,
     normalized,
 )
-from separatrix.generative.gaussian import Whitener, whitener
 from separatrix.generative.moments import Moments
+from separatrix.generative.solution import Solved, solve
 from separatrix.linear import LogisticRegression
 from separatrix.scores import make_design
 from separatrix.validation import (
@@ -35,15 +35,6 @@ __all__ = ["GaussianDiscriminant"]
 #: Sparse data of at most so many columns are taken, as dense data.
 _WIDEST = 5000
 _ROWS = 4096
-
-
-class _Solved(NamedTuple):
-    """What prediction needs; `linear` (d + 1, K) with one covariance, `whiteners` with several."""
-
-    covariances: FloatArray
-    log_prior: FloatArray
-    whiteners: tuple[Whitener, ...]
-    linear: FloatArray | None
 
 
 class GaussianDiscriminant(GenerativeClassifier):
@@ -96,6 +87,11 @@ class GaussianDiscriminant(GenerativeClassifier):
 
     #: Fitted arrays that describe the model.
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "moments_")
+
+    moments_: Moments
+    n_features_in_: int
+    _precision: float
+    _solved: Solved | None
 
     def __init__(
         self,
@@ -218,7 +214,7 @@ class GaussianDiscriminant(GenerativeClassifier):
             moments = self.moments_.merge(moments)
             eps = max(eps, self._precision)
         self.classes_, self.moments_, self._precision = found, moments, eps
-        self._solved: _Solved | None = None
+        self._solved = None
 
     def _check_parameters(self) -> None:
         check_choice("shared_covariance", self.shared_covariance, (True, False))
@@ -228,74 +224,18 @@ class GaussianDiscriminant(GenerativeClassifier):
         if isinstance(s, bool) or not isinstance(s, int | float | np.number) or not 0 <= s <= 1:
             raise ParameterError(f'shrinkage must be "auto", None or within [0, 1], got {s!r}')
 
-    def _solution(self) -> _Solved:
+    def _solution(self) -> Solved:
         check_is_fitted(self)
         if self._solved is None:
-            self._solved = self._solve()
+            self._solved = solve(
+                self.moments_,
+                self.classes_,
+                log_prior(self.prior, self.moments_.count),
+                shared=self.shared_covariance,
+                shrinkage=self.shrinkage,
+                precision=self._precision,
+            )
         return self._solved
-
-    def _solve(self) -> _Solved:
-        moments = self.moments_
-        priors = log_prior(self.prior, moments.count)
-        empty = (moments.count == 0) & np.isfinite(priors)
-        if empty.any():
-            raise DataError(
-                f"there are no rows of class {self.classes_[np.argmax(empty)]!r}, but its prior "
-                "is not zero"
-            )
-        covariances = moments.covariances(self.shrinkage)
-        seen = moments.count > 0
-        center = moments.count @ moments.mean / moments.count.sum()
-        means = np.where(seen[:, None], moments.mean - center, 0.0)
-        if self.shared_covariance:
-            if len(covariances) > 1:
-                covariances = np.einsum(
-                    "k,kij->ij", moments.count / moments.count.sum(), covariances
-                )[None]
-            return self._solve_shared(covariances, priors, means, center)
-        dead = self._dead(covariances[seen], means[seen], center)
-        covariances[:, dead, :] = covariances[:, :, dead] = 0.0
-        whiteners = []
-        for k, covariance in enumerate(covariances):
-            found = whitener(covariance, self._precision)
-            rank = found.rank
-            if seen[k] and rank < (~dead).sum():
-                raise DataError(
-                    f"the covariance of class {self.classes_[k]!r} ({moments.count[k]:g} rows) is "
-                    f"singular: its rank is {rank}, and {(~dead).sum()} columns vary. Give "
-                    'shrinkage="auto" (or a number), shared_covariance=True, or more rows.'
-                )
-            whiteners.append(found)
-        return _Solved(covariances, priors, tuple(whiteners), None)
-
-    def _dead(self, covariances: FloatArray, means: FloatArray, center: FloatArray) -> Any:
-        """Columns that are constant over all classes, up to rounding: they tell nothing."""
-        size = 16 * self._precision * (np.abs(center) + np.abs(means).max(axis=0))
-        variance = np.diagonal(covariances, axis1=1, axis2=2).max(axis=0)
-        return (np.sqrt(np.maximum(variance, 0.0)) <= size) & (np.abs(means).max(axis=0) <= size)
-
-    def _solve_shared(
-        self, covariances: FloatArray, priors: FloatArray, means: FloatArray, center: FloatArray
-    ) -> _Solved:
-        dead = self._dead(covariances, means, center)
-        covariances[:, dead, :] = covariances[:, :, dead] = 0.0
-        means = np.where(dead, 0.0, means)
-        found = whitener(covariances[0], self._precision)
-        # Means that differ where no class varies would have the classes infinitely far apart.
-        size = np.sqrt(np.diagonal(covariances[0]) + (means**2).max(axis=0))
-        null = found.null * size[:, None]
-        null = null / np.maximum(np.linalg.norm(null, axis=0), 1e-300)
-        unit = means / np.where(size > 0, size, 1.0)
-        if null.size and np.abs(unit @ null).max() > np.sqrt(self._precision):
-            raise DataError(
-                "the classes differ in a direction in which no class varies (the shared "
-                f"covariance has rank {found.rank} for {means.shape[1]} columns), so "
-                'that no density exists. Give shrinkage="auto" (or a number), or more rows.'
-            )
-        white = found.whiten(means)
-        coef = found.weights(white)
-        intercept = priors - 0.5 * (white**2).sum(axis=1) - coef @ center
-        return _Solved(covariances, priors, (found,), np.vstack([coef.T, intercept]))
 
     @property
     def means_(self) -> FloatArray:
@@ -322,13 +262,17 @@ class GaussianDiscriminant(GenerativeClassifier):
     @property
     def intercept_(self) -> FloatArray:
         """Intercepts of the linear scores: (1,) for two classes, (K,) otherwise."""
-        return self._linear()[-1]
+        intercepts: FloatArray = self._linear()[-1]
+        return intercepts
 
     def _linear(self) -> FloatArray:
         linear = self._solution().linear
         if linear is None:
             raise AttributeError("there are linear scores only with shared_covariance=True")
-        return linear[:, 1:] - linear[:, :1] if linear.shape[1] == 2 else linear
+        if linear.shape[1] != 2:
+            return linear
+        difference: FloatArray = linear[:, 1:] - linear[:, :1]
+        return difference
 
     def to_softmax(self) -> LogisticRegression:
         """The logistic regression with the same probabilities, with a shared covariance.
@@ -366,14 +310,14 @@ class GaussianDiscriminant(GenerativeClassifier):
         return np.asarray(result, dtype=np.float64)
 
     def _checked(self, X: Any) -> npt.NDArray[Any]:
-        X = _dense(validate_X(self, X, reset=False))
+        rows = _dense(validate_X(self, X, reset=False))
         try:
-            make_design(X, 1)
+            make_design(rows, 1)
         except DataError as error:
             raise name_column(error, self) from None
-        return X
+        return rows
 
-    def _densities(self, X: npt.NDArray[Any], solved: _Solved) -> FloatArray:
+    def _densities(self, X: npt.NDArray[Any], solved: Solved) -> FloatArray:
         result = np.empty((len(X), len(self.classes_)))
         means = self.moments_.mean
         for k in range(len(self.classes_)):
@@ -416,17 +360,20 @@ class GaussianDiscriminant(GenerativeClassifier):
         ndarray of shape (n,)
             Labels.
         """
-        labels: npt.NDArray[Any] = self.classes_[self._scores(X).argmax(axis=1)]
+        winners = self._scores(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
 
 
 def _dense(X: Any) -> npt.NDArray[Any]:
     """Sparse rows as dense ones, where there are not too many columns."""
     if not is_sparse(X):
-        return np.ascontiguousarray(X)
+        rows: npt.NDArray[Any] = np.ascontiguousarray(X)
+        return rows
     if X.shape[1] > _WIDEST:
         raise DataError(
             f"GaussianDiscriminant keeps d x d matrices and takes sparse data of at most {_WIDEST} "
             f"columns, got {X.shape[1]}; reduce them first (sklearn.decomposition.TruncatedSVD)"
         )
-    return np.ascontiguousarray(X.toarray())
+    dense: npt.NDArray[Any] = np.ascontiguousarray(X.toarray())
+    return dense

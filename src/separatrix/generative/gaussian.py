@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,30 +49,30 @@ class Whitener:
     @property
     def rank(self) -> int:
         """Number of directions with variance."""
-        return len(self.alive) - self.null.shape[1]
+        return int(len(self.alive) - self.null.shape[1])
 
     def whiten(self, rows: FloatArray) -> FloatArray:
         """Rows times A: centered rows of the distribution get unit covariance."""
         unit = rows[:, self.alive] / self.scale
         if self.basis is not None:
             return unit @ self.basis
-        with blas_threads(1) if len(rows) < _NARROW else blas_threads(2):
-            solved: FloatArray = linalg.solve_triangular(
-                self.lower, unit.T, lower=True, check_finite=False
-            ).T
-        return solved
+        return self._solve(unit, 0)
 
     def weights(self, white: FloatArray) -> FloatArray:
         """White rows times A': the weights that give products with white rows."""
         result = np.zeros((len(white), len(self.alive)))
-        if self.basis is not None:
-            unit = white @ self.basis.T
-        else:
-            with blas_threads(1):
-                unit = linalg.solve_triangular(
-                    self.lower, white.T, lower=True, trans="T", check_finite=False
-                ).T
+        unit = self._solve(white, 1) if self.basis is None else white @ self.basis.T
         result[:, self.alive] = unit / self.scale
+        return result
+
+    def _solve(self, rows: FloatArray, trans: int) -> FloatArray:
+        """Rows times the inverse of the Cholesky factor's transpose, or of itself."""
+        lower: Any = self.lower
+        with blas_threads(1 if len(rows) < _NARROW else 2):
+            solved, fault = linalg.lapack.dtrtrs(lower, rows.T, lower=1, trans=trans)
+        if fault:
+            raise FloatingPointError("a Cholesky factor lost its diagonal")
+        result: FloatArray = solved.T
         return result
 
 

@@ -25,17 +25,13 @@ from separatrix.generative.base import (
 from separatrix.generative.columns import KINDS, MULTINOMIAL, Columns, named
 from separatrix.generative.counts import Counts
 from separatrix.generative.reading import Readable
-from separatrix.generative.smoothing import Interpolation, Laplace, as_smoothing
+from separatrix.generative.smoothing import as_smoothing, settings_of
 from separatrix.generative.tables import Estimates, Likelihood
 from separatrix.metrics import accuracy, log_loss
 from separatrix.scores import Design, in_place
 from separatrix.validation import check_choice, is_sparse, number_of_threads, validate_X
 
 __all__ = ["NaiveBayes"]
-
-#: What `tune` tries by default.
-_KS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-_ALPHAS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999)
 
 
 class NaiveBayes(Readable, GenerativeClassifier):
@@ -100,6 +96,10 @@ class NaiveBayes(Readable, GenerativeClassifier):
 
     #: Fitted arrays that describe the model.
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "counts_", "kinds_")
+
+    counts_: Counts
+    _columns: Columns
+    _likelihood: Likelihood
 
     def __init__(
         self,
@@ -250,6 +250,11 @@ class NaiveBayes(Readable, GenerativeClassifier):
                 raise ParameterError("complement=True is for multinomial features only")
             counts = replace(counts, value=counts.value.sum(axis=0) - counts.value)
         smoothing = as_smoothing(self.smoothing)
+        if self.complement and smoothing.leaves_zeros:
+            raise ParameterError(
+                "complement=True divides by probabilities, which must not be zero: use Laplace(k) "
+                "with k > 0, or Interpolation(alpha) with alpha < 1"
+            )
         self.class_log_prior_ = log_prior(self.prior, counts.classes)
         self._smoothed = self.smoothing
         estimates = Estimates(counts, smoothing, self.var_smoothing)
@@ -297,7 +302,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
         """
         check_is_fitted(self)
         check_choice("scoring", scoring, ("accuracy", "log_loss"))
-        settings = self._settings(grid)
+        settings = settings_of(as_smoothing(self.smoothing), grid)
         X = validate_X(self, X, reset=False)
         y = np.asarray(y)
         scores, losses = [], []
@@ -316,14 +321,6 @@ class NaiveBayes(Readable, GenerativeClassifier):
         self._estimate(self.counts_)
         self.tuning_ = {"smoothing": settings, "accuracy": scores, "log_loss": losses}
         return self
-
-    def _settings(self, grid: Sequence[Any] | None) -> list[Any]:
-        now = as_smoothing(self.smoothing)
-        if isinstance(now, Interpolation):
-            values = _ALPHAS if grid is None else grid
-            return [replace(now, alpha=v) if np.isscalar(v) else as_smoothing(v) for v in values]
-        values = _KS if grid is None else grid
-        return [Laplace(v) if np.isscalar(v) else as_smoothing(v) for v in values]  # type: ignore[arg-type]
 
     def _rows(self, X: Any) -> tuple[Any, Design, int]:
         check_is_fitted(self)
@@ -345,8 +342,9 @@ class NaiveBayes(Readable, GenerativeClassifier):
         X, design, n_threads = self._rows(X)
         try:
             return self._likelihood.log_odds(X, design, n_threads)
-        except DataError as error:
-            raise named(error, getattr(self, "feature_names_in_", None)) from None
+        except DataError:
+            # A value is missing, or wrong; the sum of all terms tells which.
+            return None
 
     def _normalized(self, X: Any) -> FloatArray:
         odds = self._log_odds(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,6 @@ class Readable:
         """log P(word | y) or log P(on | y) of shape (K, d); NaN in columns of other kinds."""
         check_is_fitted(self)
         kinds, events = self.counts_.kinds, self._likelihood.estimates.events
-        assert events is not None
         with np.errstate(divide="ignore"):
             logs: FloatArray = np.log(events)
         logs[:, (kinds == GAUSSIAN) | (kinds == CATEGORICAL)] = np.nan
@@ -83,7 +83,7 @@ class Readable:
         if not isinstance(j, int | np.integer) or not 0 <= j < self.n_features_in_:
             raise ParameterError(f"there is no column {column!r}")
         kind, found = self.counts_.kinds[j], self._likelihood.estimates
-        if kind == BERNOULLI and found.events is not None and found.off is not None:
+        if kind == BERNOULLI and found.off is not None:
             return np.column_stack([found.off[:, j], found.events[:, j]])
         if kind == CATEGORICAL:
             offsets = self.counts_.offsets()
@@ -123,7 +123,6 @@ class Readable:
         names = self._names(feature_names)
         discrete = np.flatnonzero(self.counts_.kinds != GAUSSIAN)
         plain = counts.kinds != CATEGORICAL
-        assert found.events is not None
         both = np.hstack([found.events[:, plain], found.table])
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios: FloatArray = both[1] / both[0]
@@ -182,7 +181,7 @@ class Readable:
         if isinstance(x, list | tuple) and x and all(isinstance(word, str) for word in x):
             terms, unknown = self._words(x, feature_names)
         else:
-            terms, unknown = self._terms_of(x, feature_names), ()
+            terms, unknown = self._terms_of(x, feature_names), []
         names = [name for name, _, _ in terms]
         k = len(shown)
         shares = np.array([p[chosen] for _, p, _ in terms]).reshape(-1, k)
@@ -228,7 +227,6 @@ class Readable:
             raise ParameterError("give feature_names, so that words can be found in the columns")
         numbers = {str(name): j for j, name in enumerate(names)}
         events = self._likelihood.estimates.events
-        assert events is not None
         terms, unknown = [], []
         for word in words:
             if word in numbers:
@@ -239,11 +237,12 @@ class Readable:
                 unknown.append(word)
         return terms, unknown
 
-    def _terms_of(
-        self, x: Any, feature_names: Any
-    ) -> list[tuple[str, FloatArray, FloatArray]]:
+    def _terms_of(self, x: Any, feature_names: Any) -> list[tuple[str, FloatArray, FloatArray]]:
         row = x if is_sparse(x) or getattr(x, "ndim", 1) == 2 else np.asarray(x)[None]
-        row = validate_X(self, row, reset=False)
+        with warnings.catch_warnings():
+            # One row is often cut out of a frame, and loses its names.
+            warnings.filterwarnings("ignore", "X does not have valid feature names")
+            row = validate_X(self, row, reset=False)
         if row.shape[0] != 1:
             raise ParameterError(f"explain takes one row, got {row.shape[0]}")
         self._likelihood.joint(row, self._design(row), 1)  # raises where a value is not allowed
@@ -255,10 +254,10 @@ class Readable:
             if np.isnan(value) or (kind == MULTINOMIAL and value == 0):
                 continue
             name, times = names(j), 1.0
-            if kind == MULTINOMIAL and found.events is not None:
+            if kind == MULTINOMIAL:
                 shares, times = found.events[:, j], float(value)
                 name += "" if times == 1 else f" x {times:g}"
-            elif kind == BERNOULLI and found.events is not None and found.off is not None:
+            elif kind == BERNOULLI and found.off is not None:
                 on = value > self.binarize
                 shares = found.events[:, j] if on else found.off[:, j]
                 name += " on" if on else " off"

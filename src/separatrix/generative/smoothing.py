@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import ParameterError
 
-__all__ = ["Interpolation", "Laplace", "MaximumLikelihood", "Smoothing", "as_smoothing"]
+__all__ = [
+    "Interpolation",
+    "Laplace",
+    "MaximumLikelihood",
+    "Smoothing",
+    "as_smoothing",
+    "settings_of",
+]
+
+#: Values of k and alpha that are tried by default.
+_KS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+_ALPHAS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999)
 
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """Counts and totals of all classes together, for estimates that lean on P(x)."""
-
-    count: FloatArray
-    total: FloatArray
+#: Counts and totals of all classes together, for estimates that lean on P(x); called by need.
+Pool: TypeAlias = Callable[[], tuple[FloatArray, FloatArray]]
 
 
 class Smoothing(Protocol):
@@ -70,8 +78,8 @@ class _Estimates:
         if pool is not None:
             together = np.asarray(pool, dtype=np.float64)
         size = counts.shape[-1]
-        pooled = Pool(together, together.sum(keepdims=True))
-        return self.rate(counts, counts.sum(axis=-1, keepdims=True), size, pooled)
+        total = counts.sum(axis=-1, keepdims=True)
+        return self.rate(counts, total, size, lambda: (together, together.sum(keepdims=True)))
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,8 @@ class Laplace(_Estimates):
         """(count + k) / (total + k size)."""
         if self.k == 0:
             return _frequency(count, total, 1.0 / size)
-        smoothed: FloatArray = (count + self.k) / (total + self.k * size)
+        smoothed: FloatArray = count + self.k
+        smoothed /= total + self.k * size
         return smoothed
 
 
@@ -170,7 +179,7 @@ class Interpolation(_Estimates):
 
     def rate(self, count: FloatArray, total: FloatArray, size: float, pool: Pool) -> FloatArray:
         """Alpha count / total + (1 - alpha) P(x); P(x) alone where the class was never seen."""
-        everywhere = Laplace(self.k).rate(pool.count, pool.total, size, pool)
+        everywhere = Laplace(self.k).rate(*pool(), size, pool)
         own = _frequency(count, total, everywhere)
         mixed: FloatArray = self.alpha * own + (1 - self.alpha) * everywhere
         return mixed
@@ -182,9 +191,21 @@ def as_smoothing(value: Any) -> Smoothing:
         return Laplace()
     if isinstance(value, Laplace | Interpolation | MaximumLikelihood):
         return value
-    if isinstance(value, int | float | np.number) and not isinstance(value, bool):
+    if _number(value):
         return Laplace(float(value))
     raise ParameterError(
         "smoothing must be Laplace(k), Interpolation(alpha), MaximumLikelihood(), a number k or "
         f"None, got {value!r}"
     )
+
+
+def settings_of(now: Smoothing, grid: Sequence[Any] | None) -> list[Smoothing]:
+    """Smoothings to try: those of `grid`, where a number is an alpha beside `now`, or a k."""
+    if isinstance(now, Interpolation):
+        values = _ALPHAS if grid is None else grid
+        return [replace(now, alpha=v) if _number(v) else as_smoothing(v) for v in values]
+    return [as_smoothing(v) for v in (_KS if grid is None else grid)]
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import joint_likelihood
-from separatrix.errors import DataError, ParameterError
+from separatrix._core import joint_likelihood, scores
+from separatrix.errors import DataError
 from separatrix.generative.columns import BERNOULLI, CATEGORICAL, GAUSSIAN, MULTINOMIAL
 from separatrix.generative.counts import Counts, canonical
 from separatrix.generative.smoothing import FloatArray, Pool, Smoothing
@@ -36,8 +36,8 @@ class Estimates:
 
     Attributes
     ----------
-    events : ndarray of shape (K, d) or None
-        Multinomial columns: P(word | y); Bernoulli: P(on | y). None where there are neither.
+    events : ndarray of shape (K, d)
+        Multinomial columns: P(word | y); Bernoulli: P(on | y); 1 for others.
     off : ndarray of shape (K, d) or None
         Bernoulli columns: P(off | y).
     mean, variance : ndarray of shape (K, d) or None
@@ -50,7 +50,10 @@ class Estimates:
         self.counts = counts
         kinds = counts.kinds
         only = len(kinds) > 0 and bool((kinds == MULTINOMIAL).all())
-        self.events = self.off = self.mean = self.variance = None
+        self.off: FloatArray | None = None
+        self.mean: FloatArray | None = None
+        self.variance: FloatArray | None = None
+        self.events: FloatArray
         if only:
             self.events = _words(counts.value, smoothing)
         else:
@@ -69,21 +72,19 @@ class Estimates:
     ) -> None:
         on = counts.value[:, chosen]
         seen = counts.seen if counts.missing.shape[1] == 0 else counts.seen[:, chosen]
-        total = seen.sum(axis=0)
         # Rounding must not leave less than nothing off.
         off = np.maximum(seen - on, 0.0)
         self.off = np.ones(counts.value.shape)
-        assert self.events is not None
-        self.events[:, chosen] = smoothing.rate(on, seen, 2, Pool(on.sum(axis=0), total))
-        self.off[:, chosen] = smoothing.rate(off, seen, 2, Pool(off.sum(axis=0), total))
+        for array, count in ((self.events, on), (self.off, off)):
+            array[:, chosen] = smoothing.rate(count, seen, 2, _pool(count, seen))
 
-    def _normals(
-        self, counts: Counts, var_smoothing: float, chosen: npt.NDArray[np.bool_]
-    ) -> None:
+    def _normals(self, counts: Counts, var_smoothing: float, chosen: npt.NDArray[np.bool_]) -> None:
         mean, scatter = counts.value[:, chosen], counts.scatter[:, chosen]
         seen = np.broadcast_to(counts.seen, counts.value.shape)[:, chosen]
         total = seen.sum(axis=0)
-        center = np.divide((seen * mean).sum(axis=0), total, out=np.zeros(mean.shape[1]), where=total > 0)
+        center = np.divide(
+            (seen * mean).sum(axis=0), total, out=np.zeros(mean.shape[1]), where=total > 0
+        )
         spread = (scatter + seen * (mean - center) ** 2).sum(axis=0)
         pooled = np.divide(spread, total, out=np.zeros_like(spread), where=total > 0)
         largest = float(pooled.max())
@@ -108,9 +109,8 @@ class Estimates:
             return counts.table
         column = np.repeat(np.arange(len(counts.sizes)), counts.sizes)
         seen = np.broadcast_to(counts.seen, counts.value.shape)[:, column]
-        pool = Pool(counts.table.sum(axis=0), seen.sum(axis=0))
         sizes: Any = counts.sizes[column]
-        return smoothing.rate(counts.table, seen, sizes, pool)
+        return smoothing.rate(counts.table, seen, sizes, _pool(counts.table, seen))
 
     def zeros(self) -> int:
         """How many estimates are zero."""
@@ -121,8 +121,12 @@ class Estimates:
 def _words(sums: FloatArray, smoothing: Smoothing) -> FloatArray:
     """P(word | y) from sums over the words of a bag; shape (K, words)."""
     total = sums.sum(axis=1, keepdims=True)
-    pool = Pool(sums.sum(axis=0), total.sum(axis=0))
-    return smoothing.rate(sums, total, sums.shape[1], pool)
+    return smoothing.rate(sums, total, sums.shape[1], _pool(sums, total))
+
+
+def _pool(count: FloatArray, total: FloatArray) -> Pool:
+    """Counts and totals of all classes together."""
+    return lambda: (count.sum(axis=0), total.sum(axis=0))
 
 
 class _Terms(NamedTuple):
@@ -178,20 +182,23 @@ class Likelihood:
     def log_odds(self, X: Any, design: Design, n_threads: int) -> FloatArray | None:
         """Joint log-likelihood of the second of two classes less that of the first, shape (n,).
 
-        None where it must be taken from the whole: unless all columns are counts of words, and no
-        probability is zero.
+        In the precision of X. None where it must be taken from the whole: unless all columns are
+        counts of words, none of them is missing, and no probability is zero.
         """
         kinds, events = self.estimates.counts.kinds, self.estimates.events
-        if len(self.log_prior) != 2 or events is None or not (kinds == MULTINOMIAL).all():
+        if len(self.log_prior) != 2 or not (kinds == MULTINOMIAL).all():
             return None
         if self._zeros() is not None or not np.isfinite(self.log_prior).all():
             return None
         if "odds" not in self._kept:
             ratio = events[0] / events[1] if self.complement else events[1] / events[0]
-            start = np.zeros(1) if self.complement else np.diff(self.log_prior)
-            empty = np.empty((1, 0))
-            self._kept["odds"] = _Terms(start, np.log(ratio)[None], empty, empty, empty)
-        return self._sums(X, design, self._kept["odds"], "odds", n_threads)[:, 0]
+            np.log(ratio, out=ratio)
+            self._kept["odds"] = ratio[:, None]
+        weights = np.ascontiguousarray(self._kept["odds"], dtype=X.dtype)
+        odds = np.asarray(scores(design, weights, n_threads)[:, 0], dtype=np.float64)
+        if not self.complement:
+            odds += self.log_prior[1] - self.log_prior[0]
+        return odds if np.isfinite(odds).all() else None
 
     def _terms(self) -> _Terms:
         if "terms" in self._kept:
@@ -202,7 +209,6 @@ class Likelihood:
         empty = np.empty((k, 0))
         weight, base, mean = empty, empty, empty
         if (kinds != CATEGORICAL).any():
-            assert found.events is not None
             weight = _log(found.events)
         if found.off is not None or found.variance is not None:
             base = np.zeros_like(weight)
@@ -228,13 +234,7 @@ class Likelihood:
             if not found.zeros():
                 self._kept["zeros"] = None
                 return None
-            if self.complement:
-                raise ParameterError(
-                    "complement=True divides by probabilities that are zero here; use Laplace(k) "
-                    "with k > 0, or Interpolation(alpha) with alpha < 1"
-                )
             terms = self._terms()
-            assert found.events is not None
             base = np.zeros_like(terms.base)
             weight = (found.events == 0).astype(np.float64)
             if found.off is not None:
@@ -251,9 +251,7 @@ class Likelihood:
         kept: _Terms | None = self._kept["zeros"]
         return kept
 
-    def _sums(
-        self, X: Any, design: Design, terms: _Terms, name: str, n_threads: int
-    ) -> FloatArray:
+    def _sums(self, X: Any, design: Design, terms: _Terms, name: str, n_threads: int) -> FloatArray:
         if is_sparse(X):
             turned = f"{name} turned"
             if turned not in self._kept:

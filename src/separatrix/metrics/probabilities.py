@@ -49,7 +49,7 @@ def _checked(
     order = np.argsort(classes, kind="stable")
     found = order[np.searchsorted(classes, y, sorter=order).clip(max=len(classes) - 1)]
     if (classes[found] != y).any():
-        missing = y[np.argmax(classes[found] != y)]
+        missing = y.tolist()[np.argmax(classes[found] != y)]
         raise DataError(f"label {missing!r} occurs, but is not among {classes.tolist()}")
     return found, shares, classes
 
@@ -130,7 +130,8 @@ def brier_score(
     distances = ((shares - np.eye(len(classes))[codes]) ** 2).sum(axis=1)
     if len(classes) == 2:
         distances = distances / 2
-    return float(np.average(distances, weights=sample_weight))
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    return float(np.average(distances, weights=weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +201,9 @@ def calibration_bins(
     if n_bins < 1:
         raise ParameterError(f"n_bins must be positive, got {n_bins!r}")
     codes, shares, classes = _checked(y_true, probabilities, labels)
-    weights = _check_sample_weight(sample_weight, shares, dtype=np.float64, ensure_non_negative=True)
+    weights = _check_sample_weight(
+        sample_weight, shares, dtype=np.float64, ensure_non_negative=True
+    )
     if weights.sum() <= 0:
         raise DataError("all sample weights are zero")
     if label is None:
@@ -211,7 +214,7 @@ def calibration_bins(
         if len(found) != 1:
             raise ParameterError(f"there is no class {label!r} among {classes.tolist()}")
         confidence, right = shares[:, found[0]], (codes == found[0]).astype(np.float64)
-    values, inverse = np.unique(confidence, return_inverse=True)
+    _, inverse = np.unique(confidence, return_inverse=True)
     mass = np.bincount(inverse, weights)
     # A group of equal predictions belongs where the middle of its mass lies.
     middle = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
