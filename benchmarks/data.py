@@ -109,10 +109,14 @@ def read_texts(name: str, split: str) -> tuple[list[str], list[str]]:
 
 
 def _tfidf(name: str, **options: Any) -> Data:
+    return _vectorized(name, "TfidfVectorizer", **options)
+
+
+def _vectorized(name: str, vectorizer_class: str, **options: Any) -> Data:
     text = importlib.import_module("sklearn.feature_extraction.text")
     train, train_labels = read_texts(name, "train")
     test, test_labels = read_texts(name, "test")
-    vectorizer = text.TfidfVectorizer(dtype=np.float32, **options)
+    vectorizer = getattr(text, vectorizer_class)(dtype=np.float32, **options)
     X_train = sparse.csr_matrix(vectorizer.fit_transform(train))
     X_test = sparse.csr_matrix(vectorizer.transform(test))
     classes = np.unique(train_labels)
@@ -138,6 +142,10 @@ def _documents(name: str) -> Data:
 
 def _imdb() -> Data:
     return _tfidf("imdb", ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+
+
+def _imdb_counts() -> Data:
+    return _vectorized("imdb", "CountVectorizer", ngram_range=(1, 2), min_df=2)
 
 
 def _newsgroups() -> Data:
@@ -206,6 +214,7 @@ _UNCACHED = ("raw", "path", "generated")
 
 _RECIPES: dict[str, tuple[str, Callable[[], Data]]] = {
     "imdb": ("tfidf12-sublinear", _imdb),
+    "imdb_counts": ("counts12", _imdb_counts),
     "20newsgroups": ("tfidf1-sublinear", _newsgroups),
     "fashion_mnist": ("pixels", _fashion_mnist),
     "iris": ("raw", _iris),

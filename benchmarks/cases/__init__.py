@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import bayes, files, flat, online, small, text
+from benchmarks.cases import bayes, files, flat, generative, online, small, text
 from benchmarks.spec import Case
 
 CASES: tuple[Case, ...] = (
@@ -11,6 +11,7 @@ CASES: tuple[Case, ...] = (
     *small.CASES,
     *text.CASES,
     *files.CASES,
+    *generative.CASES,
     *bayes.CASES,
 )
 

@@ -408,3 +408,50 @@ def hash_text(
     alternate_sign: bool,
     n_threads: int,
 ) -> TextRows: ...
+def survey(
+    design: Csr | Dense, n_threads: int
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.uint8],
+    npt.NDArray[np.uint8],
+]: ...
+def count(
+    design: Csr | Dense,
+    kinds: npt.NDArray[np.uint8],
+    sizes: npt.NDArray[np.int64] | None,
+    threshold: float,
+    targets: npt.NDArray[np.int64],
+    row_weights: npt.NDArray[np.float64] | None,
+    n_classes: int,
+    n_threads: int,
+) -> (
+    tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+    ]
+    | None
+): ...
+def joint_likelihood(
+    design: Csr | Dense,
+    kinds: npt.NDArray[np.uint8],
+    sizes: npt.NDArray[np.int64] | None,
+    threshold: float,
+    start: npt.NDArray[np.float64],
+    weight: npt.NDArray[np.float64],
+    base: npt.NDArray[np.float64],
+    mean: npt.NDArray[np.float64],
+    table: npt.NDArray[np.float64],
+    n_threads: int,
+) -> npt.NDArray[np.float64] | None: ...
+def class_scatter(
+    design: Dense,
+    targets: npt.NDArray[np.int64],
+    row_weights: npt.NDArray[np.float64] | None,
+    n_classes: int,
+    pooled: bool,
+    n_threads: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...

@@ -16,6 +16,7 @@ __all__ = [
     "ParameterError",
     "SeparatrixError",
     "SolverError",
+    "ZeroProbabilityWarning",
 ]
 
 
@@ -79,3 +80,7 @@ class NotSavableError(SeparatrixError, TypeError):
 
 class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
     """A fit ended before its certificate reached the tolerance."""
+
+
+class ZeroProbabilityWarning(UserWarning):
+    """An estimate is exactly zero, so that one value can rule out a class."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["C_GRID", "LEARNERS", "MAX_PASSES", "Learner", "get", "load", "names"]
+__all__ = ["C_GRID", "K_GRID", "LEARNERS", "MAX_PASSES", "Learner", "get", "load", "names"]
 
-Kind = Literal["none", "passes", "path"]
+Kind = Literal["none", "passes", "path", "counts"]
 Task = Literal["binary", "multiclass"]
 
 #: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
@@ -20,6 +20,9 @@ C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
 
 #: The most passes an online learner gets before its best pass is taken.
 MAX_PASSES = 20
+
+#: Laplace's k, from trust in the counts to trust in the prior.
+K_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)
 
 _BOTH: tuple[Task, ...] = ("binary", "multiclass")
 _TWO: tuple[Task, ...] = ("binary",)
@@ -37,18 +40,21 @@ class Learner:
         "module:Class" of the estimator.
     summary : str
         What it is, in a few words.
-    kind : {"none", "passes", "path"}
-        How it is tuned: not at all, by the number of passes, or along a path of `parameter`.
+    kind : {"none", "passes", "path", "counts"}
+        How it is tuned: not at all, by the number of passes, along a path of `parameter`, or from
+        one set of counts by its method `tune`.
     tasks : tuple of {"binary", "multiclass"}
         What it can learn.
     parameter : str
         The tuned parameter; empty for kind "none".
     grid : tuple of float
-        Its values, simplest first.
+        Its values, rising.
     params : tuple of (str, value)
         Further constructor arguments.
     baseline : bool
         Whether it runs first in every comparison.
+    widest : int or None
+        Columns up to which it is tried without being asked for; None for any number.
     """
 
     name: str
@@ -60,6 +66,7 @@ class Learner:
     grid: tuple[float, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
     baseline: bool = False
+    widest: int | None = None
 
 
 def _baseline(name: str, target: str, summary: str) -> Learner:
@@ -86,6 +93,30 @@ def _path(
 LEARNERS: tuple[Learner, ...] = (
     _baseline("majority_class", "MajorityClass", "the most frequent class"),
     _baseline("prior_sampling", "PriorSampling", "a draw from the class prior"),
+    Learner(
+        "naive_bayes",
+        "separatrix.generative:NaiveBayes",
+        "naive Bayes, kinds of features by the data, Laplace smoothing",
+        "counts",
+        parameter="smoothing",
+        grid=K_GRID,
+    ),
+    Learner(
+        "gaussian_discriminant",
+        "separatrix.generative:GaussianDiscriminant",
+        "Gaussian classes with one covariance (LDA), shrunk",
+        "none",
+        params=(("shrinkage", "auto"),),
+        widest=1000,
+    ),
+    Learner(
+        "quadratic_discriminant",
+        "separatrix.generative:GaussianDiscriminant",
+        "Gaussian classes with a covariance each, shrunk",
+        "none",
+        params=(("shared_covariance", False), ("shrinkage", "auto")),
+        widest=1000,
+    ),
     _passes(
         "perceptron",
         "separatrix.linear:Perceptron",

@@ -21,6 +21,7 @@ __all__ = [
     "check_frame",
     "check_positive",
     "check_weights",
+    "encode_known_labels",
     "encode_labels",
     "is_sparse",
     "name_column",
@@ -165,6 +166,24 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     if len(classes) == 2:
         return classes, (y == classes[1]).astype(np.int64)
     return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)
+
+
+def encode_known_labels(y: Any, n_rows: int, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The class number of every row, among classes that were named before (partial_fit)."""
+    y = np.asarray(y).ravel()
+    if len(y) != n_rows:
+        raise DataError(f"X has {n_rows} rows, y has {len(y)}")
+    codes = np.searchsorted(classes, y)
+    codes[codes == len(classes)] = 0
+    unknown = classes[codes] != y
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise DataError(
+            f"label {y.tolist()[row]!r} at row {row} is not among the classes {classes.tolist()}; "
+            "name every class in the first call of partial_fit"
+        )
+    numbers: npt.NDArray[np.int64] = codes.astype(np.int64, copy=False)
+    return numbers
 
 
 def check_weights(

@@ -260,12 +260,30 @@ def text_calls():
     }
 
 
+def generative_calls():
+    X = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
+    design = _core.Dense(X)
+    kinds, targets = np.array([0, 2], dtype=np.uint8), np.array([0, 1, 0])
+    counts = [kinds, None, 0.5, targets, np.ones(3), 2, 2]
+    parts = _core.count(design, *counts)
+    return {
+        "survey": [design, 2],
+        "count": [design, *counts],
+        "joint_likelihood": [
+            design, kinds, None, 0.5, np.zeros(2), np.ones((2, 2)), np.zeros((2, 2)),
+            np.zeros((2, 2)), parts[4], 2,
+        ],
+        "class_scatter": [design, targets, np.ones(3), 2, True, 2],
+    }  # fmt: skip
+
+
 CALLS = {
     **valid_calls(),
     **online_calls(),
     **proximal_calls(),
     **format_calls(),
     **text_calls(),
+    **generative_calls(),
 }
 
 

@@ -5,9 +5,11 @@
 //! kernel is written once for sparse and dense input, in `f32` and `f64`.
 
 pub mod batch;
+pub mod class_scatter;
 pub mod column_gram;
 pub mod column_set;
 pub mod columns;
+pub mod count;
 pub mod csr;
 pub mod dense;
 pub mod dual_binary;
@@ -28,6 +30,7 @@ pub mod hot;
 pub mod interior;
 pub mod interrupt;
 pub mod label_gram;
+pub mod likelihood;
 pub mod losses;
 pub mod margin_dual;
 pub mod moments;
@@ -42,6 +45,7 @@ pub mod rows;
 pub mod simd;
 pub mod step_rule;
 pub mod stochastic;
+pub mod survey;
 pub mod text;
 pub mod threads;
 mod tile;

@@ -7,7 +7,11 @@ use crate::errors::data_error;
 
 /// The values of a C-contiguous matrix.
 pub fn matrix<'a, T: Element>(name: &str, array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
-    array.as_slice().map_err(|_| data_error(format!("{name} must be C-contiguous")))
+    // A slice of a matrix in Fortran order is contiguous too, but its transpose.
+    match array.as_slice() {
+        Ok(values) if array.is_c_contiguous() => Ok(values),
+        _ => Err(data_error(format!("{name} must be C-contiguous"))),
+    }
 }
 
 /// The values of a contiguous vector.

@@ -136,12 +136,17 @@ def learners(debug: Debug = False) -> None:
 
 
 def _learner_lines(entries: Sequence[Any]) -> list[str]:
-    ways = {"none": "nothing to tune", "passes": "passes, early stopping", "path": "path of C"}
+    ways = {
+        "none": "nothing to tune",
+        "passes": "passes, early stopping",
+        "path": "path of C",
+        "counts": "smoothing, counted once",
+    }
     width = max(len(entry.name) for entry in entries)
     lines = []
     for entry in entries:
         tasks = "binary, multiclass" if len(entry.tasks) == 2 else entry.tasks[0]
-        lines.append(f"{entry.name:<{width}}  {tasks:<18}  {ways[entry.kind]:<22}  {entry.summary}")
+        lines.append(f"{entry.name:<{width}}  {tasks:<18}  {ways[entry.kind]:<23}  {entry.summary}")
     return lines
 
 

@@ -105,7 +105,7 @@ def compare(
     start = time.perf_counter()
     X, y = _check(X, y)
     n_classes = len(np.unique(y))
-    entries = _entries(learners, "binary" if n_classes == 2 else "multiclass")
+    entries = _entries(learners, "binary" if n_classes == 2 else "multiclass", X.shape[1])
     parts = split_rows(X, y, split, random_state)
     # From here on nothing but the seal can reach the test rows.
     del X, y
@@ -148,13 +148,17 @@ def _check(X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
 
 
 def _entries(
-    learners: Literal["auto"] | Sequence[str | Learner], task: Task
+    learners: Literal["auto"] | Sequence[str | Learner], task: Task, n_features: int
 ) -> tuple[Learner, ...]:
     """Baselines first, then the learners asked for, in the order of the registry."""
     if isinstance(learners, str):
         if learners != "auto":
             raise ParameterError(f'learners must be "auto" or a list of names, got {learners!r}.')
-        return tuple(entry for entry in LEARNERS if task in entry.tasks)
+        return tuple(
+            entry
+            for entry in LEARNERS
+            if task in entry.tasks and (entry.widest is None or n_features <= entry.widest)
+        )
     asked: dict[str, Learner] = {}
     for item in learners:
         try:

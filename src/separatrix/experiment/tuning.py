@@ -98,7 +98,12 @@ def tune(
     LeaderboardRow
         The chosen setting, the simplest among equals, with the cost of the whole search.
     """
-    search = {"none": _fit_once, "passes": _follow_passes, "path": _follow_path}[learner.kind]
+    search = {
+        "none": _fit_once,
+        "passes": _follow_passes,
+        "path": _follow_path,
+        "counts": _count_once,
+    }[learner.kind]
     best = _Best()
     load(learner)  # the import of a family is not the learner's time
     start = time.perf_counter()
@@ -119,8 +124,8 @@ def tune(
 
 def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
     if solution is None:
-        solver = "counting" if learner.baseline else "-"
-        return {"gap": math.nan, "solver": solver, "converged": learner.baseline}
+        # Without a solver there is nothing to converge: one pass gives the answer.
+        return {"gap": math.nan, "solver": "counting", "converged": True}
     # Online learners minimize nothing, so that they have no gap.
     gap = solution.gap / max(1.0, abs(solution.objective))
     return {
@@ -143,6 +148,25 @@ def _fit_once(
     best.offer(1, None, score, getattr(estimator, "solution_", None))
     if report is not None:
         report(1, describe(learner, None), score)
+    return 1.0
+
+
+def _count_once(
+    learner: Learner,
+    train: Rows,
+    held_out: Rows,
+    random_state: int,
+    best: _Best,
+    report: StepReport | None,
+) -> float:
+    estimator = make(learner, random_state).fit(train.X, train.y)
+    estimator.tune(held_out.X, held_out.y, learner.grid)
+    for step, (value, score) in enumerate(
+        zip(learner.grid, estimator.tuning_["accuracy"], strict=True), start=1
+    ):
+        best.offer(step, value, score, None)
+        if report is not None:
+            report(step, describe(learner, value), score)
     return 1.0
 
 
@@ -217,7 +241,7 @@ def refit(learner: Learner, value: float | None, rows: Rows, random_state: int =
         The fitted estimator.
     """
     with _budget_is_no_surprise():
-        if learner.kind == "path":
+        if learner.kind in ("path", "counts"):
             return make(learner, random_state, **{learner.parameter: value}).fit(rows.X, rows.y)
         estimator = make(learner, random_state)
         if learner.kind == "none" or value is None:

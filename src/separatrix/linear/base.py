@@ -20,6 +20,7 @@ from separatrix.scores import Design, make_design
 from separatrix.validation import (
     check_choice,
     check_weights,
+    encode_known_labels,
     encode_labels,
     is_sparse,
     name_column,
@@ -141,7 +142,8 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if classes is None:
             classes, codes = encode_labels(y, X.shape[0])
         else:
-            classes, codes = self._encode_known(y, X.shape[0], np.asarray(classes))
+            classes = np.asarray(classes)
+            codes = encode_known_labels(y, X.shape[0], classes)
         weights = check_weights(
             sample_weight,
             self.class_weight,
@@ -161,24 +163,6 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             # Exact methods for dense data are both faster and more accurate on narrow data.
             design = make_design(X.toarray(), n_threads)
         return design
-
-    @staticmethod
-    def _encode_known(
-        y: Any, n_rows: int, classes: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-        y = np.asarray(y).ravel()
-        if len(y) != n_rows:
-            raise DataError(f"X has {n_rows} rows, y has {len(y)}")
-        codes = np.searchsorted(classes, y)
-        codes[codes == len(classes)] = 0
-        unknown = classes[codes] != y
-        if unknown.any():
-            row = int(np.argmax(unknown))
-            raise DataError(
-                f"label {y[row]!r} at row {row} is not among the classes {classes.tolist()}; "
-                "name every class in the first call of partial_fit"
-            )
-        return classes, codes.astype(np.int64, copy=False)
 
     def _store(self, solution: Solution, data: TrainingData) -> None:
         """Keep a solution: `coef_`, `intercept_`, `classes_`, `n_iter_`, `solution_`."""

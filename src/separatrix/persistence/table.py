@@ -59,6 +59,9 @@ CLASSES: dict[str, str] = {
         "FullCovariance",
         "LowRankCovariance",
     ),
+    **_lines("separatrix.generative.columns", "Columns"),
+    **_lines("separatrix.generative.counts", "Counts"),
+    **_lines("separatrix.generative.moments", "ClassMoments"),
     **_lines("separatrix.linear.online", "Vote"),
     **_lines("separatrix.solvers.online", "UpdateLog"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
@@ -77,6 +80,7 @@ CLASSES: dict[str, str] = {
         "SquaredHinge",
     ),
     **_lines("separatrix.bayes.decision.losses", "CostMatrix"),
+    **_lines("separatrix.generative.smoothing", "Interpolation", "Laplace", "MaximumLikelihood"),
     **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
     **_lines(
         "separatrix.solvers",

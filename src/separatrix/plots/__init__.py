@@ -4,8 +4,10 @@ from separatrix.plots.decision import DecisionRegionDisplay
 from separatrix.plots.growth import EstimateGrowthDisplay
 from separatrix.plots.line_posterior import LinePosteriorDisplay
 from separatrix.plots.loss import LossDisplay
+from separatrix.plots.odds import OddsRatioDisplay
 from separatrix.plots.path import PathDisplay
 from separatrix.plots.predictive import PredictiveBandDisplay
+from separatrix.plots.reliability import ReliabilityDisplay
 from separatrix.plots.trace import TraceDisplay
 
 __all__ = [
@@ -13,7 +15,9 @@ __all__ = [
     "EstimateGrowthDisplay",
     "LinePosteriorDisplay",
     "LossDisplay",
+    "OddsRatioDisplay",
     "PathDisplay",
     "PredictiveBandDisplay",
+    "ReliabilityDisplay",
     "TraceDisplay",
 ]

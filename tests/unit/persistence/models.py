@@ -19,14 +19,18 @@ from separatrix import (
     BayesianLinearRegression,
     Conjunctions,
     CostMatrix,
+    GaussianDiscriminant,
     Hasher,
+    Interpolation,
     JointMap,
+    Laplace,
     LaplaceLogisticRegression,
     LinearClassifier,
     LinearSVM,
     LogisticRegression,
     MajorityClass,
     MessageText,
+    NaiveBayes,
     Perceptron,
     PixelGrid,
     Polynomial,
@@ -133,6 +137,13 @@ def _union() -> Any:
 
 CASES: dict[str, Case] = {
     "majority_class": _classifier(MajorityClass()),
+    "naive_bayes": _classifier(NaiveBayes(), TWO, X > 0),
+    "naive_bayes_gaussian": _classifier(NaiveBayes("gaussian", smoothing=Interpolation(0.5))),
+    "naive_bayes_counts": _classifier(
+        NaiveBayes("multinomial", smoothing=Laplace(0.5), complement=True), Y, abs(SPARSE)
+    ),
+    "gaussian_discriminant": _classifier(GaussianDiscriminant(shrinkage="auto")),
+    "own_covariances": _classifier(GaussianDiscriminant(shared_covariance=False, shrinkage=0.1)),
     "prior_sampling": _classifier(PriorSampling(random_state=3)),
     "logistic_regression": _classifier(LogisticRegression(C=10.0)),
     "logistic_two": _classifier(LogisticRegression(penalty="l1"), TWO),

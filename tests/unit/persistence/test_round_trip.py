@@ -23,8 +23,11 @@ from separatrix.persistence.encode import Encoder
 from separatrix.persistence.table import CLASSES, class_named, state_of
 from tests.unit.persistence.models import CASES, TWO, X, Y
 
+#: What the generative classifiers make of their counts when it is first asked for.
+MADE_AGAIN = {"_made", "_solved"}
+
 #: Exported names with `fit` that no model file holds, and why.
-EXEMPT: dict[str, str] = {}
+EXEMPT = {"Calibrated": "its maps of scores have no form in model files yet"}
 
 
 def same(a, b):
@@ -92,11 +95,12 @@ def test_everything_fitted_is_there(saved):
     if solution is not None:  # the dual belongs to the training rows
         same(solution._replace(dual=None, trace=None), again.solution_._replace(trace=None))
         same(solution.trace.objective, again.solution_.trace.objective)
-    for name in vars(model):
+    left = set(vars(model)) - MADE_AGAIN
+    for name in left:
         if name not in ("solution_", "steps", "transformers", "transformers_", "_remainder"):
             same(getattr(model, name), getattr(again, name))
     # Nothing that fit left behind is undeclared.
-    assert set(vars(model)) <= {*model.get_params(deep=False), *state_of(type(model))}
+    assert left <= {*model.get_params(deep=False), *state_of(type(model))}
 
 
 def test_a_loaded_model_saves_to_the_same_bytes_and_can_be_cloned(saved, tmp_path):

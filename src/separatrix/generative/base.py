@@ -1,0 +1,152 @@
+"""What the generative classifiers share: labels, priors, streaming, posteriors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from separatrix.errors import DataError, ParameterError
+from separatrix.validation import check_weights, encode_known_labels, encode_labels
+
+__all__ = ["GenerativeClassifier", "align_classes", "log_prior", "normalized"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the classifiers that model P(x, y); subclasses give joint log-likelihoods."""
+
+    classes_: npt.NDArray[Any]
+    n_jobs: int | None
+
+    def _labels(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, first: bool
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], FloatArray | None]:
+        """Classes, class numbers and weights of the rows; `classes` for partial_fit."""
+        if y is None:
+            raise DataError(
+                f"This {type(self).__name__} estimator requires y to be passed, "
+                "but the target y is None."
+            )
+        if classes is None and first:
+            found, codes = encode_labels(y, X.shape[0])
+        else:
+            found = self.classes_ if classes is None else np.unique(classes)
+            if len(found) < 2:
+                raise DataError("classes must name at least two classes")
+            if not first and not np.array_equal(found, self.classes_):
+                raise DataError(
+                    f"classes={found.tolist()} is not the same as on the last call, "
+                    f"{self.classes_.tolist()}; fit a new estimator to change them"
+                )
+            codes = encode_known_labels(y, X.shape[0], found)
+        whole = classes is None and first
+        weights = check_weights(sample_weight, None, X, y, found, codes, two_classes=whole)
+        return found, codes, weights
+
+    def _joint(self, X: Any) -> FloatArray:
+        """Joint log-likelihoods of shape (n, K)."""
+        raise NotImplementedError
+
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """log P(x, y), of shape (n, K): the first of the three steps of inference.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Joint log-likelihoods, columns in the order of `classes_`.
+        """
+        return self._joint(X)
+
+    def predict_log_proba(self, X: Any) -> FloatArray:
+        """log P(y | x), of shape (n, K): the joint less its log-sum-exp.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Log-probabilities, columns in the order of `classes_`.
+        """
+        return normalized(self._joint(X))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """P(y | x), of shape (n, K).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Probabilities, columns in the order of `classes_`.
+        """
+        probabilities: FloatArray = np.exp(self.predict_log_proba(X))
+        return probabilities
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable label; the first label wins a tie.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows to label.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
+        winners = self._joint(X).argmax(axis=1)
+        labels: npt.NDArray[Any] = self.classes_[winners]
+        return labels
+
+
+def normalized(joint: FloatArray) -> FloatArray:
+    """log P(y | x) from log P(x, y)."""
+    result: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
+    return result
+
+
+def log_prior(prior: Any, weights: FloatArray) -> FloatArray:
+    """log P(y) of classes with these weights, for "fit", "uniform" or given probabilities."""
+    k = len(weights)
+    if isinstance(prior, str):
+        if prior not in ("fit", "uniform"):
+            raise ParameterError(f'prior must be "fit", "uniform" or an array, got {prior!r}')
+        if prior == "uniform":
+            return np.full(k, -np.log(k))
+        given = weights / weights.sum()
+    else:
+        given = np.asarray(prior, dtype=np.float64)
+        if given.shape != (k,):
+            raise ParameterError(
+                f"prior has shape {given.shape}, but {k} classes need one probability each"
+            )
+        if not ((given >= 0).all() and np.isclose(given.sum(), 1.0, rtol=0, atol=1e-8)):
+            raise ParameterError("the probabilities in prior must not be negative and sum to 1")
+    with np.errstate(divide="ignore"):
+        logs: FloatArray = np.log(given)
+    return logs
+
+
+def align_classes(
+    first: npt.NDArray[Any], second: npt.NDArray[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """All classes of two models, and where those of each stand among them."""
+    classes = np.union1d(first, second)
+    return classes, np.searchsorted(classes, first), np.searchsorted(classes, second)

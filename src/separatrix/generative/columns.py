@@ -1,0 +1,122 @@
+"""Which kind of variable each column is, and errors that name the column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix._core import survey
+from separatrix.errors import DataError, ParameterError
+from separatrix.scores import Design
+from separatrix.validation import is_sparse
+
+__all__ = ["BERNOULLI", "CATEGORICAL", "GAUSSIAN", "KINDS", "MULTINOMIAL", "Columns", "named"]
+
+#: Kinds in the order of the kernels' numbers.
+KINDS = ("multinomial", "bernoulli", "gaussian", "categorical")
+MULTINOMIAL, BERNOULLI, GAUSSIAN, CATEGORICAL = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The kind of every column.
+
+    Attributes
+    ----------
+    kinds : ndarray of uint8 of shape (d,)
+        Positions in `KINDS`.
+    guessed : ndarray of bool of shape (d,)
+        Whether the column was taken for Bernoulli because it held nothing but zeros and ones.
+    """
+
+    kinds: npt.NDArray[np.uint8]
+    guessed: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, features: Any, X: Any, design: Design, names: Any, n_threads: int) -> Columns:
+        """The kinds that the parameter `features` asks for, "auto" decided by the data."""
+        asked = _asked(features, X.shape[1], names)
+        auto = asked < 0
+        guessed = np.zeros(len(asked), dtype=bool)
+        if auto.any():
+            if is_sparse(X):
+                # Counts of words are sparse and never negative; fmin passes over missing values.
+                counts = X.nnz == 0 or not np.fmin.reduce(X.data) < 0
+                asked[auto] = MULTINOMIAL if counts else GAUSSIAN
+            else:
+                binary = survey(design, n_threads)[2].astype(bool)
+                guessed = auto & binary
+                asked[auto] = np.where(binary[auto], BERNOULLI, GAUSSIAN)
+        return cls(asked.astype(np.uint8), guessed)
+
+    def sizes(self, design: Design, at_least: Any, n_threads: int) -> npt.NDArray[np.int64] | None:
+        """Number of categories of every column, 0 where it has none; None where no column has."""
+        categorical = self.kinds == CATEGORICAL
+        if not categorical.any():
+            return None
+        lowest, highest, _, whole = survey(design, n_threads)
+        bad = categorical & ((whole == 0) | (lowest < 0))
+        if bad.any():
+            column = int(np.argmax(bad))
+            raise DataError(
+                "categorical features must be whole numbers 0, 1, 2, …; there are others in "
+                f"column {column}: encode it first (sklearn.preprocessing.OrdinalEncoder)"
+            )
+        if (highest[categorical] >= 2**31).any():
+            column = int(np.argmax(categorical & (highest >= 2**31)))
+            raise DataError(f"there are too many categories (beyond 2^31) in column {column}")
+        seen = np.where(np.isfinite(highest), highest, 0) + 1
+        wanted = np.zeros(len(seen)) if at_least is None else np.asarray(at_least)
+        return np.where(categorical, np.maximum(seen, wanted), 0).astype(np.int64)
+
+    def check(self, X: Any, design: Design, n_threads: int) -> None:
+        """Raise DataError where further rows show that a guess was wrong."""
+        if not self.guessed.any() or is_sparse(X):
+            return
+        wrong = self.guessed & (survey(design, n_threads)[2] == 0)
+        if wrong.any():
+            raise DataError(
+                "features='auto' took columns of zeros and ones for Bernoulli variables, but now "
+                f"there are other values in column {int(np.argmax(wrong))}; name the kinds, for "
+                "example features='gaussian'"
+            )
+
+
+def _asked(features: Any, d: int, names: Any) -> npt.NDArray[np.int64]:
+    """The kind of every column as asked for, -1 for "auto"."""
+    codes = {name: code for code, name in enumerate(KINDS)} | {"auto": -1}
+
+    def code(kind: Any) -> int:
+        if not isinstance(kind, str) or kind not in codes:
+            raise ParameterError(f"features must be of {tuple(codes)}, got {kind!r}")
+        return codes[kind]
+
+    if isinstance(features, Mapping):
+        asked = np.full(d, -1)
+        numbers = {} if names is None else {name: j for j, name in enumerate(names)}
+        for column, kind in features.items():
+            j = numbers.get(column, column)
+            if isinstance(j, bool) or not isinstance(j, int | np.integer) or not -d <= j < d:
+                raise ParameterError(f"features names a column {column!r} that X does not have")
+            asked[j] = code(kind)
+        return asked
+    if isinstance(features, str):
+        return np.full(d, code(features))
+    kinds = list(features)
+    if len(kinds) != d:
+        raise ParameterError(f"features names {len(kinds)} kinds, but X has {d} columns")
+    return np.array([code(kind) for kind in kinds], dtype=np.int64)
+
+
+def named(error: DataError, names: Any) -> DataError:
+    """The error with the column's name in place of its number, where X has names."""
+    if names is None:
+        return error
+    return DataError(
+        re.sub(r"column (\d+)", lambda found: f"column {names[int(found[1])]!r}", str(error))
+    )
