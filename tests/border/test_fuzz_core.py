@@ -211,7 +211,22 @@ def proximal_calls():
     }  # fmt: skip
 
 
-CALLS = {**valid_calls(), **online_calls(), **proximal_calls()}
+def generative_calls():
+    kinds = np.array([1, 2, 3], dtype=np.uint8)
+    sizes = np.array([0, 0, 2], dtype=np.int64)
+    rows = _core.Dense(np.tile([1.0, 0.5, 1.0], (N, 1)))
+    weight = np.zeros((K, D))
+    return {
+        "survey": [csr(), 1],
+        "count": [rows, kinds, sizes, 0.0, CODES, ONES, K, 1],
+        "joint_likelihood": [
+            rows, kinds, sizes, 0.0, np.zeros(K), weight, weight, weight, np.zeros((K, 2)), 1,
+        ],
+        "class_scatter": [dense(), CODES, ONES, K, True, 1],
+    }  # fmt: skip
+
+
+CALLS = {**valid_calls(), **online_calls(), **proximal_calls(), **generative_calls()}
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
@@ -219,6 +234,13 @@ def test_the_valid_call_is_valid(name):
     made = getattr(_core, name)(*CALLS[name])
     if inspect.isclass(getattr(_core, name)):
         methods_of(made)
+
+
+def test_a_matrix_in_fortran_order_is_refused():
+    weights = np.asfortranarray(np.arange(D * K, dtype=float).reshape(D, K))
+    for design in (csr(), dense()):
+        with pytest.raises(ValueError, match="C-contiguous"):
+            _core.scores(design, weights, 1)
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
