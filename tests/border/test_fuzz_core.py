@@ -261,19 +261,17 @@ def text_calls():
 
 
 def generative_calls():
-    X = np.array([[0.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
-    design = _core.Dense(X)
-    kinds, targets = np.array([0, 2], dtype=np.uint8), np.array([0, 1, 0])
-    counts = [kinds, None, 0.5, targets, np.ones(3), 2, 2]
-    parts = _core.count(design, *counts)
+    kinds = np.array([1, 2, 3], dtype=np.uint8)
+    sizes = np.array([0, 0, 2], dtype=np.int64)
+    rows = _core.Dense(np.tile([1.0, 0.5, 1.0], (N, 1)))
+    weight = np.zeros((K, D))
     return {
-        "survey": [design, 2],
-        "count": [design, *counts],
+        "survey": [csr(), 1],
+        "count": [rows, kinds, sizes, 0.0, CODES, ONES, K, 1],
         "joint_likelihood": [
-            design, kinds, None, 0.5, np.zeros(2), np.ones((2, 2)), np.zeros((2, 2)),
-            np.zeros((2, 2)), parts[4], 2,
+            rows, kinds, sizes, 0.0, np.zeros(K), weight, weight, weight, np.zeros((K, 2)), 1,
         ],
-        "class_scatter": [design, targets, np.ones(3), 2, True, 2],
+        "class_scatter": [dense(), CODES, ONES, K, True, 1],
     }  # fmt: skip
 
 
@@ -292,6 +290,13 @@ def test_the_valid_call_is_valid(name):
     made = getattr(_core, name)(*CALLS[name])
     if inspect.isclass(getattr(_core, name)):
         methods_of(made)
+
+
+def test_a_matrix_in_fortran_order_is_refused():
+    weights = np.asfortranarray(np.arange(D * K, dtype=float).reshape(D, K))
+    for design in (csr(), dense()):
+        with pytest.raises(ValueError, match="C-contiguous"):
+            _core.scores(design, weights, 1)
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))

@@ -8,6 +8,7 @@
 use rayon::prelude::*;
 
 use crate::batch::threads_for;
+use crate::count::check_classes;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length, zeros};
 use crate::gram::{CHUNK, add_products, mirror};
@@ -138,6 +139,7 @@ pub fn class_scatter<T: Packed>(
     stop: &Interrupt,
 ) -> Result<Scatter, KernelError> {
     let (n, d) = (x.n_rows(), x.n_cols());
+    check_classes(n_classes)?;
     check_length("targets", targets.len(), n)?;
     if let Some(i) = targets.iter().position(|&t| usize::try_from(t).map_or(true, |t| t >= n_classes)) {
         return Err(KernelError::Argument(format!("target {} in row {i} is no class", targets[i])));

@@ -255,9 +255,7 @@ pub fn count<T: Real, X: Countable<T>>(
     stop: &Interrupt,
 ) -> Result<Option<Part>, KernelError> {
     let (n, d) = (x.n_rows(), x.n_cols());
-    if n_classes == 0 {
-        return Err(KernelError::Argument("there must be at least one class".into()));
-    }
+    check_classes(n_classes)?;
     check_length("targets", targets.len(), n)?;
     check_length("kinds", plan.n_cols(), d)?;
     if let Some(i) = targets.iter().position(|&t| usize::try_from(t).map_or(true, |t| t >= n_classes)) {
@@ -320,6 +318,14 @@ pub fn count<T: Real, X: Countable<T>>(
         }
     }
     Ok(all)
+}
+
+/// Fail unless there are classes, and not more than statistics of each could ever be kept.
+pub(crate) fn check_classes(n_classes: usize) -> Result<(), KernelError> {
+    if n_classes == 0 || n_classes > 1 << 24 {
+        return Err(KernelError::Argument(format!("{n_classes} classes: there must be 1 to 2^24")));
+    }
+    Ok(())
 }
 
 /// Row numbers class by class, in order, and where each class begins and the last one ends.
