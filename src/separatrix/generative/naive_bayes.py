@@ -22,7 +22,7 @@ from separatrix.generative.base import (
     log_prior,
     normalized,
 )
-from separatrix.generative.columns import KINDS, MULTINOMIAL, Columns, named
+from separatrix.generative.columns import BERNOULLI, KINDS, MULTINOMIAL, Columns, named
 from separatrix.generative.counts import Counts
 from separatrix.generative.reading import Readable
 from separatrix.generative.smoothing import as_smoothing, settings_of
@@ -95,7 +95,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
     """
 
     #: Fitted arrays that describe the model.
-    __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "counts_", "kinds_")
+    __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "counts_")
 
     counts_: Counts
     _columns: Columns
@@ -127,6 +127,12 @@ class NaiveBayes(Readable, GenerativeClassifier):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+    @property
+    def kinds_(self) -> npt.NDArray[np.str_]:
+        """Kind of every column."""
+        check_is_fitted(self)
+        return np.array(KINDS)[self.counts_.kinds]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count, in one pass over the rows.
@@ -184,9 +190,9 @@ class NaiveBayes(Readable, GenerativeClassifier):
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        if not np.array_equal(self.kinds_, other.kinds_):
+        if not np.array_equal(self.counts_.kinds, other.counts_.kinds):
             raise DataError("the two models take their columns for different kinds of variables")
-        if self.binarize != other.binarize and (self.kinds_ == "bernoulli").any():
+        if self.binarize != other.binarize and (self.counts_.kinds == BERNOULLI).any():
             raise ParameterError(
                 f"the two models binarize differently: {self.binarize} and {other.binarize}"
             )
@@ -244,7 +250,6 @@ class NaiveBayes(Readable, GenerativeClassifier):
         """Turn counts into probabilities, under the parameters as they are now."""
         self.counts_ = counts
         self.class_count_ = counts.classes
-        self.kinds_ = np.array(KINDS)[counts.kinds]
         if self.complement:
             if (counts.kinds != MULTINOMIAL).any():
                 raise ParameterError("complement=True is for multinomial features only")
