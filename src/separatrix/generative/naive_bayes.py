@@ -13,7 +13,6 @@ import numpy.typing as npt
 from scipy.special import log_expit
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix._core import Dense
 from separatrix.errors import DataError, ParameterError, ZeroProbabilityWarning
 from separatrix.generative.base import (
     FloatArray,
@@ -23,12 +22,12 @@ from separatrix.generative.base import (
     normalized,
 )
 from separatrix.generative.columns import BERNOULLI, KINDS, MULTINOMIAL, Columns, named
-from separatrix.generative.counts import Counts
+from separatrix.generative.counts import Counts, handle
 from separatrix.generative.reading import Readable
 from separatrix.generative.smoothing import as_smoothing, settings_of
 from separatrix.generative.tables import Estimates, Likelihood
 from separatrix.metrics import accuracy, log_loss
-from separatrix.scores import Design, in_place
+from separatrix.scores import Design
 from separatrix.validation import check_choice, is_sparse, number_of_threads, validate_X
 
 __all__ = ["NaiveBayes"]
@@ -215,7 +214,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
         if weights is not None and first and not weights.any():
             raise DataError("All sample weights are zero; at least one must be positive.")
         try:
-            design = self._design(X)
+            design = handle(X)
             if first:
                 columns = Columns.of(self.features, X, design, names, n_threads)
             else:
@@ -238,13 +237,6 @@ class NaiveBayes(Readable, GenerativeClassifier):
         except DataError as error:
             raise named(error, names) from None
         return self
-
-    @staticmethod
-    def _design(X: Any) -> Design:
-        """A handle on rows that nobody has looked at: NaN is welcome, infinity found later."""
-        if is_sparse(X):
-            return in_place(X)
-        return Dense(np.ascontiguousarray(X))
 
     def _estimate(self, counts: Counts) -> None:
         """Turn counts into probabilities, under the parameters as they are now."""
@@ -334,7 +326,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
         X = validate_X(self, X, reset=False)
         work = X.nnz if is_sparse(X) else X.size
         n_threads = number_of_threads(self.n_jobs) if work > 1 << 18 else 1
-        return X, self._design(X), n_threads
+        return X, handle(X), n_threads
 
     def _joint(self, X: Any) -> FloatArray:
         X, design, n_threads = self._rows(X)
