@@ -46,6 +46,16 @@ def fit_path(arrays: Arrays, *, Cs: Sequence[float], tol: float) -> Any:
     return library.regularization_path(estimator, arrays.X, arrays.y, Cs)
 
 
+def fit_discriminant(arrays: Arrays) -> Any:
+    """Fit `separatrix.GaussianDiscriminant` and predict the test rows."""
+    library = importlib.import_module("separatrix")
+    # Warming up takes fewer rows than columns, where nothing but a shrunk covariance exists.
+    n, d = arrays.X.shape
+    model = library.GaussianDiscriminant(shrinkage=None if n > d else 0.5)
+    model.fit(arrays.X, arrays.y)
+    return model, model.predict(arrays.X_test)
+
+
 def read_path(arrays: Arrays, path: Any) -> Outcome:
     """Return the models of the grid."""
     models: list[tuple[FloatArray, FloatArray]] = [

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import count
+from separatrix._core import Dense, count
 from separatrix.errors import DataError
 from separatrix.generative.columns import GAUSSIAN
-from separatrix.scores import in_place
+from separatrix.scores import Design, in_place
 from separatrix.validation import is_sparse
 
-__all__ = ["Counts", "canonical"]
+__all__ = ["Counts", "canonical", "handle"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -188,6 +188,11 @@ def _join(
     value = np.where(gaussian, first.value + share * delta, value)
     scatter = first.scatter + second.scatter + delta**2 * one * share
     return value, np.where(gaussian, scatter, 0.0)
+
+
+def handle(X: Any) -> Design:
+    """A handle on rows that nobody has looked at: NaN is welcome, infinity is found later."""
+    return in_place(X) if is_sparse(X) else Dense(np.ascontiguousarray(X))
 
 
 def canonical(X: Any) -> Any:

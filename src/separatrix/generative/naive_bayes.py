@@ -13,7 +13,6 @@ import numpy.typing as npt
 from scipy.special import log_expit
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix._core import Dense
 from separatrix.errors import DataError, ParameterError, ZeroProbabilityWarning
 from separatrix.generative.base import (
     FloatArray,
@@ -22,13 +21,13 @@ from separatrix.generative.base import (
     log_prior,
     normalized,
 )
-from separatrix.generative.columns import KINDS, MULTINOMIAL, Columns, named
-from separatrix.generative.counts import Counts
+from separatrix.generative.columns import BERNOULLI, KINDS, MULTINOMIAL, Columns, named
+from separatrix.generative.counts import Counts, handle
 from separatrix.generative.reading import Readable
 from separatrix.generative.smoothing import as_smoothing, settings_of
 from separatrix.generative.tables import Estimates, Likelihood
 from separatrix.metrics import accuracy, log_loss
-from separatrix.scores import Design, in_place
+from separatrix.scores import Design
 from separatrix.validation import check_choice, is_sparse, number_of_threads, validate_X
 
 __all__ = ["NaiveBayes"]
@@ -100,7 +99,6 @@ class NaiveBayes(Readable, GenerativeClassifier):
         "_columns",
         "counts_",
         "class_count_",
-        "kinds_",
         "class_log_prior_",
         "_smoothed",
         "zero_probabilities_",
@@ -138,6 +136,12 @@ class NaiveBayes(Readable, GenerativeClassifier):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
+
+    @property
+    def kinds_(self) -> npt.NDArray[np.str_]:
+        """Kind of every column."""
+        check_is_fitted(self)
+        return np.array(KINDS)[self.counts_.kinds]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count, in one pass over the rows.
@@ -195,9 +199,9 @@ class NaiveBayes(Readable, GenerativeClassifier):
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        if not np.array_equal(self.kinds_, other.kinds_):
+        if not np.array_equal(self.counts_.kinds, other.counts_.kinds):
             raise DataError("the two models take their columns for different kinds of variables")
-        if self.binarize != other.binarize and (self.kinds_ == "bernoulli").any():
+        if self.binarize != other.binarize and (self.counts_.kinds == BERNOULLI).any():
             raise ParameterError(
                 f"the two models binarize differently: {self.binarize} and {other.binarize}"
             )
@@ -220,7 +224,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
         if weights is not None and first and not weights.any():
             raise DataError("All sample weights are zero; at least one must be positive.")
         try:
-            design = self._design(X)
+            design = handle(X)
             if first:
                 columns = Columns.of(self.features, X, design, names, n_threads)
             else:
@@ -244,18 +248,10 @@ class NaiveBayes(Readable, GenerativeClassifier):
             raise named(error, names) from None
         return self
 
-    @staticmethod
-    def _design(X: Any) -> Design:
-        """A handle on rows that nobody has looked at: NaN is welcome, infinity found later."""
-        if is_sparse(X):
-            return in_place(X)
-        return Dense(np.ascontiguousarray(X))
-
     def _estimate(self, counts: Counts) -> None:
         """Turn counts into probabilities, under the parameters as they are now."""
         self.counts_ = counts
         self.class_count_ = counts.classes
-        self.kinds_ = np.array(KINDS)[counts.kinds]
         if self.complement and (counts.kinds != MULTINOMIAL).any():
             raise ParameterError("complement=True is for multinomial features only")
         smoothing = as_smoothing(self.smoothing)
@@ -348,7 +344,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
         X = validate_X(self, X, reset=False)
         work = X.nnz if is_sparse(X) else X.size
         n_threads = number_of_threads(self.n_jobs) if work > 1 << 18 else 1
-        return X, self._design(X), n_threads
+        return X, handle(X), n_threads
 
     def _joint(self, X: Any) -> FloatArray:
         X, design, n_threads = self._rows(X)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.errors import ParameterError
 from separatrix.generative.base import FloatArray
 from separatrix.generative.columns import BERNOULLI, CATEGORICAL, GAUSSIAN, KINDS, MULTINOMIAL
-from separatrix.generative.counts import Counts
+from separatrix.generative.counts import Counts, handle
 from separatrix.generative.explanation import Explanation, OddsRatios
 from separatrix.generative.smoothing import as_smoothing
 from separatrix.generative.tables import Estimates, Likelihood
@@ -248,7 +248,7 @@ class Readable:
             row = validate_X(self, row, reset=False)
         if row.shape[0] != 1:
             raise ParameterError(f"explain takes one row, got {row.shape[0]}")
-        self._likelihood.joint(row, self._design(row), 1)  # raises where a value is not allowed
+        self._likelihood.joint(row, handle(row), 1)  # raises where a value is not allowed
         values = row.toarray()[0] if is_sparse(row) else row[0]
         names, found = self._names(feature_names), self._likelihood.estimates
         offsets = self.counts_.offsets()
@@ -277,9 +277,6 @@ class Readable:
             with np.errstate(divide="ignore"):
                 terms.append((name, shares, times * np.log(shares)))
         return terms
-
-    def _design(self, X: Any) -> Any:
-        raise NotImplementedError
 
 
 def _categories(counts: Counts, columns: npt.NDArray[np.intp]) -> Any:
