@@ -203,7 +203,8 @@ class Inputs:
             # Trailing columns that no row uses are not written to sparse files; columns that
             # training did not have can have no weight.
             X = sp.csr_array(X[:, : self.n_features])
-            X.resize((X.shape[0], self.n_features))
+            shape = (X.shape[0], self.n_features)
+            X = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
         return X
 
 
