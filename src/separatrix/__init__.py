@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from separatrix.baselines import MajorityClass, PriorSampling
+    from separatrix.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
     from separatrix.bayes import (
         BayesDecision,
         BayesianLinearRegression,
@@ -78,6 +78,8 @@ __all__ = [
     "LogisticRegression",
     "MajorityClass",
     "MaximumLikelihood",
+    "MeanValue",
+    "MedianValue",
     "MessageText",
     "NaiveBayes",
     "NormalInverseGamma",
@@ -107,7 +109,7 @@ _HOMES = {
     "BayesDecision": "bayes",
     "BayesianLinearRegression": "bayes",
     "BetaBernoulli": "bayes",
-    "Calibrated": "calibration",
+    "Calibrated": "calibration.calibrated",
     "Conjunctions": "features.conjunctions",
     "CostMatrix": "bayes",
     "Dataset": "data",
@@ -124,6 +126,8 @@ _HOMES = {
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
     "MaximumLikelihood": "generative.smoothing",
+    "MeanValue": "baselines",
+    "MedianValue": "baselines",
     "MessageText": "features.spam",
     "NaiveBayes": "generative.naive_bayes",
     "NormalInverseGamma": "bayes",
