@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from contextlib import AbstractContextManager
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,7 +11,7 @@ from rich.console import Console
 if TYPE_CHECKING:
     from separatrix.experiment import Comparison, LeaderboardRow, Progress
 
-__all__ = ["Bars", "Lines", "Silence", "check_writable", "show", "write_json"]
+__all__ = ["Bars", "Lines", "Silence", "show"]
 
 
 class Silence(AbstractContextManager["Silence"]):
@@ -139,34 +135,3 @@ def show(comparison: Comparison, console: Console) -> None:
     for note in comparison.notes():
         console.print(note, markup=False, highlight=False)
     console.print(comparison.verdict(), style="bold", markup=False, highlight=False)
-
-
-def check_writable(path: Path) -> None:
-    """Raise OSError now rather than after a long run if `path` cannot be written."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a directory")
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no directory {folder}")
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(f"cannot write in {folder}")
-
-
-def write_json(path: Path, record: dict[str, Any]) -> None:
-    """Write `record` to `path` in one step: readers see the old file or the new one."""
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=2, allow_nan=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes the file private; give it the mode that open() would have given.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
