@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from separatrix.calibration import Calibrated
     from separatrix.data import Dataset, read
+    from separatrix.experiment import Experiment
     from separatrix.features import (
         Conjunctions,
         Hasher,
@@ -66,6 +67,7 @@ __all__ = [
     "CostMatrix",
     "Dataset",
     "DirichletCategorical",
+    "Experiment",
     "GammaPoisson",
     "GaussianDiscriminant",
     "Hasher",
@@ -114,6 +116,7 @@ _HOMES = {
     "CostMatrix": "bayes",
     "Dataset": "data",
     "DirichletCategorical": "bayes",
+    "Experiment": "experiment",
     "GammaPoisson": "bayes",
     "GaussianDiscriminant": "generative.discriminant",
     "Hasher": "features.hasher",

@@ -10,7 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["C_GRID", "K_GRID", "LEARNERS", "MAX_PASSES", "XI_GRID", "Learner", "get", "load", "names"]
+__all__ = [
+    "C_GRID",
+    "K_GRID",
+    "LEARNERS",
+    "MAX_PASSES",
+    "XI_GRID",
+    "Learner",
+    "get",
+    "load",
+    "names",
+]
 
 Kind = Literal["none", "passes", "path", "counts", "grid"]
 Task = Literal["binary", "multiclass", "regression"]
@@ -83,9 +93,7 @@ class Learner:
     widest: int | None = None
 
 
-def _baseline(
-    name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH
-) -> Learner:
+def _baseline(name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH) -> Learner:
     return Learner(name, f"separatrix.baselines:{target}", summary, "none", tasks, baseline=True)
 
 
@@ -110,9 +118,7 @@ def _path(
     tasks: tuple[Task, ...] = _BOTH,
     widest: int | None = None,
 ) -> Learner:
-    return Learner(
-        name, target, summary, "path", tasks, "C", C_GRID, params=params, widest=widest
-    )
+    return Learner(name, target, summary, "path", tasks, "C", C_GRID, params=params, widest=widest)
 
 
 def _regression(

@@ -25,6 +25,7 @@ __all__ = ["Calibrated"]
 #: What stands for the logarithm of a probability that an estimator says is exactly zero.
 _FLOOR = float(np.log(np.finfo(np.float64).eps))
 
+
 class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     r"""A classifier with calibrated probabilities, ours or any of scikit-learn's kind.
 
@@ -163,8 +164,37 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 setattr(self, name, getattr(estimator, name))
-        codes = encode_known_labels(y, _num_samples(X), self.classes_)
-        scores, raw = self._scores(X)
+        return self._learn(*self._scores(X), y, sample_weight)
+
+    def calibrate_scores(
+        self, scores: Any, y: Any, classes: Any, *, log_probabilities: bool
+    ) -> Self:
+        """Learn the calibration from scores alone, such as those of cross-validation.
+
+        There is no estimator to predict with until the calibration is carried over to one.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, K), or (n,) for two classes
+            Scores of rows that were not seen in training.
+        y : array-like of shape (n,)
+            Their labels.
+        classes : array-like of shape (K,)
+            The labels, sorted.
+        log_probabilities : bool
+            Whether the scores are logarithms of probabilities.
+
+        Returns
+        -------
+        self
+            To be `carried_over`.
+        """
+        check_choice("method", self.method, METHODS)
+        self.classes_ = np.asarray(classes)
+        return self._learn(_two_columns(scores), not log_probabilities, y, None)
+
+    def _learn(self, scores: FloatArray, raw: bool, y: Any, sample_weight: Any) -> Self:
+        codes = encode_known_labels(y, len(scores), self.classes_)
         # Zero probabilities, and what is below all that was seen here, count as the lowest seen.
         self._floor = min(_FLOOR, float(np.min(scores, where=np.isfinite(scores), initial=0.0)))
         scores = np.maximum(scores, self._floor)
@@ -177,7 +207,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     @property
     def temperature_(self) -> float:
         """T, for ``method="temperature"``."""
-        check_is_fitted(self)
+        check_is_fitted(self, "_map")
         if not hasattr(self._map, "temperature"):
             raise AttributeError(f'method="{self.method}" has no temperature')
         return float(self._map.temperature)
@@ -208,11 +238,16 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         >>> final.temperature_ == first.temperature_
         True
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "_map")
         check_is_fitted(estimator)
         if not np.array_equal(self.classes_, estimator.classes_):
             raise ParameterError("the other estimator has learned other classes")
-        other = clone(self).set_params(estimator=clone(estimator))
+        other = type(self)(
+            clone(estimator),
+            self.method,
+            held_out=self.held_out,
+            random_state=self.random_state,
+        )
         other.estimator_, other.classes_ = estimator, self.classes_
         other._map, other._floor = self._map, self._floor
         for name in ("n_features_in_", "feature_names_in_"):
@@ -234,9 +269,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             raise ParameterError(
                 f"{type(model).__name__} has neither predict_proba nor decision_function"
             )
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        if scores.ndim == 1:
-            scores = np.column_stack([-0.5 * scores, 0.5 * scores])
+        scores = _two_columns(model.decision_function(X))
         if scores.shape[1] != k:
             raise ParameterError(
                 f"{type(model).__name__} gives {scores.shape[1]} scores for {k} classes"
@@ -275,3 +308,9 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         winners = self.predict_proba(X).argmax(axis=1)
         labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
+
+
+def _two_columns(scores: Any) -> FloatArray:
+    """Scores of shape (n, K), where two classes may have one score together."""
+    scores = np.asarray(scores, dtype=np.float64)
+    return np.column_stack([-0.5 * scores, 0.5 * scores]) if scores.ndim == 1 else scores

@@ -11,7 +11,16 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logsumexp, softmax
 from sklearn.isotonic import IsotonicRegression
 
-__all__ = ["METHODS", "FloatArray", "Isotonic", "Map", "OneByOne", "Sigmoid", "Temperature", "fit_map"]
+__all__ = [
+    "METHODS",
+    "FloatArray",
+    "Isotonic",
+    "Map",
+    "OneByOne",
+    "Sigmoid",
+    "Temperature",
+    "fit_map",
+]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -24,7 +33,9 @@ COLDEST, HOTTEST = 12.0, -12.0
 class Map(Protocol):
     """From scores of shape (n, K) to probabilities of shape (n, K)."""
 
-    def __call__(self, scores: FloatArray) -> FloatArray: ...
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """The probabilities for scores."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -35,6 +46,7 @@ class Temperature:
 
     @classmethod
     def fit(cls, scores: FloatArray, codes: npt.NDArray[np.int64], weights: FloatArray) -> Self:
+        """The temperature of the highest likelihood."""
         own = scores[np.arange(len(codes)), codes]
 
         def loss(log_rate: float) -> float:
@@ -48,6 +60,7 @@ class Temperature:
         return cls(float(np.exp(-found.x)))
 
     def __call__(self, scores: FloatArray) -> FloatArray:
+        """The probabilities for scores."""
         probabilities: FloatArray = softmax(scores / self.temperature, axis=1)
         return probabilities
 
@@ -68,16 +81,17 @@ class OneByOne:
         weights: FloatArray,
         raw: bool,
     ) -> Self:
+        """A map for every class; `fit` makes one from margins, hits and weights."""
         margins = _margins(scores, raw)
         k = scores.shape[1]
         classes = [1] if k == 2 else range(k)
         maps = [
-            fit(margins[:, at], (codes == c).astype(float), weights)
-            for at, c in enumerate(classes)
+            fit(margins[:, at], (codes == c).astype(float), weights) for at, c in enumerate(classes)
         ]
         return cls(tuple(maps), raw)
 
     def __call__(self, scores: FloatArray) -> FloatArray:
+        """The probabilities for scores."""
         margins = _margins(scores, self.raw)
         shares = np.column_stack([one(margins[:, at]) for at, one in enumerate(self.maps)])
         if shares.shape[1] == 1:
@@ -129,6 +143,7 @@ class Sigmoid:
         return cls(slope, float(found.x[1]) - slope * center)
 
     def __call__(self, margins: FloatArray) -> FloatArray:
+        """The probabilities for margins."""
         shares: FloatArray = expit(self.slope * margins + self.intercept)
         return shares
 
@@ -150,6 +165,7 @@ class Isotonic:
         )
 
     def __call__(self, margins: FloatArray) -> FloatArray:
+        """The probabilities for margins."""
         shares: FloatArray = np.interp(margins, self.margins, self.shares)
         return shares
 

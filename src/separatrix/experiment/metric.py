@@ -12,11 +12,12 @@ import numpy.typing as npt
 from separatrix.bayes import CostMatrix
 from separatrix.calibration import Calibrated
 from separatrix.errors import ParameterError
-from separatrix.metrics import accuracy, expected_cost, log_loss, per_class_report
+from separatrix.metrics import per_class_report
 
 __all__ = ["METRICS", "Metric", "distribution", "find_metric", "probabilities"]
 
-Score = Callable[[Any, Any, npt.NDArray[Any]], float]
+Each = Callable[[Any, Any, npt.NDArray[Any]], npt.NDArray[np.float64]]
+Whole = Callable[[Any, Any, npt.NDArray[Any]], float]
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,36 @@ class Metric:
     higher_is_better : bool
     regression : bool
         Whether it scores quantities; otherwise it scores classes.
-    score : callable
-        (model, X, y) -> float.
+    each : callable or None
+        (model, X, y) -> the value of every row, whose mean is the score.
+    whole : callable or None
+        (model, X, y) -> the score, where it is no mean over rows.
+    root : bool
+        Whether the score is the root of that mean.
     """
 
     name: str
     title: str
     higher_is_better: bool
     regression: bool
-    score: Score
+    each: Each | None = None
+    whole: Whole | None = None
+    root: bool = False
 
     def gain(self, value: float) -> float:
         """`value` with the sign that makes higher better."""
         return value if self.higher_is_better else -value
 
     def __call__(self, model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-        return float(self.score(model, X, y))
+        """The score of a model on rows."""
+        if self.each is None:
+            assert self.whole is not None
+            return float(self.whole(model, X, y))
+        return float(self.of_mean(self.each(model, X, y).mean()))
+
+    def of_mean(self, mean: Any) -> Any:
+        """The score for a mean (or an array of means) of the values of rows."""
+        return np.sqrt(mean) if self.root else mean
 
 
 def probabilities(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -69,8 +84,8 @@ def distribution(model: Any, X: Any) -> Any:
     return model.predictive(X) if hasattr(model, "predictive") else None
 
 
-def _accuracy(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-    return float(accuracy(y, model.predict(X)))
+def _right(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    return np.asarray(model.predict(X) == y, dtype=np.float64)
 
 
 def _balanced(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
@@ -79,40 +94,41 @@ def _balanced(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
 
 
 def _macro_f1(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-    report = per_class_report(y, model.predict(X))
-    return float(np.mean(report.f1))
+    return per_class_report(y, model.predict(X)).macro.f1
 
 
-def _log_loss(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-    return float(log_loss(y, probabilities(model, X, y), labels=model.classes_))
+def _log_losses(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    shares = probabilities(model, X, y)
+    own = shares[np.arange(len(y)), np.searchsorted(model.classes_, y)]
+    return -np.log(np.maximum(own, np.finfo(np.float64).eps))
 
 
-def _rmse(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-    return float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
+def _squared(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    return np.asarray((model.predict(X) - y) ** 2, dtype=np.float64)
 
 
-def _log_density(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
+def _log_densities(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     found = distribution(model, X)
-    return float("-inf") if found is None else float(np.mean(found.logpdf(y)))
+    if found is None:
+        return np.full(len(y), -np.inf)
+    return np.asarray(found.logpdf(y), dtype=np.float64)
 
 
 #: Name -> metric.
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("accuracy", "accuracy", True, False, _accuracy),
-        Metric("balanced_accuracy", "mean recall of the classes", True, False, _balanced),
-        Metric("macro_f1", "mean F1 of the classes", True, False, _macro_f1),
-        Metric("log_loss", "log loss", False, False, _log_loss),
-        Metric("rmse", "root mean squared error", False, True, _rmse),
-        Metric("log_density", "mean log predictive density", True, True, _log_density),
+        Metric("accuracy", "accuracy", True, False, _right),
+        Metric("balanced_accuracy", "mean recall of the classes", True, False, whole=_balanced),
+        Metric("macro_f1", "mean F1 of the classes", True, False, whole=_macro_f1),
+        Metric("log_loss", "log loss", False, False, _log_losses),
+        Metric("rmse", "root mean squared error", False, True, _squared, root=True),
+        Metric("log_density", "mean log predictive density", True, True, _log_densities),
     )
 }
 
 
-def find_metric(
-    name: str, regression: bool, cost: npt.NDArray[np.float64] | None = None
-) -> Metric:
+def find_metric(name: str, regression: bool, cost: npt.NDArray[np.float64] | None = None) -> Metric:
     """The metric called `name`; "auto" is the cost where there is one, else accuracy or RMSE.
 
     Examples
@@ -138,13 +154,13 @@ def find_metric(
     return metric
 
 
-def _cost(cost: npt.NDArray[np.float64]) -> Score:
-    """The mean cost of the Bayes actions."""
+def _cost(cost: npt.NDArray[np.float64]) -> Each:
+    """The cost of the Bayes action for every row."""
     decide = CostMatrix(cost)
 
-    def score(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-        risks = decide.risks(probabilities(model, X, y))
-        said = model.classes_[risks.argmin(axis=1)]
-        return float(expected_cost(y, said, decide.cost, labels=model.classes_))
+    def each(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        actions = decide.risks(probabilities(model, X, y)).argmin(axis=1)
+        paid: npt.NDArray[np.float64] = decide.cost[np.searchsorted(model.classes_, y), actions]
+        return paid
 
-    return score
+    return each

@@ -40,7 +40,7 @@ def make_preparation(inputs: Inputs, X: Any, y: Any, *, n_jobs: int | None = Non
     if inputs.kind == "text":
         return TextVectorizer(sublinear_tf=True, n_jobs=n_jobs).fit(X, y)
     if inputs.kind == "table":
-        kinds = {name: "text" for name in inputs.texts}
+        kinds = dict.fromkeys(inputs.texts, "text")
         encoder = TableEncoder(kinds or None, text_options={"sublinear_tf": True}).fit(X, y)
         narrow = len(encoder.get_feature_names_out()) <= _DENSE
         return encoder.set_params(sparse_output=not narrow)

@@ -30,6 +30,8 @@ from separatrix import (
     LinearSVM,
     LogisticRegression,
     MajorityClass,
+    MeanValue,
+    MedianValue,
     MessageText,
     NaiveBayes,
     Perceptron,
