@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from separatrix.calibration import Calibrated
     from separatrix.data import Dataset, read
+    from separatrix.explanation import explain
     from separatrix.features import (
         Conjunctions,
         Hasher,
@@ -92,6 +93,7 @@ __all__ = [
     "TableEncoder",
     "TextVectorizer",
     "bayes_action",
+    "explain",
     "load",
     "message_text",
     "posterior_risk",
@@ -138,6 +140,7 @@ _HOMES = {
     "TableEncoder": "features.tables",
     "TextVectorizer": "features.text",
     "bayes_action": "bayes",
+    "explain": "explanation",
     "load": "persistence.model",
     "message_text": "features.messages",
     "posterior_risk": "bayes",
