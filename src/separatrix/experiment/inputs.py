@@ -1,0 +1,241 @@
+"""Which parts of a data set a model is fed: found once, kept with the model, used ever after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from separatrix.data import Dataset, chunks, read
+from separatrix.data.tables import find_column
+from separatrix.errors import DataError
+from separatrix.validation import is_sparse
+
+__all__ = ["Inputs"]
+
+#: Columns of whole numbers with such a name, all values different, are identifiers.
+_IDENTIFIERS = {"id", "index", "row", "rowid", "row_id", "uid", "uuid", "key", ""}
+#: Rows from which on a column of distinct words counts as identifiers.
+_ENOUGH = 20
+
+
+@dataclass(frozen=True)
+class Inputs:
+    r"""What of a data set goes into a model.
+
+    Parameters
+    ----------
+    kind : {"table", "text", "matrix", "images", "sequences"}
+        What `take` gives.
+    columns : tuple of str
+        Columns of the table; for "text" the column of the texts.
+    texts : tuple of str
+        Those of the columns that hold texts.
+    target : str or None
+        The column to predict, where it has a name.
+    n_features : int or None
+        Columns of a matrix, pixels of an image.
+    left_out : tuple of (str, str)
+        Columns that are not used, and why.
+
+    Examples
+    --------
+    >>> from separatrix.data import read
+    >>> data = read(b"id,color,size,class\n1,red,1.5,a\n2,blue,2,b\n3,red,7,a\n")
+    >>> inputs = Inputs.of(data)
+    >>> inputs.kind, inputs.columns, inputs.left_out
+    ('table', ('color', 'size'), (('id', 'every row has its own value'),))
+    >>> inputs.take(data)["size"].tolist()
+    [1.5, 2.0, 7.0]
+    """
+
+    kind: str
+    columns: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    target: str | None = None
+    n_features: int | None = None
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, data: Dataset, drop: Sequence[str] = ()) -> Inputs:
+        """The inputs that `data` offers, without the columns in `drop` and without useless ones."""
+        target = data.target_name
+        if data.kind == "text":
+            column = data.feature_names or ("text",)
+            return cls("text", column, column, target)
+        if data.kind in ("matrix", "images"):
+            width = int(np.prod(data.X.shape[1:]))
+            return cls(data.kind, target=target, n_features=width)
+        if data.kind != "table":
+            return cls(data.kind, data.feature_names, target=target)
+        left_out = {find_column(name, list(data.X), "drop"): "asked for" for name in drop}
+        for name, values in data.X.items():
+            why = None if name in left_out else _useless(name, values, name in data.text_names)
+            if why is not None:
+                left_out[name] = why
+        columns = tuple(name for name in data.X if name not in left_out)
+        if not columns:
+            raise DataError(
+                f"{data.source or 'the data'}: no column is left to learn from: "
+                + "; ".join(f"{name!r} {why}" for name, why in left_out.items())
+            )
+        texts = tuple(name for name in columns if name in data.text_names)
+        kind = "text" if columns == texts and len(columns) == 1 else "table"
+        return cls(kind, columns, texts, target, left_out=tuple(left_out.items()))
+
+    def take(self, data: Dataset) -> Any:
+        """What the model is fed of `data`.
+
+        Returns
+        -------
+        dict of str to ndarray, ndarray of str, or matrix of shape (n, d)
+            For tables, for texts, and for matrices and images.
+        """
+        if self.kind == "sequences":
+            return data.X
+        if self.kind in ("matrix", "images"):
+            return self._matrix(data)
+        if self.kind == "text" and data.kind == "text":
+            return data.X
+        if not isinstance(data.X, dict):
+            # A table whose only column is a text arrives as a text.
+            if data.kind == "text" and data.feature_names == self.columns:
+                return {self.columns[0]: data.X}
+            raise DataError(
+                f"{data.source or 'the data'} holds a {data.kind}, the model was trained on a table"
+            )
+        self._check_columns(data)
+        if self.kind == "text":
+            return data.X[self.columns[0]]
+        return {name: data.X[name] for name in self.columns}
+
+    def read(self, source: Any, *, target: bool = False, **options: Any) -> Dataset:
+        """Read a file as the training file was read; `target` asks for the labels too."""
+        return read(source, **self.options(target), **options)
+
+    def chunks(
+        self, source: Any, n: int, *, target: bool = False, **options: Any
+    ) -> Iterator[Dataset]:
+        """Read a file piece by piece, as the training file was read."""
+        return chunks(source, n, **self.options(target), **options)
+
+    def options(self, target: bool) -> dict[str, Any]:
+        """Options of `separatrix.data.read` that give these inputs again."""
+        if self.kind in ("table", "text"):
+            label = self.target if target else None
+            return {"columns": self.columns, "text": self.texts or None, "target": label}
+        return {"n_features": self.n_features} if self.kind == "matrix" else {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for a model file."""
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "texts": list(self.texts),
+            "target": self.target,
+            "n_features": self.n_features,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Inputs:
+        """The inputs that `to_dict` described.
+
+        Examples
+        --------
+        >>> Inputs.from_dict(Inputs("text", ("body",), ("body",)).to_dict()).columns
+        ('body',)
+        """
+        return cls(
+            kind=str(values["kind"]),
+            columns=tuple(values.get("columns", ())),
+            texts=tuple(values.get("texts", ())),
+            target=values.get("target"),
+            n_features=values.get("n_features"),
+        )
+
+    @classmethod
+    def for_model(cls, model: Any, summary: Mapping[str, Any]) -> Inputs:
+        """The inputs of a loaded model: as its file tells, else as its first step takes them.
+
+        Parameters
+        ----------
+        model : estimator
+            A learner, or a Pipeline that begins with what reads raw input.
+        summary : mapping
+            The training summary of its file.
+        """
+        if isinstance(summary.get("input"), Mapping):
+            return cls.from_dict(summary["input"])
+        first = model.steps[0][1] if hasattr(model, "steps") else model
+        name = type(first).__name__
+        if name in ("TextVectorizer", "MessageText", "SpamFeatures"):
+            return cls("text", ("text",), ("text",))
+        names = tuple(map(str, getattr(first, "feature_names_in_", ())))
+        if name == "TableEncoder" or names:
+            kinds = getattr(first, "kinds_", {})
+            columns = names or tuple(kinds)
+            texts = tuple(column for column, kind in kinds.items() if kind == "text")
+            return cls("table", columns, texts)
+        return cls("matrix", n_features=getattr(model, "n_features_in_", None))
+
+    def _check_columns(self, data: Dataset) -> None:
+        absent = [name for name in self.columns if name not in data.X]
+        if absent:
+            held = ", ".join(map(repr, list(data.X)[:8]))
+            raise DataError(
+                f"{data.source or 'the data'}: column {absent[0]!r}, which the model needs, is "
+                f"missing; there are {held}"
+            )
+
+    def _matrix(self, data: Dataset) -> Any:
+        X = data.X
+        if isinstance(X, dict):
+            return _stack(data)
+        if not hasattr(X, "shape"):
+            raise DataError(f"{data.source or 'the data'} holds {data.kind}, no matrix of numbers")
+        if not is_sparse(X):
+            return np.asarray(X).reshape(len(X), -1)
+        if self.n_features is not None and X.shape[1] != self.n_features:
+            # Trailing columns that no row uses are not written to sparse files; columns that
+            # training did not have can have no weight.
+            X = sp.csr_array(X[:, : self.n_features])
+            shape = (X.shape[0], self.n_features)
+            X = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
+        return X
+
+
+def _useless(name: str, values: npt.NDArray[Any], is_text: bool) -> str | None:
+    """Why a column can tell nothing, or None."""
+    if values.dtype == object:
+        if values.size and isinstance(values[0], list | tuple | dict):
+            return "holds lists"
+        present = values[[value is not None for value in values]]
+        distinct = len(set(map(str, present)))
+    else:
+        present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+        distinct = len(np.unique(present))
+    if len(present) == 0:
+        return "is empty"
+    if distinct == 1 and len(present) == len(values) and len(values) > 1:
+        return "has one value only"
+    alone = distinct == len(values) and not is_text
+    if alone and values.dtype == object and len(values) >= _ENOUGH:
+        return "every row has its own value"
+    if alone and values.dtype.kind in "iu" and name.strip().lower() in _IDENTIFIERS:
+        return "every row has its own value"
+    return None
+
+
+def _stack(data: Dataset) -> npt.NDArray[np.float64]:
+    """A table of numbers as a matrix, its columns in their order."""
+    for name, values in data.X.items():
+        if values.dtype.kind not in "fiub":
+            raise DataError(
+                f"{data.source or 'the data'}: column {name!r} holds no numbers, which the model "
+                "was trained on"
+            )
+    return np.column_stack([values.astype(np.float64) for values in data.X.values()])

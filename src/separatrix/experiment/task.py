@@ -1,0 +1,105 @@
+"""What is to be learned, found from the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from separatrix.data import Dataset
+from separatrix.data.dataset import LabelSets
+from separatrix.errors import DataError, ParameterError
+
+__all__ = ["TASKS", "Task", "find_task"]
+
+TASKS = ("binary", "multiclass", "regression")
+
+#: Most different numbers that still count as classes: of whole numbers, and of others.
+_MOST_WHOLE, _MOST_OTHER = 20, 10
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learned, and how that was found.
+
+    Attributes
+    ----------
+    name : {"binary", "multiclass", "regression"}
+    reason : str
+        In words.
+    """
+
+    name: str
+    reason: str
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the target is a quantity."""
+        return self.name == "regression"
+
+
+def find_task(data: Dataset, asked: str = "auto") -> Task:
+    """The task that the target of `data` sets, or the one that was asked for.
+
+    Numbers of many different values are quantities, to be predicted by regression; few of them, and
+    anything else, are classes. The labels of svmlight files are classes where they are whole.
+
+    Parameters
+    ----------
+    data : Dataset
+        With a target.
+    asked : {"auto", "binary", "multiclass", "classification", "regression"}
+        Overrules the finding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prices = Dataset("matrix", np.zeros((30, 1)), np.linspace(1, 2, 30), target_name="price")
+    >>> print(find_task(prices).reason)
+    'price' holds 30 different numbers
+    >>> find_task(prices).name
+    'regression'
+    """
+    y, name = data.y, data.target_name or "the target"
+    shown = repr(name) if data.target_name else name
+    if y is None:
+        raise _no_target(data)
+    if isinstance(y, LabelSets):
+        raise DataError(f"{shown} holds sets of labels; learners of label sets are not here yet")
+    if not isinstance(y, np.ndarray):
+        raise DataError(f"{data.source} holds sequences; learners of sequences are not here yet")
+    numbers = y.dtype.kind in "fiu"
+    if asked == "regression":
+        if not numbers:
+            raise ParameterError(f"regression needs numbers, but {shown} holds {y[0]!r}")
+        return Task("regression", "asked for")
+    if asked not in ("auto", "binary", "multiclass", "classification"):
+        raise ParameterError(f"there is no task {asked!r}; there are {', '.join(TASKS)}")
+    distinct = np.unique(y)
+    if asked == "auto" and numbers and _is_quantity(data, y, distinct):
+        return Task("regression", f"{shown} holds {len(distinct)} different numbers")
+    if len(distinct) < 2:
+        raise DataError(
+            f"{data.source or 'the data'}: all rows have the same label, {distinct.tolist()[0]!r} "
+            f"in {shown}; there is nothing to tell apart"
+        )
+    if asked == "binary" and len(distinct) > 2:
+        raise ParameterError(f"binary was asked for, but {shown} has {len(distinct)} classes")
+    return Task(
+        "binary" if len(distinct) == 2 else "multiclass",
+        "asked for" if asked != "auto" else f"{shown} holds {len(distinct)} classes",
+    )
+
+
+def _is_quantity(data: Dataset, y: Any, distinct: Any) -> bool:
+    whole = bool(np.all(distinct == np.round(distinct)))
+    if data.kind in ("matrix", "images") and whole:
+        return False
+    return len(distinct) > (_MOST_WHOLE if whole else _MOST_OTHER)
+
+
+def _no_target(data: Dataset) -> DataError:
+    where = f"{data.source}: " if data.source else ""
+    names = ", ".join(map(repr, data.feature_names[:8])) + ", …" * (len(data.feature_names) > 8)
+    return DataError(f"{where}which column is to be predicted? Name it as the target: {names}")
