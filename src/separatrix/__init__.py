@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from separatrix.calibration import Calibrated
     from separatrix.data import Dataset, read
     from separatrix.experiment import Experiment
+    from separatrix.explanation import explain
     from separatrix.features import (
         Conjunctions,
         Hasher,
@@ -96,6 +97,7 @@ __all__ = [
     "TableEncoder",
     "TextVectorizer",
     "bayes_action",
+    "explain",
     "load",
     "message_text",
     "posterior_risk",
@@ -145,6 +147,7 @@ _HOMES = {
     "TableEncoder": "features.tables",
     "TextVectorizer": "features.text",
     "bayes_action": "bayes",
+    "explain": "explanation",
     "load": "persistence.model",
     "message_text": "features.messages",
     "posterior_risk": "bayes",

@@ -103,6 +103,10 @@ def _kind(column: Any) -> ColumnKind:
     return ColumnKind("unread", missing)
 
 
+def _is_number(column: Any) -> bool:
+    return _kind(column).base in ("bool", "int", "float")
+
+
 def _array(name: str, column: Any, kind: ColumnKind, text: bool) -> npt.NDArray[Any]:
     if kind.base == "unread":
         message = f"column {name!r} of type {column.type} is not read; leave it out with columns="
@@ -118,7 +122,7 @@ def _array(name: str, column: Any, kind: ColumnKind, text: bool) -> npt.NDArray[
             wanted = np.float64 if kind.missing else values.dtype
             numbers: npt.NDArray[Any] = values.astype(wanted, copy=False)
             return numbers
-    if kind.base == "string":
+    if kind.base == "string" and not _is_number(column):
         return objects(column.to_pylist())
     array: npt.NDArray[Any] = make_column(column.to_pylist(), kind, ())
     return array

@@ -29,7 +29,7 @@ class _Rows:
     def __init__(self, origin: Origin, delimiter: str) -> None:
         # One value may be as long as the file; the module's default stops at 128 KiB.
         csv.field_size_limit(sys.maxsize)
-        self._stream = TextStream(origin.open())
+        self._stream = TextStream(origin)
         self._rows = csv.reader(self._stream, delimiter=delimiter, strict=True)
 
     @property
@@ -82,7 +82,7 @@ def _delimiter(origin: Origin, format: str, options: Options) -> str:
         return options.delimiter
     if format == "tsv":
         return "\t"
-    stream = TextStream(origin.open())
+    stream = TextStream(origin)
     lines = [line for line in islice(stream, _SAMPLE_ROWS) if line.strip()]
     found = sniff_delimiter(lines)
     if found is None and lines and "," not in lines[0]:

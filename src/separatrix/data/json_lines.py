@@ -33,7 +33,7 @@ def _flatten(record: dict[str, Any], prefix: str, into: dict[str, Any], depth: i
 
 def _records(origin: Origin) -> Iterator[dict[str, Any]]:
     """The objects of a file, flat."""
-    stream = TextStream(origin.open())
+    stream = TextStream(origin)
     for line in stream:
         if not line.strip():
             continue

@@ -24,6 +24,7 @@ class Options:
     target: Any = "auto"
     text: Any = "auto"
     columns: Sequence[str] | None = None
+    strings: Sequence[str] = ()
     header: bool | str = "auto"
     delimiter: str | None = None
     missing: Sequence[str] = MISSING

@@ -25,7 +25,7 @@ from separatrix.validation import check_choice
 
 __all__ = ["FORMATS", "chunks", "read"]
 
-_TABLE = frozenset({"target", "text", "columns"})
+_TABLE = frozenset({"target", "text", "columns", "strings"})
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ def read(
     target: Any = "auto",
     text: Any = "auto",
     columns: Sequence[str] | None = None,
+    strings: Sequence[str] = (),
     header: bool | str = "auto",
     delimiter: str | None = None,
     missing: Sequence[str] = MISSING,
@@ -113,6 +114,9 @@ def read(
         of five words or more on average.
     columns : sequence of str, optional
         The features; by default all columns but the target.
+    strings : sequence of str
+        Columns of a table whose values are words even where they look like numbers or truth
+        values, as codes do.
     header : bool or "auto"
         Whether the first row of CSV or TSV names the columns. "auto": yes, if its cells are words,
         all different, none of which comes again in its column nearby.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,10 +29,13 @@ class Origin:
         A path, or the bytes themselves.
     name : str
         For messages.
+    watch : callable, optional
+        Told how many bytes more were read, where a text is read line by line; for progress bars.
     """
 
     content: str | bytes
     name: str
+    watch: Callable[[int], None] | None = None
 
     def open(self) -> Source:
         """A new stream from the beginning, unpacked when it is gzip or Zstandard."""
@@ -59,17 +62,19 @@ class Origin:
             raise FormatError(message, line, self.name) from None
         except LookupError:
             raise ParameterError(f"there is no encoding {encoding!r}") from None
-        return Origin(text.encode(), self.name)
+        return Origin(text.encode(), self.name, self.watch)
 
 
 def origin_of(path_or_buffer: Any) -> Origin:
-    """The origin for a path, bytes, or an object with ``read``.
+    """The origin for a path, bytes, or an object with ``read``; an origin as it is.
 
     Examples
     --------
     >>> origin_of(b"1 2:3").open().read(None)
     b'1 2:3'
     """
+    if isinstance(path_or_buffer, Origin):
+        return path_or_buffer
     if isinstance(path_or_buffer, str | os.PathLike):
         path = os.fspath(path_or_buffer)
         return Origin(path if isinstance(path, str) else os.fsdecode(path), str(path_or_buffer))
@@ -99,8 +104,8 @@ def naming(name: str) -> Iterator[None]:
 class _Raw(io.RawIOBase):
     """A source as a raw stream of the standard library."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    def __init__(self, origin: Origin) -> None:
+        self._source, self._watch = origin.open(), origin.watch
 
     def readable(self) -> bool:
         return True
@@ -108,6 +113,8 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self._source.read(len(buffer))
         buffer[: len(data)] = data
+        if self._watch is not None:
+            self._watch(len(data))
         return len(data)
 
 
@@ -117,9 +124,9 @@ class TextStream:
     Lines keep their ends. What is not UTF-8 is a FormatError that names the line.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, origin: Origin) -> None:
         # A million bytes at a time: one crossing of the border each.
-        self._lines = io.BufferedReader(_Raw(source), 1 << 20)
+        self._lines = io.BufferedReader(_Raw(origin), 1 << 20)
         self.line = 0
 
     def __iter__(self) -> TextStream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,11 @@ def find_target(names: Sequence[str], options: Options) -> str | None:
 def make_plan(names: Sequence[str], kinds: dict[str, ColumnKind], options: Options) -> Plan:
     """Decide what becomes of every column."""
     target = find_target(names, options)
+    kinds = {**kinds}
+    for name in options.strings:
+        column = find_column(name, names, "strings")
+        if kinds[column].base in ("bool", "int", "float"):
+            kinds[column] = replace(kinds[column], base="string")
     chosen = list(names) if options.columns is None else [
         find_column(name, names, "columns") for name in options.columns
     ]  # fmt: skip
@@ -86,7 +91,7 @@ def make_plan(names: Sequence[str], kinds: dict[str, ColumnKind], options: Optio
         if target in texts:
             raise ParameterError(f"column {target!r} cannot be both target and text")
         features = features + tuple(name for name in texts if name not in features)
-    return Plan(tuple(names), dict(kinds), target, texts, features)
+    return Plan(tuple(names), kinds, target, texts, features)
 
 
 def dataset_of(

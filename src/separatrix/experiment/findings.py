@@ -109,10 +109,7 @@ def _keys(X: Any) -> list[Any]:
         return list(zip(*columns, strict=True))
     if is_sparse(X):
         ends = X.indptr
-        return [
-            (X.indices[a:b].tobytes(), X.data[a:b].tobytes())
-            for a, b in pairwise(ends)
-        ]
+        return [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(ends)]
     if X.dtype == object:
         return [str(text) for text in X]
     return [row.tobytes() for row in np.ascontiguousarray(X)]
@@ -145,14 +142,15 @@ def _leaks(inputs: Inputs, train: Rows, held_out: Rows, task: Task) -> list[Find
         score = _alone(first, second, train.y, held_out.y, task)
         # What the most frequent class says already is no sign of a leak.
         if score >= _LEAK and 1 - score < 0.5 * (1 - base):
-            what = "explains" if task.is_regression else "tells the class of"
-            share = f"{100 * score:.1f} %"
-            rows = "of the variance" if task.is_regression else "of the held-out rows"
+            told = (
+                f"explains {100 * score:.1f} % of the variance of the held-out rows"
+                if task.is_regression
+                else f"tells the class of {100 * score:.1f} % of the held-out rows"
+            )
             found.append(
                 Finding(
                     "leak suspect",
-                    f"{name} alone {what} {share} {rows}. If it is not known before the target is, leave "
-                    "it out.",
+                    f"{name} alone {told}. If it is not known before the target is, drop it.",
                     serious=True,
                 )
             )

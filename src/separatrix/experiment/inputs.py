@@ -41,6 +41,8 @@ class Inputs:
         Columns of a matrix, pixels of an image.
     left_out : tuple of (str, str)
         Columns that are not used, and why.
+    strings : tuple of str
+        Columns, the target among them, that hold words: in another file they may look like numbers.
 
     Examples
     --------
@@ -59,6 +61,7 @@ class Inputs:
     target: str | None = None
     n_features: int | None = None
     left_out: tuple[tuple[str, str], ...] = ()
+    strings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: Dataset, drop: Sequence[str] = ()) -> Inputs:
@@ -66,7 +69,8 @@ class Inputs:
         target = data.target_name
         if data.kind == "text":
             column = data.feature_names or ("text",)
-            return cls("text", column, column, target)
+            words = (target,) if target is not None and _holds_words(data.y) else ()
+            return cls("text", column, column, target, strings=words)
         if data.kind in ("matrix", "images"):
             width = int(np.prod(data.X.shape[1:]))
             return cls(data.kind, target=target, n_features=width)
@@ -84,8 +88,12 @@ class Inputs:
                 + "; ".join(f"{name!r} {why}" for name, why in left_out.items())
             )
         texts = tuple(name for name in columns if name in data.text_names)
+        strings = [name for name in columns if _holds_words(data.X[name]) and name not in texts]
+        if target is not None and _holds_words(data.y):
+            strings.append(target)
         kind = "text" if columns == texts and len(columns) == 1 else "table"
-        return cls(kind, columns, texts, target, left_out=tuple(left_out.items()))
+        unused = tuple(left_out.items())
+        return cls(kind, columns, texts, target, left_out=unused, strings=tuple(strings))
 
     def take(self, data: Dataset) -> Any:
         """What the model is fed of `data`.
@@ -127,7 +135,13 @@ class Inputs:
         """Options of `separatrix.data.read` that give these inputs again."""
         if self.kind in ("table", "text"):
             label = self.target if target else None
-            return {"columns": self.columns, "text": self.texts or None, "target": label}
+            strings = tuple(name for name in self.strings if target or name != self.target)
+            return {
+                "columns": self.columns,
+                "text": self.texts or None,
+                "strings": strings,
+                "target": label,
+            }
         return {"n_features": self.n_features} if self.kind == "matrix" else {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -138,6 +152,7 @@ class Inputs:
             "texts": list(self.texts),
             "target": self.target,
             "n_features": self.n_features,
+            "strings": list(self.strings),
         }
 
     @classmethod
@@ -155,6 +170,7 @@ class Inputs:
             texts=tuple(values.get("texts", ())),
             target=values.get("target"),
             n_features=values.get("n_features"),
+            strings=tuple(values.get("strings", ())),
         )
 
     @classmethod
@@ -206,6 +222,12 @@ class Inputs:
             shape = (X.shape[0], self.n_features)
             X = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
         return X
+
+
+def _holds_words(values: Any) -> bool:
+    """Whether all values of a column are strings, or missing."""
+    is_object = isinstance(values, np.ndarray) and values.dtype.kind in "OU"
+    return is_object and all(value is None or isinstance(value, str) for value in values)
 
 
 def _useless(name: str, values: npt.NDArray[Any], is_text: bool) -> str | None:

@@ -49,7 +49,7 @@ class Progress:
     Attributes
     ----------
     learner : str
-        The learner at work, or the stage: "reading", "preparing", "last fits", "test".
+        The learner at work; empty between learners.
     step, n_steps : int
         Settings tried, of at most how many; 0 when the learner starts.
     setting : str
@@ -58,14 +58,17 @@ class Progress:
         Its held-out score.
     row : LeaderboardRow or None
         The learner's line, when it is done.
+    stage : str
+        What goes on while no learner is at work.
     """
 
-    learner: str
-    step: int
-    n_steps: int
+    learner: str = ""
+    step: int = 0
+    n_steps: int = 1
     setting: str = ""
     held_out: float = float("nan")
     row: LeaderboardRow | None = None
+    stage: str = ""
 
 
 class Experiment:
@@ -99,6 +102,8 @@ class Experiment:
         "auto" finds it from the target.
     drop : sequence of str
         Columns to leave out.
+    champion : str, optional
+        Name of the learner that is to be the champion, whatever the held-out rows say.
     previous : estimator, optional
         A fitted model that takes raw rows, as a strong baseline.
     calibration : {"auto", "none", "temperature", "sigmoid", "isotonic"}
@@ -136,6 +141,7 @@ class Experiment:
         cost: Any = None,
         task: str = "auto",
         drop: Sequence[str] = (),
+        champion: str | None = None,
         previous: Any = None,
         calibration: str = "auto",
         random_state: int = 0,
@@ -149,6 +155,7 @@ class Experiment:
         self.split = split if hasattr(split, "rows") else Stratified(tuple(split))
         self.budget, self.cost, self.task = budget, cost, task
         self.drop, self.previous, self.calibration = tuple(drop), previous, calibration
+        self.champion = champion
         self.random_state, self.n_jobs = random_state, n_jobs
         self.name, self.command = name, command
 
@@ -168,7 +175,7 @@ class Experiment:
         """
         tell = progress or (lambda _: None)
         clock = Clock(self.budget)
-        tell(Progress("reading", 0, 1))
+        tell(Progress(stage="looking at the data"))
         data = as_dataset(self.data, self.target)
         task = find_task(data, self.task)
         inputs = Inputs.of(_without(data, self.split.column), self.drop)
@@ -180,7 +187,7 @@ class Experiment:
         # From here on nothing but the seal can reach the test rows.
         del data
 
-        tell(Progress("preparing", 0, 1))
+        tell(Progress(stage="preparing the features"))
         raw = Rows(inputs.take(parts.train), parts.train.y)
         raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
         preparation = make_preparation(inputs, raw.X, raw.y, n_jobs=self.n_jobs)
@@ -194,9 +201,11 @@ class Experiment:
             rows.append(_previous_row(self.previous, raw_held_out, metric))
         # Stable: ties keep the order of the registry.
         leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
-        chosen = _finalists(leaderboard)
+        chosen = _finalists(leaderboard, self.champion)
+        if chosen[0] is not leaderboard[0]:
+            notes += (f"{leaderboard[0].learner} does better on the held-out rows.",)
 
-        tell(Progress("last fits", 0, len(chosen)))
+        tell(Progress(stage="fitting the best again"))
         everything = _join(raw, raw_held_out)
         prepared = make_preparation(inputs, everything.X, everything.y, n_jobs=self.n_jobs)
         all_rows = Rows(prepared.transform(everything.X), everything.y)
@@ -211,7 +220,6 @@ class Experiment:
                 clock.for_refit(len(chosen) - number),
             )  # fmt: skip
             finalists.append(finalist)
-            tell(Progress("last fits", number + 1, len(chosen)))
 
         champion = by_name.get(chosen[0].learner)
         pictures: list[Part] = [training_curves(tuned, leaderboard)]
@@ -220,7 +228,7 @@ class Experiment:
                 learning_curves(champion, train, held_out, metric, self.random_state, self.n_jobs)
             )
 
-        tell(Progress("test", 0, 1))
+        tell(Progress(stage="testing"))
         test = parts.test.open(" and ".join(repr(row.learner) for row in chosen))
         opened = open_test(finalists, inputs, test, task, metric, cost)
         found = findings(inputs, raw, raw_held_out, Rows(inputs.take(test), test.y), task)
@@ -408,11 +416,15 @@ def _previous_row(model: Any, held_out: Rows, metric: Metric) -> LeaderboardRow:
     )  # fmt: skip
 
 
-def _finalists(leaderboard: tuple[LeaderboardRow, ...]) -> tuple[LeaderboardRow, ...]:
+def _finalists(
+    leaderboard: tuple[LeaderboardRow, ...], wanted: str | None
+) -> tuple[LeaderboardRow, ...]:
     """Champion and runner-up; a baseline is a runner-up only if nothing else is there."""
-    if not leaderboard:
-        raise ParameterError("no learner was left to compare")
-    champion, *others = leaderboard
+    front = [row for row in leaderboard if wanted in (None, row.learner)]
+    if not front:
+        raise ParameterError(f"{wanted or 'every learner'} was left out; see the notes")
+    champion = front[0]
+    others = [row for row in leaderboard if row is not champion]
     rest = [row for row in others if not row.baseline] or others
     return (champion, *rest[:1])
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_array
 
 from separatrix.errors import DataError, NotFittedError, ParameterError
@@ -284,6 +286,24 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X.sum_duplicates()
         X.eliminate_zeros()
         return [names[columns] for columns in np.split(X.indices, X.indptr[1:-1])]
+
+    def build_analyzer(self) -> Callable[[str], list[str]]:
+        """A function from a document to its terms in order, as that of scikit-learn.
+
+        Examples
+        --------
+        >>> TextVectorizer(ngram_range=(1, 2)).build_analyzer()("See you soon")
+        ['see', 'you', 'soon', 'see you', 'you soon']
+        """
+        analyzer: Callable[[str], list[str]] = CountVectorizer(
+            analyzer=self.analyzer,
+            ngram_range=self.ngram_range,
+            lowercase=self.lowercase,
+            strip_accents=self.strip_accents,
+            token_pattern=self.token_pattern,
+            stop_words=self.stop_words,
+        ).build_analyzer()
+        return analyzer
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Names of the columns: the terms, or "hash0", "hash1", … with hashing.

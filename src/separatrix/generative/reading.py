@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,15 +11,25 @@ from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import ParameterError
+from separatrix.explanation import Explanation
 from separatrix.generative.base import FloatArray
 from separatrix.generative.columns import BERNOULLI, CATEGORICAL, GAUSSIAN, KINDS, MULTINOMIAL
 from separatrix.generative.counts import Counts, handle
-from separatrix.generative.explanation import Explanation, OddsRatios
+from separatrix.generative.odds import OddsRatios
 from separatrix.generative.smoothing import as_smoothing
 from separatrix.generative.tables import Estimates, Likelihood
 from separatrix.validation import is_sparse, validate_X
 
 __all__ = ["Readable"]
+
+
+class _Term(NamedTuple):
+    """A term of the sum: P(x_j | y) per class, and what it adds."""
+
+    name: str
+    column: int
+    shares: FloatArray
+    addends: FloatArray
 
 
 class Readable:
@@ -185,29 +195,21 @@ class Readable:
             terms, unknown = self._words(x, feature_names)
         else:
             terms, unknown = self._terms_of(x, feature_names), []
-        names = [name for name, _, _ in terms]
         k = len(shown)
-        shares = np.array([p[chosen] for _, p, _ in terms]).reshape(-1, k)
-        logs = np.array([add[chosen] for _, _, add in terms]).reshape(-1, k)
-        if top is not None and top < len(names):
-            with np.errstate(invalid="ignore"):
-                weight = np.nan_to_num(np.abs(logs[:, 0] - logs[:, 1]), nan=0.0)
-            order = np.argsort(-weight, kind="stable")
-            names = [*(names[i] for i in order[:top]), f"({len(order) - top} others)"]
-            shares = np.vstack([shares[order[:top]], np.full(k, np.nan)])
-            logs = np.vstack([logs[order[:top]], logs[order[top:]].sum(axis=0)])
         prior = self.class_log_prior_[chosen]
-        totals = np.cumsum(np.vstack([prior, logs]), axis=0)
-        possible = np.isfinite(totals[-1]).any()
-        posterior = softmax(totals[-1] if possible else prior)
-        return Explanation(
+        addends = np.array([prior, *(term.addends[chosen] for term in terms)]).reshape(-1, k)
+        shares = np.array([np.exp(prior), *(term.shares[chosen] for term in terms)]).reshape(-1, k)
+        total = addends.sum(axis=0)
+        found = Explanation(
             shown,
-            ("(prior)", *names),
-            np.vstack([np.exp(prior), shares]),
-            totals,
-            posterior,
-            tuple(unknown),
+            ("(prior)", *(term.name for term in terms)),
+            addends,
+            posterior=softmax(total if np.isfinite(total).any() else prior),
+            probabilities=shares,
+            columns=np.array([-1, *(term.column for term in terms)]),
+            unknown=tuple(unknown),
         )
+        return found if top is None else found.top(top)
 
     def _names(self, feature_names: Any) -> Any:
         """A function from column numbers to names."""
@@ -220,9 +222,7 @@ class Readable:
             )
         return lambda j: str(names[j])
 
-    def _words(
-        self, words: Any, feature_names: Any
-    ) -> tuple[list[tuple[str, FloatArray, FloatArray]], list[str]]:
+    def _words(self, words: Any, feature_names: Any) -> tuple[list[_Term], list[str]]:
         if (self.counts_.kinds != MULTINOMIAL).any():
             raise ParameterError("words can be explained where all columns are multinomial only")
         names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
@@ -235,12 +235,12 @@ class Readable:
             if word in numbers:
                 shares = events[:, numbers[word]]
                 with np.errstate(divide="ignore"):
-                    terms.append((word, shares, np.log(shares)))
+                    terms.append(_Term(word, numbers[word], shares, np.log(shares)))
             else:
                 unknown.append(word)
         return terms, unknown
 
-    def _terms_of(self, x: Any, feature_names: Any) -> list[tuple[str, FloatArray, FloatArray]]:
+    def _terms_of(self, x: Any, feature_names: Any) -> list[_Term]:
         row = x if is_sparse(x) or getattr(x, "ndim", 1) == 2 else np.asarray(x)[None]
         with warnings.catch_warnings():
             # One row is often cut out of a frame, and loses its names.
@@ -253,9 +253,10 @@ class Readable:
         names, found = self._names(feature_names), self._likelihood.estimates
         offsets = self.counts_.offsets()
         terms = []
-        for j, (kind, value) in enumerate(zip(self.counts_.kinds, values, strict=True)):
-            if np.isnan(value) or (kind == MULTINOMIAL and value == 0):
-                continue
+        kinds = self.counts_.kinds
+        silent = np.isnan(values) | ((kinds == MULTINOMIAL) & (values == 0))
+        for j in np.flatnonzero(~silent).tolist():
+            kind, value = kinds[j], values[j]
             name, times = names(j), 1.0
             if kind == MULTINOMIAL:
                 shares, times = found.events[:, j], float(value)
@@ -272,10 +273,10 @@ class Readable:
                 assert found.variance is not None
                 mean, variance = found.mean[:, j], found.variance[:, j]
                 logs = -0.5 * ((value - mean) ** 2 / variance + np.log(2 * np.pi * variance))
-                terms.append((f"{name} = {value:g}", np.exp(logs), logs))
+                terms.append(_Term(f"{name} = {value:g}", j, np.exp(logs), logs))
                 continue
             with np.errstate(divide="ignore"):
-                terms.append((name, shares, times * np.log(shares)))
+                terms.append(_Term(name, j, shares, times * np.log(shares)))
         return terms
 
 

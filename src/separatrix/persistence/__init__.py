@@ -1,6 +1,6 @@
 """One safe file per model: `save`, `load`, `describe`; exports to scikit-learn and ONNX."""
 
 from separatrix.persistence.export import save_onnx, to_onnx, to_sklearn
-from separatrix.persistence.model import ModelInfo, describe, load, save
+from separatrix.persistence.model import ModelInfo, describe, load, save, verify
 
-__all__ = ["ModelInfo", "describe", "load", "save", "save_onnx", "to_onnx", "to_sklearn"]
+__all__ = ["ModelInfo", "describe", "load", "save", "save_onnx", "to_onnx", "to_sklearn", "verify"]

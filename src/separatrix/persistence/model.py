@@ -19,7 +19,7 @@ from separatrix.persistence.decode import Decoder
 from separatrix.persistence.encode import Encoder
 from separatrix.persistence.table import name_of
 
-__all__ = ["VERIFY_BELOW", "ModelInfo", "describe", "load", "save"]
+__all__ = ["VERIFY_BELOW", "ModelInfo", "describe", "load", "save", "verify"]
 
 #: Files of fewer bytes are verified unless `verify=False` (about 0.1 s at most).
 VERIFY_BELOW = 64 << 20
@@ -47,6 +47,8 @@ class ModelInfo:
         What is known of the training: n_rows, n_features, classes, objective, gap, passes, ….
     fingerprint : str or None
         Fingerprint of the training data, if it was given to `save`.
+    arrays : dict of str to (str, tuple of int)
+        Type and shape of every array in the file.
     """
 
     class_name: str
@@ -56,6 +58,7 @@ class ModelInfo:
     checksum: str
     summary: dict[str, Any]
     fingerprint: str | None
+    arrays: dict[str, tuple[str, tuple[int, ...]]]
 
 
 def save(
@@ -78,7 +81,7 @@ def save(
         or `ColumnTransformer` of them.
     path : str or path
         Where to; "model.sx" by custom.
-    training : mapping of str to None, bool, int, float, str or list of these, optional
+    training : mapping of str to plain values, lists and mappings of them, optional
         Facts for the training summary, such as ``{"n_rows": 1000}``; objective, gap and passes are
         found in the model.
     fingerprint : str, optional
@@ -206,6 +209,32 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
         return _info(read(path))
 
 
+def verify(path: str | os.PathLike[str]) -> None:
+    """Read all of a model file and compare its checksum, whatever its size.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, or no model file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from separatrix import MajorityClass, save
+    >>> from separatrix.persistence import verify
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(MajorityClass().fit([[0], [1], [2]], ["a", "b", "b"]), f"{folder}/model.sx")
+    ...     verify(f"{folder}/model.sx")
+    """
+    with _naming(path):
+        read(path).verify()
+
+
 @contextmanager
 def _naming(path: str | os.PathLike[str]) -> Iterator[None]:
     """Puts the file's name before the message of a ModelFileError."""
@@ -228,6 +257,7 @@ def _info(container: Container) -> ModelInfo:
         container.digest,
         summary,
         metadata.get("fingerprint"),
+        {name: (str(part.dtype), part.shape) for name, part in container.arrays.items()},
     )
 
 
@@ -261,15 +291,19 @@ def _summary(model: Any) -> dict[str, Any]:
 
 
 def _dump_summary(summary: dict[str, Any]) -> str:
-    # NaN and infinity are not JSON; what is not known is null.
-    finite = {
-        name: None if isinstance(value, float) and not np.isfinite(value) else value
-        for name, value in summary.items()
-    }
     try:
-        return json.dumps(finite, separators=(",", ":"), allow_nan=False)
+        return json.dumps(_finite(summary), separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise NotSavableError(f"training holds a value that is not plain JSON: {error}") from None
+
+
+def _finite(value: Any) -> Any:
+    """NaN and infinity are not JSON; what is not known is null."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _library_version() -> str:

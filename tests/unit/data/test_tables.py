@@ -349,3 +349,26 @@ def test_frames(backend):
     texts = read(b'{"text": "a b c d e f"}', columns=["text"])
     assert texts.kind == "text"
     assert texts.to_frame(backend).shape == (1, 1)
+
+
+def test_columns_of_words_stay_words(tmp_path):
+    rows = b"zip,size,class\n00123,1,1\n00456,2,0\n,3,1\n"
+    assert read(rows).X["zip"].dtype == np.float64
+    data = read(rows, strings=["zip", "class"])
+    assert data.X["zip"].tolist() == ["00123", "00456", None]
+    assert data.y.tolist() == ["1", "0", "1"]
+    assert data.X["size"].dtype == np.int64
+    lines = b'{"code": 1, "class": true}\n{"code": null, "class": false}\n'
+    data = read(lines, strings=["code", "class"])
+    assert (data.X["code"].tolist(), data.y.tolist()) == (["1", None], ["true", "false"])
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"code": [1, None, 3], "size": [1.5, 2.0, 3.0]})
+    pq.write_table(table, tmp_path / "codes.parquet")
+    for data in (
+        read(tmp_path / "codes.parquet", strings=["code"]),
+        next(chunks(tmp_path / "codes.parquet", 5, strings=["code"])),
+    ):
+        assert data.X["code"].tolist() == ["1", None, "3"]
+    with pytest.raises(ParameterError, match="did you mean 'zip'"):
+        read(rows, strings=["zipp"])
