@@ -15,15 +15,19 @@ __all__ = [
     "aligned",
     "clip",
     "count",
+    "counted",
     "decimal",
     "duration",
     "heading",
     "percent",
+    "probability",
     "scaled",
     "scaled_array",
     "scientific",
     "score",
+    "setting",
     "short",
+    "times",
 ]
 
 DASH = "–"
@@ -62,6 +66,18 @@ def short(value: float, significant: int = 3) -> str:
     return decimal(value, max(0, significant - 1 - size))
 
 
+def setting(value: float, significant: int = 6) -> str:
+    """A value that someone chose or measured, with no more digits than it has.
+
+    Examples
+    --------
+    >>> setting(4.0), setting(0.01), setting(1e-7), setting(12345.678, 4)
+    ('4', '0.01', '1.0e−07', '12,346')
+    """
+    text = short(value, significant)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
 def scientific(value: float) -> str:
     """A number in powers of ten, or a dash.
 
@@ -98,6 +114,21 @@ def percent(share: float, digits: int = 1) -> str:
     return decimal(100 * share, digits) + (f"{_SPACE}%" if math.isfinite(share) else "")
 
 
+def probability(value: float) -> str:
+    """A probability in percent that never claims to be certain.
+
+    Examples
+    --------
+    >>> [probability(p).replace(_SPACE, " ") for p in (0.612, 0.9981, 0.99999, 0.0)]
+    ['61 %', '99.8 %', '> 99.9 %', '< 0.1 %']
+    """
+    if value > 0.9995:
+        return f"> 99.9{_SPACE}%"
+    if value < 0.0005:
+        return f"< 0.1{_SPACE}%"
+    return percent(value, 0 if 0.01 <= value <= 0.99 else 1)
+
+
 def count(number: int) -> str:
     """A whole number with its thousands apart.
 
@@ -107,6 +138,31 @@ def count(number: int) -> str:
     '20,000'
     """
     return f"{int(number):,}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "class", "classes"), counted(1000, "row")
+    ('1 class', '1,000 rows')
+    """
+    return f"{count(number)} {one if number == 1 else many or one + 's'}"
+
+
+def times(seconds: Iterable[float]) -> list[str]:
+    """The cells of a column of seconds, down to milliseconds where all are short.
+
+    Examples
+    --------
+    >>> times([0.31, 0.0021]), times([12.5, 0.31]), times([300.0, 0.31])
+    (['0.310', '0.002'], ['12.50', '0.31'], ['300.0', '0.3'])
+    """
+    cells = [float(value) for value in seconds]
+    longest = max((value for value in cells if math.isfinite(value)), default=0.0)
+    digits = 3 if longest < 10 else 2 if longest < 100 else 1
+    return [decimal(value, digits) for value in cells]
 
 
 def duration(seconds: float) -> str:
@@ -125,9 +181,9 @@ def duration(seconds: float) -> str:
         return f"{decimal(seconds, 1)}{_SPACE}s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes}{_SPACE}min {rest}{_SPACE}s"
+        return f"{minutes}{_SPACE}min" + (f" {rest}{_SPACE}s" if rest else "")
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}{_SPACE}h {minutes}{_SPACE}min"
+    return f"{hours}{_SPACE}h" + (f" {minutes}{_SPACE}min" if minutes else "")
 
 
 def score(value: float, metric: Metric, *, unit: bool = True) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING
 
 from separatrix.errors import MissingPackageError
@@ -93,6 +94,11 @@ def write(content: Content, path: str | os.PathLike[str]) -> None:
         file.write(page)
 
 
+def _soft(text: str) -> Drawing:
+    """A name that may be broken after an underscore, where the line is short."""
+    return Drawing(escape(text).replace("_", "_<wbr>"))
+
+
 @cache
 def _environment() -> Environment:
     try:
@@ -111,9 +117,7 @@ def _environment() -> Environment:
     environment.filters |= {
         "clip": formats.clip,
         "count": formats.count,
-        "decimal": formats.decimal,
-        "duration": formats.duration,
-        "percent": formats.percent,
-        "short": formats.short,
+        "counted": formats.counted,
+        "soft": _soft,
     }
     return environment

@@ -118,7 +118,7 @@ def digits() -> Content:
                     )
                 ),
                 n_mistakes=8,
-                n_rows=360,
+                n_rows=int(counts.sum()),
             ),
             _calibration(),
             Weights(
@@ -155,7 +155,7 @@ def digits() -> Content:
                     )
                     for i in range(24)
                 ),
-                classes=tuple((digit, int(n)) for digit, n in zip(labels, 174 + np.arange(10))),
+                classes=tuple((digit, int(n)) for digit, n in zip(labels, 174 + np.arange(10), strict=True)),
             ),
             _findings(),
         ),

@@ -15,7 +15,7 @@ from separatrix.report.parts.base import Array
 
 __all__ = ["Mark", "Series", "chart"]
 
-WIDTH, HEIGHT = 380.0, 250.0
+WIDTH, HEIGHT = 360.0, 240.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 26.0, 38.0
 
 #: More points than this are thinned out evenly: they would lie over each other.
@@ -116,7 +116,7 @@ def chart(
         x_range = y_range = min(x_range[0], y_range[0]), max(x_range[1], y_range[1])
     right, bottom = WIDTH - RIGHT, height - BOTTOM
     y_scale = linear_scale(*y_range, bottom, TOP, limits=limits)
-    left = max(LEFT, 14.0 + 6.6 * max((len(text) for _, text in y_scale.ticks), default=0))
+    left = max(LEFT, 14.0 + 6.9 * max((len(text) for _, text in y_scale.ticks), default=0))
     if logarithmic:
         x_scale = log_scale(*x_range, left, right)
     else:

@@ -12,7 +12,9 @@ from separatrix.report.parts.base import Array
 
 __all__ = ["heat_map"]
 
-CHARACTER = 6.7  # width of a letter at the size that the style sheet gives to labels
+#: Up to this width of all squares the names of columns lie flat.
+WIDEST = 420.0
+CHARACTER = 6.9  # width of a letter at the size that the style sheet gives to labels
 
 
 def heat_map(
@@ -40,34 +42,40 @@ def heat_map(
         SVG.
     """
     size = len(names)
-    widest = len(f"{int(np.max(counts, initial=0)):,}")
-    cell = 22.0 if size > 16 else max(34.0, 12 + 7.2 * widest)
-    upright = max((len(name) for name in names), default=0) * CHARACTER > cell - 4
-    gutter = 14 + CHARACTER * max((len(name) for name in names), default=0)
-    top = 24 + (14 + CHARACTER * max(len(name) for name in names) * 0.75 if upright else 18)
-    left = max(gutter, 60.0)
+    widths = [CHARACTER * len(name) for name in names]
+    longest = max(widths, default=0.0)
+    widest = 12 + 7.2 * len(f"{int(np.max(counts, initial=0)):,}")
+    cell = 22.0 if size > 16 else max(34.0, widest)
+    if size * (longest + 10) <= WIDEST:  # wide enough for the names to lie flat
+        cell = max(cell, longest + 10)
+    lean = longest > cell - 4
+    left = max(14 + longest, 60.0)
+    top = 42.0 if not lean else 38 + 0.72 * longest
     totals = np.maximum(counts.sum(axis=1), 1)
-    # The names of columns lean to the right: room for the last of them.
-    lean = 0.75 * CHARACTER * len(names[-1]) if upright else 4.0
-    width, height = left + size * cell + lean, top + size * cell + 4
+    # Names of columns that lean reach beyond their column, the last ones beyond the squares.
+    overhang = [0.72 * (width + 8) - (size - i - 0.5) * cell for i, width in enumerate(widths)]
+    width = left + size * cell + (max([4.0, *overhang]) if lean else 4.0)
+    row_height = min(cell, 40.0)
+    height = top + size * row_height + 4
     parts = [
         element("text", escape(row_title), x=2.0, y=top - 8, class_="name"),
         element("text", escape(column_title), x=left, y=12.0, class_="name"),
     ]
     for index, name in enumerate(names):
         middle = index * cell + cell / 2
+        center = index * row_height + row_height / 2
         parts.append(
             element(
                 "text",
                 escape(name),
                 x=left - 8,
-                y=top + middle + 4,
+                y=top + center + 4,
                 class_="tick",
                 text_anchor="end",
             )
         )
         x, y = left + middle, top - 8
-        turned = f"rotate(-45 {number(x)} {number(y)})" if upright else None
+        turned = f"rotate(-45 {number(x)} {number(y)})" if lean else None
         parts.append(
             element(
                 "text",
@@ -76,12 +84,12 @@ def heat_map(
                 y=y,
                 class_="tick",
                 transform=turned,
-                text_anchor=None if upright else "middle",
+                text_anchor=None if lean else "middle",
             )
         )
     for row in range(size):
         for column in range(size):
-            parts += _cell(names, counts, totals, row, column, left, top, cell)
+            parts += _cell(names, counts, totals, row, column, (left, top), (cell, row_height))
     return Drawing(
         element(
             "svg",
@@ -102,13 +110,13 @@ def _cell(
     totals: Array,
     row: int,
     column: int,
-    left: float,
-    top: float,
-    cell: float,
+    corner: tuple[float, float],
+    cell: tuple[float, float],
 ) -> list[str]:
     count = int(counts[row, column])
-    x, y = left + column * cell, top + row * cell
-    common = {"x": x + 1, "y": y + 1, "width": cell - 2, "height": cell - 2, "rx": 2}
+    wide, high = cell
+    x, y = corner[0] + column * wide, corner[1] + row * high
+    common = {"x": x + 1, "y": y + 1, "width": wide - 2, "height": high - 2, "rx": 2}
     if not count:
         return [element("rect", class_="empty", **common)]
     share = count / int(totals[row])
@@ -122,14 +130,14 @@ def _cell(
     )
     css = "right" if row == column else "wrong"
     parts = [element("rect", tip, class_=css, fill_opacity=f"{strength:.2f}", **common)]
-    if cell >= 30 or len(str(count)) <= 2:
+    if wide >= 30 or len(str(count)) <= 2:
         shade = " strong" if strength > 0.55 else ""
         parts.append(
             element(
                 "text",
                 f"{count:,}",
-                x=x + cell / 2,
-                y=y + cell / 2 + 4,
+                x=x + wide / 2,
+                y=y + high / 2 + 4,
                 class_=f"count{shade}",
                 text_anchor="middle",
             )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from separatrix.report.draw.elements import Drawing, decoration, element, picture
 
-__all__ = ["bar", "histogram", "interval", "interval_plot", "shares", "signed_bar", "step_bar"]
+__all__ = ["bar", "histogram", "interval", "interval_plot", "shares", "step_bar"]
 
 
 def bar(share: float, css: str = "s1") -> Drawing:
@@ -29,31 +29,11 @@ def bar(share: float, css: str = "s1") -> Drawing:
     )
 
 
-def signed_bar(value: float, largest: float) -> Drawing:
-    """A bar from the middle, to the right for a positive value and to the left otherwise."""
-    share = value / largest if largest > 0 and math.isfinite(value) else 0.0
-    width = max(50 * abs(share), 0.6)
-    return decoration(
-        100,
-        8,
-        "bar",
-        [
-            element(
-                "rect",
-                x=50 if share >= 0 else 50 - width,
-                width=width,
-                height=8,
-                class_="fill plus" if share >= 0 else "fill minus",
-            ),
-            element("rect", x=49.75, y=0, width=0.5, height=8, class_="zero"),
-        ],
-    )
-
-
 def step_bar(before: float, after: float, low: float, high: float) -> Drawing:
     """The step of a running total from `before` to `after`, on an axis from `low` to `high`."""
     scale = 100 / (high - low) if high > low else 0.0
-    start, end = sorted(((before - low) * scale, (after - low) * scale))
+    places = (before - low) * scale, (after - low) * scale
+    start, end = sorted(place if math.isfinite(place) else 0.0 for place in places)
     zero = min(max(-low * scale, 0.0), 99.5)
     return decoration(
         100,
@@ -76,7 +56,7 @@ def interval(value: float, error: float, low: float, high: float, css: str) -> D
     """A score with its standard error on a common axis; an arrow where it lies outside."""
     scale = 100 / (high - low) if high > low else 0.0
     at = (value - low) * scale
-    parts = [element("rect", y=3.5, width=100, height=1, class_="track")]
+    parts = [element("rect", y=3.7, width=100, height=0.6, class_="track")]
     if not math.isfinite(at):
         return decoration(100, 8, "strip", parts)
     if at < 0 or at > 100:
@@ -141,7 +121,7 @@ def interval_plot(
     high: float,
 ) -> Drawing:
     """Scores with their credible intervals over one axis: (score, low, high, class) per row."""
-    width, step, left, right = 380.0, 26.0, 14.0, 14.0
+    width, step, left, right = 360.0, 26.0, 14.0, 14.0
 
     def place(value: float) -> float:
         return left + (value - low) / (high - low) * (width - left - right)

@@ -101,11 +101,11 @@ def mistakes(part: Mistakes, _: Content) -> View:
                 "truth_probability": formats.percent(one.truth_probability),
                 "has_confidence": math.isfinite(one.confidence),
                 "has_truth": math.isfinite(one.truth_probability),
-                "bar": bar(one.confidence, "s2"),
                 "image": None if one.picture is None else pixels.ink(one.picture),
             }
             for one in shown
         ],
+        "chances": any(math.isfinite(one.confidence) for one in shown),
         "left_out": left_out,
         "share": formats.percent(part.n_mistakes / max(part.n_rows, 1)),
     }
@@ -163,12 +163,13 @@ def costs(part: CostMatrix, _: Content) -> View:
     return {
         "small": small,
         "rows": [
-            (label, [formats.short(float(value)) for value in row])
+            (label, [formats.setting(float(value)) for value in row])
             for label, row in zip(part.labels, matrix, strict=True)
         ]
         if small
         else [],
         "dearest": [
-            (part.labels[i], part.actions[j], formats.short(float(matrix[i, j]))) for i, j in places
+            (part.labels[i], part.actions[j], formats.setting(float(matrix[i, j])))
+            for i, j in places
         ],
     }

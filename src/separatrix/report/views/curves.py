@@ -56,7 +56,7 @@ def _training_figure(curve: TrainingCurve, content: Content) -> dict[str, object
         "headings": [curve.axis, *(one.name for one in series)],
         "numbers": [
             [
-                formats.short(float(x)),
+                formats.setting(float(x)),
                 *(formats.decimal(float(one.y[i]), metric.digits) for one in series),
             ]
             for i, x in enumerate(curve.x[:MOST_NUMBERS])
@@ -69,7 +69,7 @@ def _training_caption(curve: TrainingCurve, content: Content) -> str:
     if not math.isfinite(curve.chosen) or not len(curve.x):
         return ""
     at = int(np.argmin(np.abs(np.asarray(curve.x, dtype=np.float64) - curve.chosen)))
-    setting = formats.short(curve.chosen)
+    setting = formats.setting(curve.chosen)
     chosen = f"{setting} {curve.axis}" if curve.axis == "passes" else f"{curve.axis} = {setting}"
     held_out = formats.score(float(curve.held_out[at]), content.metric)
     text = f"Chosen: {chosen}, {held_out} held-out"

@@ -44,15 +44,18 @@ def profile(part: Profile, content: Content) -> View:
     shown, left_out = cut(classes, MOST_CLASSES)
     top = max((rows for _, rows in classes), default=1)
     total = max(sum(rows for _, rows in classes), 1)
-    columns, columns_left_out = cut(part.columns, MOST_COLUMNS)
+    shown_columns, columns_left_out = cut(part.columns, MOST_COLUMNS)
+    columns = [_column(column, part.n_rows) for column in shown_columns]
+    target = None if part.target is None else _column(part.target, part.n_rows)
     return {
         "classes": [
             (name, rows, formats.decimal(100 * rows / total, 1), bar(rows / max(top, 1)))
             for name, rows in shown
         ],
         "classes_left_out": left_out,
-        "target": None if part.target is None else _column(part.target, part.n_rows),
-        "columns": [_column(column, part.n_rows) for column in columns],
+        "target": target,
+        "columns": columns,
+        "histograms": any(one["histogram"] for one in [*columns, *([target] if target else [])]),
         "columns_left_out": columns_left_out,
         "notes": any(column.note or not column.used for column in part.columns),
     }
@@ -71,9 +74,9 @@ def _column(column: Column, n_rows: int) -> dict[str, object]:
 def _range(column: Column) -> str:
     """The range of numbers, or the most frequent values."""
     if math.isfinite(column.low) and math.isfinite(column.high):
-        text = f"{formats.short(column.low, 4)} to {formats.short(column.high, 4)}"
+        text = f"{formats.setting(column.low, 4)} to {formats.setting(column.high, 4)}"
         if math.isfinite(column.middle):
-            text += f", median {formats.short(column.middle, 4)}"
+            text += f", median {formats.setting(column.middle, 4)}"
         return text
     return ", ".join(
         f"{formats.clip(value, 30)} ({formats.count(rows)})" for value, rows in column.frequent[:4]

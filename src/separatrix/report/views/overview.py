@@ -54,7 +54,7 @@ def leaderboard(content: Content, _: Content) -> View:
             for place, row, seconds, passes in zip(
                 range(1, len(rows) + 1),
                 rows,
-                formats.aligned(row.seconds for row in rows),
+                formats.times(row.seconds for row in rows),
                 [formats.decimal(row.passes, 0) for row in rows],
                 strict=True,
             )
@@ -70,7 +70,6 @@ def leaderboard(content: Content, _: Content) -> View:
         "passes": any(math.isfinite(row.passes) for row in rows),
         "gaps": gaps,
         "solvers": any(row.solver for row in rows),
-        "notes": any(row.note for row in rows),
     }
 
 
@@ -108,7 +107,7 @@ def test(part: TestReport, content: Content) -> View:
     metric = content.metric
     ends = [x for row in part.scores for x in (row.score, row.low, row.high) if math.isfinite(x)]
     ends = [formats.scaled(x, metric) for x in ends] or [0.0, 1.0]
-    axis = linear_scale(min(ends), max(ends), 0, 1, padding=0.15, limits=limits(metric), n_ticks=4)
+    axis = linear_scale(min(ends), max(ends), 0, 1, padding=0.15, limits=limits(metric), n_ticks=6)
     colors = [COLORS.get(row.role, "muted") for row in part.scores]
     names = list(dict.fromkeys(name for row in part.scores for name, _ in row.others))
     mass = formats.percent(part.level, 0)
@@ -116,7 +115,7 @@ def test(part: TestReport, content: Content) -> View:
     rest = 1 - better - (same if math.isfinite(same) else 0.0)
     return {
         "heading": formats.heading(metric),
-        "interval": f"{mass} credible interval",
+        "level": mass,
         "others": names,
         "rows": [
             {
@@ -150,12 +149,12 @@ def test(part: TestReport, content: Content) -> View:
         if not math.isfinite(better)
         else {
             "bar": shares(
-                f"Probability that the champion is better: {formats.percent(better)}",
+                f"Probability that the champion is better: {formats.probability(better)}",
                 [(better, "s1"), *([(same, "muted")] if same == same else []), (rest, "s2")],
             ),
-            "better": formats.percent(better),
-            "same": formats.percent(same) if same == same else "",
-            "worse": formats.percent(max(rest, 0.0)),
+            "better": formats.probability(better),
+            "same": formats.probability(same) if same == same else "",
+            "worse": formats.probability(max(rest, 0.0)),
         },
     }
 
@@ -173,7 +172,7 @@ def test_facts(part: TestReport, content: Content) -> list[Fact]:
     value = formats.score(first.score, content.metric)
     facts = [Fact(f"Test {content.metric.name}", value, detail, "strong")]
     if math.isfinite(part.probability_better) and len(part.scores) > 1:
-        chance = formats.percent(part.probability_better, 0)
+        chance = formats.probability(part.probability_better)
         facts.append(Fact("Beats the runner-up", chance, f"probability, {part.scores[1].learner}"))
     return facts
 
@@ -183,8 +182,8 @@ def efforts(part: Efforts, _: Content) -> View:
     rows, left_out = cut(part.efforts, MOST_LEARNERS)
     longest = max((row.search_seconds for row in rows if row.search_seconds > 0), default=1.0)
     columns = {
-        "search": formats.aligned(row.search_seconds for row in rows),
-        "refit": formats.aligned(row.refit_seconds for row in rows),
+        "search": formats.times(row.search_seconds for row in rows),
+        "refit": formats.times(row.refit_seconds for row in rows),
         "predict": formats.aligned(row.predict_microseconds for row in rows),
         "passes": [formats.decimal(row.passes, 0) for row in rows],
         "cost": formats.aligned((row.cost for row in rows), 4),
