@@ -97,15 +97,15 @@ def naming_rows(source: str, first_row: int = 0) -> Iterator[None]:
         yield
     except FormatError:
         raise
-    except DataError as error:
-        place = "" if str(error).startswith(source) else f"{source}: "
-        message = re.sub(
-            r"\brow (\d+)", lambda found: f"row {int(found[1]) + first_row}", str(error)
-        )
-        raise DataError(place + message) from error
     except ParameterError as error:
         # That a column which the model needs is not there is the file's fault.
         told = re.sub(r"^(columns|text|strings): ", "", str(error))
         if told == str(error):
             raise
         raise DataError(f"{source}: {told}; the model needs it") from error
+    except ValueError as error:
+        place = "" if str(error).startswith(source) else f"{source}: "
+        message = re.sub(
+            r"\brow (\d+)", lambda found: f"row {int(found[1]) + first_row}", str(error)
+        )
+        raise DataError(place + message) from error
