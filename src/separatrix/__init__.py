@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from separatrix.baselines import MajorityClass, PriorSampling
+    from separatrix.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
     from separatrix.bayes import (
         BayesDecision,
         BayesianLinearRegression,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from separatrix.calibration import Calibrated
     from separatrix.data import Dataset, read
+    from separatrix.experiment import Experiment
     from separatrix.explanation import explain
     from separatrix.features import (
         Conjunctions,
@@ -67,6 +68,7 @@ __all__ = [
     "CostMatrix",
     "Dataset",
     "DirichletCategorical",
+    "Experiment",
     "GammaPoisson",
     "GaussianDiscriminant",
     "Hasher",
@@ -79,6 +81,8 @@ __all__ = [
     "LogisticRegression",
     "MajorityClass",
     "MaximumLikelihood",
+    "MeanValue",
+    "MedianValue",
     "MessageText",
     "NaiveBayes",
     "NormalInverseGamma",
@@ -109,11 +113,12 @@ _HOMES = {
     "BayesDecision": "bayes",
     "BayesianLinearRegression": "bayes",
     "BetaBernoulli": "bayes",
-    "Calibrated": "calibration",
+    "Calibrated": "calibration.calibrated",
     "Conjunctions": "features.conjunctions",
     "CostMatrix": "bayes",
     "Dataset": "data",
     "DirichletCategorical": "bayes",
+    "Experiment": "experiment",
     "GammaPoisson": "bayes",
     "GaussianDiscriminant": "generative.discriminant",
     "Hasher": "features.hasher",
@@ -126,6 +131,8 @@ _HOMES = {
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
     "MaximumLikelihood": "generative.smoothing",
+    "MeanValue": "baselines",
+    "MedianValue": "baselines",
     "MessageText": "features.spam",
     "NaiveBayes": "generative.naive_bayes",
     "NormalInverseGamma": "bayes",

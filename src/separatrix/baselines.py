@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -20,7 +21,7 @@ from sklearn.utils.validation import (
 
 from separatrix.errors import DataError
 
-__all__ = ["MajorityClass", "PriorSampling"]
+__all__ = ["MajorityClass", "MeanValue", "MedianValue", "PriorSampling"]
 
 
 class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -210,3 +211,134 @@ class PriorSampling(_PriorClassifier):
         # The draw of a row depends on its position, so a subset of rows gets other draws.
         tags.non_deterministic = True
         return tags
+
+
+class _ConstantRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns one center and one spread of the target, and nothing else."""
+
+    #: Fitted values that describe the model.
+    __sx_state__: ClassVar[tuple[str, ...]] = ("center_", "spread_")
+
+    center_: float
+    spread_: float
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Estimate center and spread of the target.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n
+            The examples; only their number matters.
+        y : array-like of shape (n,)
+            Numbers.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each example, not negative.
+
+        Returns
+        -------
+        self
+            The fitted baseline.
+        """
+        validate_data(self, X, y, skip_check_array=True)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_consistent_length(X, y)
+        if len(y) == 0:
+            raise DataError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        weights = np.ones(len(y))
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            )
+            if weights.sum() <= 0:
+                raise DataError("All sample weights are zero; at least one must be positive.")
+        self.center_, self.spread_ = self._summarize(np.asarray(y, dtype=np.float64), weights)
+        return self
+
+    def _summarize(
+        self, y: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]
+    ) -> tuple[float, float]:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """The center, for every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of length n
+            The examples.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The same number n times.
+        """
+        check_is_fitted(self)
+        return np.full(_num_samples(X), self.center_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.regressor_tags.poor_score = True
+        tags.no_validation = True
+        return tags
+
+
+class MeanValue(_ConstantRegressor):
+    """The mean of the target, whatever the features.
+
+    Attributes
+    ----------
+    center_, spread_ : float
+        Mean and standard deviation.
+
+    Examples
+    --------
+    >>> from separatrix.baselines import MeanValue
+    >>> model = MeanValue().fit([[0], [0], [0]], [1.0, 2.0, 6.0])
+    >>> model.predict([[5]])
+    array([3.])
+    """
+
+    def _summarize(
+        self, y: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]
+    ) -> tuple[float, float]:
+        mean = float(np.average(y, weights=weights))
+        return mean, float(np.sqrt(np.average((y - mean) ** 2, weights=weights)))
+
+    def predictive(self, X: Any) -> Any:
+        """The normal distribution of the training target, for every row (scipy, frozen)."""
+        return stats.norm(self.predict(X), max(self.spread_, np.finfo(np.float64).tiny))
+
+
+class MedianValue(_ConstantRegressor):
+    """The median of the target, whatever the features.
+
+    Attributes
+    ----------
+    center_, spread_ : float
+        Median, and mean absolute distance from it.
+
+    Examples
+    --------
+    >>> from separatrix.baselines import MedianValue
+    >>> MedianValue().fit([[0], [0], [0]], [1.0, 2.0, 6.0]).predict([[5]])
+    array([2.])
+    """
+
+    def _summarize(
+        self, y: npt.NDArray[np.float64], weights: npt.NDArray[np.float64]
+    ) -> tuple[float, float]:
+        order = np.argsort(y, kind="stable")
+        total = np.cumsum(weights[order])
+        # Both middle values where the weight splits evenly between them.
+        low = int(np.searchsorted(total, total[-1] / 2))
+        high = int(np.searchsorted(total, total[-1] / 2, side="right"))
+        median = float((y[order[low]] + y[order[min(high, len(y) - 1)]]) / 2)
+        return median, float(np.average(np.abs(y - median), weights=weights))
+
+    def predictive(self, X: Any) -> Any:
+        """The Laplace distribution whose center is the median, for every row (scipy, frozen)."""
+        return stats.laplace(self.predict(X), max(self.spread_, np.finfo(np.float64).tiny))

@@ -10,10 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["C_GRID", "K_GRID", "LEARNERS", "MAX_PASSES", "Learner", "get", "load", "names"]
+__all__ = [
+    "C_GRID",
+    "K_GRID",
+    "LEARNERS",
+    "MAX_PASSES",
+    "XI_GRID",
+    "Learner",
+    "get",
+    "load",
+    "names",
+]
 
-Kind = Literal["none", "passes", "path", "counts"]
-Task = Literal["binary", "multiclass"]
+Kind = Literal["none", "passes", "path", "counts", "grid"]
+Task = Literal["binary", "multiclass", "regression"]
 
 #: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
 C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
@@ -24,8 +34,15 @@ MAX_PASSES = 20
 #: Laplace's k, from trust in the counts to trust in the prior.
 K_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)
 
+#: Widths of radial basis features over standardized columns, from narrow to wide.
+XI_GRID: tuple[float, ...] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+
 _BOTH: tuple[Task, ...] = ("binary", "multiclass")
 _TWO: tuple[Task, ...] = ("binary",)
+_NUMBERS: tuple[Task, ...] = ("regression",)
+
+#: Columns up to which learners are tried by themselves that need more than linear time in them.
+_NARROW = 1000
 
 
 @dataclass(frozen=True)
@@ -40,10 +57,10 @@ class Learner:
         "module:Class" of the estimator.
     summary : str
         What it is, in a few words.
-    kind : {"none", "passes", "path", "counts"}
-        How it is tuned: not at all, by the number of passes, along a path of `parameter`, or from
-        one set of counts by its method `tune`.
-    tasks : tuple of {"binary", "multiclass"}
+    kind : {"none", "passes", "path", "counts", "grid"}
+        How it is tuned: not at all, by the number of passes, along a warm-started path of
+        `parameter`, from one set of counts, or by a fit for every value of `parameter`.
+    tasks : tuple of {"binary", "multiclass", "regression"}
         What it can learn.
     parameter : str
         The tuned parameter; empty for kind "none".
@@ -51,6 +68,11 @@ class Learner:
         Its values, rising.
     params : tuple of (str, value)
         Further constructor arguments.
+    features : str
+        "module:Class" of a transformer that stands before the estimator, or nothing; `parameter`
+        is then one of the transformer's.
+    feature_params : tuple of (str, value)
+        Its constructor arguments.
     baseline : bool
         Whether it runs first in every comparison.
     widest : int or None
@@ -65,19 +87,27 @@ class Learner:
     parameter: str = ""
     grid: tuple[float, ...] = ()
     params: tuple[tuple[str, Any], ...] = ()
+    features: str = ""
+    feature_params: tuple[tuple[str, Any], ...] = ()
     baseline: bool = False
     widest: int | None = None
 
 
-def _baseline(name: str, target: str, summary: str) -> Learner:
-    return Learner(name, f"separatrix.baselines:{target}", summary, "none", baseline=True)
+def _baseline(name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH) -> Learner:
+    return Learner(name, f"separatrix.baselines:{target}", summary, "none", tasks, baseline=True)
 
 
 def _passes(
-    name: str, target: str, summary: str, params: tuple[tuple[str, Any], ...] = ()
+    name: str,
+    target: str,
+    summary: str,
+    params: tuple[tuple[str, Any], ...] = (),
+    widest: int | None = None,
 ) -> Learner:
     grid = tuple(float(n) for n in range(1, MAX_PASSES + 1))
-    return Learner(name, target, summary, "passes", parameter="passes", grid=grid, params=params)
+    return Learner(
+        name, target, summary, "passes", parameter="passes", grid=grid, params=params, widest=widest
+    )
 
 
 def _path(
@@ -86,13 +116,39 @@ def _path(
     summary: str,
     params: tuple[tuple[str, Any], ...] = (),
     tasks: tuple[Task, ...] = _BOTH,
+    widest: int | None = None,
 ) -> Learner:
-    return Learner(name, target, summary, "path", tasks, parameter="C", grid=C_GRID, params=params)
+    return Learner(name, target, summary, "path", tasks, "C", C_GRID, params=params, widest=widest)
+
+
+def _regression(
+    name: str,
+    summary: str,
+    features: str = "",
+    parameter: str = "",
+    grid: tuple[float, ...] = (),
+    feature_params: tuple[tuple[str, Any], ...] = (),
+    widest: int = _NARROW,
+) -> Learner:
+    return Learner(
+        name,
+        "separatrix.bayes:BayesianLinearRegression",
+        summary,
+        "grid" if grid else "none",
+        _NUMBERS,
+        parameter,
+        grid,
+        features=features and f"separatrix.features:{features}",
+        feature_params=feature_params,
+        widest=widest,
+    )
 
 
 LEARNERS: tuple[Learner, ...] = (
     _baseline("majority_class", "MajorityClass", "the most frequent class"),
     _baseline("prior_sampling", "PriorSampling", "a draw from the class prior"),
+    _baseline("mean_value", "MeanValue", "the mean of the target", _NUMBERS),
+    _baseline("median_value", "MedianValue", "the median of the target", _NUMBERS),
     Learner(
         "naive_bayes",
         "separatrix.generative:NaiveBayes",
@@ -107,7 +163,7 @@ LEARNERS: tuple[Learner, ...] = (
         "Gaussian classes with one covariance (LDA), shrunk",
         "none",
         params=(("shrinkage", "auto"),),
-        widest=1000,
+        widest=_NARROW,
     ),
     Learner(
         "quadratic_discriminant",
@@ -115,7 +171,7 @@ LEARNERS: tuple[Learner, ...] = (
         "Gaussian classes with a covariance each, shrunk",
         "none",
         params=(("shared_covariance", False), ("shrinkage", "auto")),
-        widest=1000,
+        widest=_NARROW,
     ),
     _passes(
         "perceptron",
@@ -128,6 +184,7 @@ LEARNERS: tuple[Learner, ...] = (
         "separatrix.linear:Perceptron",
         "voted perceptron",
         (("averaging", "vote"),),
+        widest=_NARROW,
     ),
     _passes(
         "mira",
@@ -163,18 +220,21 @@ LEARNERS: tuple[Learner, ...] = (
         "laplace_logistic",
         "separatrix.bayes:LaplaceLogisticRegression",
         "logistic regression with a Gaussian posterior, probabilities averaged over it",
+        widest=_NARROW // 10,
     ),
     _path(
         "sparse_logistic",
         "separatrix.linear:LogisticRegression",
         "logistic regression (softmax for many classes), L1 penalty",
         (("penalty", "l1"),),
+        widest=_NARROW,
     ),
     _path(
         "stochastic_logistic",
         "separatrix.linear:LinearClassifier",
         "logistic loss (softmax for many classes) by averaged stochastic gradient",
         (("loss", "logistic"), ("solver", "sgd"), ("tol", 1e-3), ("max_iter", 50)),
+        widest=_NARROW,
     ),
     _path(
         "exponential_loss",
@@ -182,6 +242,25 @@ LEARNERS: tuple[Learner, ...] = (
         "exponential loss, as in AdaBoost",
         (("loss", "exponential"),),
         _TWO,
+        widest=_NARROW,
+    ),
+    _regression("bayesian_regression", "linear regression, ridge and noise by the evidence"),
+    _regression(
+        "polynomial_regression",
+        "linear regression on products of columns, ridge and noise by the evidence",
+        "Polynomial",
+        "degree",
+        (2, 3),
+        widest=30,
+    ),
+    _regression(
+        "radial_regression",
+        "linear regression on radial basis features, ridge and noise by the evidence",
+        "RadialBasis",
+        "xi",
+        XI_GRID,
+        (("method", "nystroem"), ("centers", "random"), ("n_components", 300), ("random_state", 0)),
+        widest=100,
     ),
 )
 
@@ -218,17 +297,17 @@ def get(name: str) -> Learner:
     raise KeyError(f"There is no learner {name!r}; known are {', '.join(names())}.")
 
 
-def load(learner: Learner) -> type[Any]:
-    """Import the class of a learner.
+def load(target: str) -> type[Any]:
+    """Import the class that a line names as "module:Class".
 
     Examples
     --------
-    >>> load(get("majority_class")).__name__
+    >>> load(get("majority_class").target).__name__
     'MajorityClass'
     """
     # Imported here so that reading the table costs nothing.
     import importlib
 
-    module, _, name = learner.target.partition(":")
+    module, _, name = target.partition(":")
     found: type[Any] = getattr(importlib.import_module(module), name)
     return found

@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import enum
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Monitor", "Solution", "StopReason", "Trace", "TraceRow"]
+__all__ = ["Monitor", "Solution", "StopReason", "Trace", "TraceRow", "time_limit"]
+
+#: When runs that begin now must end, by time.perf_counter.
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Let every solver that starts inside stop after the pass in which the time runs out.
+
+    Such a run keeps its weights and says BUDGET. An inner limit cannot extend an outer one.
+
+    Examples
+    --------
+    >>> with time_limit(0.0):
+    ...     monitor = Monitor(tol=1e-9, max_passes=1000)
+    >>> monitor.record(1.0, 5.0, 2.0, lambda: np.zeros(1))
+    <StopReason.BUDGET: 'budget'>
+    """
+    token = _deadline.set(min(_deadline.get(), time.perf_counter() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
 
 
 class StopReason(enum.Enum):
@@ -134,6 +160,7 @@ class Monitor:
         self._report = report
         self._score = score
         self._start = time.perf_counter()
+        self._deadline = _deadline.get()
 
     def record(
         self,
@@ -151,7 +178,7 @@ class Monitor:
             self._report(row)
         if self.converged(objective, gap):
             return StopReason.CONVERGED
-        if n_passes >= self.max_passes:
+        if n_passes >= self.max_passes or time.perf_counter() >= self._deadline:
             return StopReason.BUDGET
         return None
 

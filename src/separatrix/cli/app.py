@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "app", "main"]
 #: Commands in the order of the help; each is the function of its name in the module of its name.
 COMMANDS = (
     "compare",
+    "train",
     "predict",
     "evaluate",
     "explain",

@@ -11,6 +11,7 @@ _WAYS = {
     "passes": "passes, early stopping",
     "path": "path of C",
     "counts": "smoothing, counted once",
+    "grid": "a fit for every value",
 }
 
 

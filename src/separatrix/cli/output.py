@@ -9,9 +9,21 @@ from typing import TYPE_CHECKING, Any, Self
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from separatrix.experiment import Comparison, LeaderboardRow, Progress
+    from separatrix.experiment import LeaderboardRow, Progress, Result
 
-__all__ = ["Bars", "Lines", "Silence", "show"]
+__all__ = ["Bars", "Lines", "Silence", "check_report", "show"]
+
+
+def check_report() -> None:
+    """Raise MissingPackageError now rather than after a long run if reports cannot be made."""
+    from importlib.util import find_spec
+
+    from separatrix.errors import MissingPackageError
+
+    if find_spec("jinja2") is None:
+        raise MissingPackageError(
+            "Reports need jinja2; install it with: pip install 'separatrix[report]'"
+        )
 
 
 class Silence(AbstractContextManager["Silence"]):
@@ -61,18 +73,20 @@ class Bars(Silence):
 
     def __init__(self, console: Console) -> None:
         super().__init__(console)
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
         self._bars = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
-            TextColumn("{task.fields[setting]:>10}"),
-            TextColumn("held-out {task.fields[held_out]}"),
-            TimeElapsedColumn(),
+            TextColumn("{task.fields[setting]:>17}"),
+            TextColumn("{task.fields[held_out]:>16}"),
+            # Time left; when a learner is done, the time that it took.
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             console=console,
         )
         self._tasks: dict[str, Any] = {}
+        self._stage: Any = None
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -90,9 +104,17 @@ class Bars(Silence):
         """Take a report of the comparison."""
         super().__call__(progress)
         name = progress.learner
+        if self._stage is not None:
+            self._bars.remove_task(self._stage)
+            self._stage = None
+        if progress.stage:
+            self._stage = self._bars.add_task(
+                f"{progress.stage} …", total=None, setting="", held_out=""
+            )
+            return
         if name not in self._tasks:
             self._tasks[name] = self._bars.add_task(
-                f"{name:<19}", total=progress.n_steps, setting="", held_out="      "
+                f"{name:<22}", total=progress.n_steps, setting="", held_out=""
             )
         if progress.step == 0:
             return
@@ -102,19 +124,19 @@ class Bars(Silence):
             # A learner that stopped early is done: its bar is full.
             total=progress.step if progress.row is not None else progress.n_steps,
             setting=progress.setting,
-            held_out=f"{progress.held_out:.4f}",
+            held_out=f"held-out {progress.held_out:.4f}",
         )
 
 
-def show(comparison: Comparison, console: Console) -> None:
+def show(result: Result, console: Console) -> None:
     """Print the leaderboard and the champion: a rich table on a terminal, plain text elsewhere."""
     if not console.is_terminal:
-        console.print(str(comparison), markup=False, highlight=False, soft_wrap=True)
+        console.print(str(result), markup=False, highlight=False, soft_wrap=True)
         return
     from rich import box
     from rich.table import Table
 
-    from separatrix.experiment.comparison import HEADINGS
+    from separatrix.experiment.result import HEADINGS
 
     table = Table(
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title="Leaderboard", title_justify="left"
@@ -127,11 +149,11 @@ def show(comparison: Comparison, console: Console) -> None:
             no_wrap=name != "solver",
             overflow="fold",
         )
-    for row in comparison.leaderboard:
-        champion = row is comparison.champion
+    for row in result.leaderboard:
+        champion = row is result.champion
         table.add_row(*row.cells(), style="bold green" if champion else "dim" * row.baseline)
-    console.print(comparison.sizes(), *comparison.steps, sep="\n", highlight=False)
+    console.print(*result.opening(), sep="\n", markup=False, highlight=False)
     console.print(table)
-    for note in comparison.notes():
+    for note in result.remarks():
         console.print(note, markup=False, highlight=False)
-    console.print(comparison.verdict(), style="bold", markup=False, highlight=False)
+    console.print(result.verdict(), style="bold", markup=False, highlight=False)

@@ -1,16 +1,27 @@
 """Honest comparison of learners: choose on held-out rows, open the test set once."""
 
-from separatrix.experiment.comparison import Comparison, LeaderboardRow
-from separatrix.experiment.run import Progress, compare
-from separatrix.experiment.split import Rows, SealedTest, Split, split_rows
+from separatrix.experiment.inputs import Inputs
+from separatrix.experiment.result import LeaderboardRow, Result
+from separatrix.experiment.run import Experiment, Progress
+from separatrix.experiment.split import (
+    ByTime,
+    Given,
+    Grouped,
+    SealedTest,
+    SealError,
+    Stratified,
+)
 
 __all__ = [
-    "Comparison",
+    "ByTime",
+    "Experiment",
+    "Given",
+    "Grouped",
+    "Inputs",
     "LeaderboardRow",
     "Progress",
-    "Rows",
+    "Result",
+    "SealError",
     "SealedTest",
-    "Split",
-    "compare",
-    "split_rows",
+    "Stratified",
 ]

@@ -1,210 +1,473 @@
-"""Compare learners: tune each on held-out rows, refit the best, open the test set once."""
+"""The experiment: tune learners on held-out rows, refit the best, open the test set once."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
-from sklearn.utils.validation import check_array
 
-from separatrix.errors import ParameterError
-from separatrix.experiment.comparison import Comparison, LeaderboardRow, credible_interval
-from separatrix.experiment.split import Rows, Split, split_rows
-from separatrix.experiment.tuning import refit, tune
-from separatrix.registry import LEARNERS, Learner, Task, get
-from separatrix.validation import check_frame, encode_labels
+from separatrix.bayes import BayesDecision
+from separatrix.data import Dataset
+from separatrix.errors import DataError, ParameterError, SeparatrixError
+from separatrix.experiment.calibrating import calibrate
+from separatrix.experiment.clock import Clock
+from separatrix.experiment.costs import read_costs
+from separatrix.experiment.curves import learning_curves, training_curves
+from separatrix.experiment.entrants import Wanted, entrants
+from separatrix.experiment.findings import findings, profile
+from separatrix.experiment.inputs import Inputs
+from separatrix.experiment.metric import Metric, find_metric
+from separatrix.experiment.preparation import describe_preparation, make_preparation
+from separatrix.experiment.result import LeaderboardRow, Result
+from separatrix.experiment.source import as_dataset, fingerprint
+from separatrix.experiment.split import Given, SealedTest, Split, Stratified
+from separatrix.experiment.task import Task, find_task
+from separatrix.experiment.testing import Finalist, open_test
+from separatrix.experiment.tuning import Rows, Tuned, describe, refit, tune
+from separatrix.registry import Learner
+from separatrix.report.parts import Effort, Efforts, Part
+from separatrix.validation import check_choice, check_cost
 
-__all__ = ["Progress", "compare"]
+__all__ = ["Experiment", "Progress"]
 
-SCALING = "Features are divided by their largest absolute value on the train rows."
+CALIBRATIONS = ("auto", "none", "temperature", "sigmoid", "isotonic")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a running comparison reports.
+    """What a running experiment reports.
 
     Attributes
     ----------
     learner : str
-        The learner at work.
+        The learner at work; empty between learners.
     step, n_steps : int
         Settings tried, of at most how many; 0 when the learner starts.
     setting : str
         The last setting tried.
     held_out : float
-        Its held-out accuracy.
+        Its held-out score.
     row : LeaderboardRow or None
         The learner's line, when it is done.
+    stage : str
+        What goes on while no learner is at work.
     """
 
-    learner: str
-    step: int
-    n_steps: int
+    learner: str = ""
+    step: int = 0
+    n_steps: int = 1
     setting: str = ""
     held_out: float = float("nan")
     row: LeaderboardRow | None = None
+    stage: str = ""
 
 
-def compare(
-    X: Any,
-    y: Any,
-    *,
-    learners: Literal["auto"] | Sequence[str | Learner] = "auto",
-    split: tuple[float, float, float] = (0.6, 0.2, 0.2),
-    random_state: int = 0,
-    progress: Callable[[Progress], None] | None = None,
-) -> Comparison:
-    """Compare learners honestly and score the best one on a sealed test set.
+class Experiment:
+    """From data to a champion: an honest comparison of learners, and one look at the test set.
 
-    Rows are split at random into train, held-out and test, each class in the same shares. The
-    baselines run first. Every learner is fitted on the train rows for all its settings, and its
-    setting is chosen by held-out accuracy: C along a warm-started path, or the number of passes by
-    early stopping. The learner with the best held-out accuracy is the champion; ties go to the
-    simpler setting and the learner that stands first in the registry. The champion is fitted again
-    on train and held-out rows with the same setting, and only then is the test set opened, once.
+    Rows are split into train, held-out and test. The baselines run first. Every learner is fitted
+    on the train rows for all its settings (C along a warm-started path, passes with early
+    stopping) and its setting is chosen by held-out score; so are champion and runner-up. Their
+    probabilities are calibrated on the held-out rows where they need it, both are fitted again on
+    train and held-out rows, and only then is the test set opened, once, for both.
 
     Parameters
     ----------
-    X : array-like, sparse matrix or DataFrame of shape (n, d)
-        Numeric features; each is divided by its largest absolute value on the train rows.
-    y : array-like of shape (n,)
-        Labels of any type, at least two classes.
+    data : path, Dataset, DataFrame, dict of columns, or (X, y)
+        What to learn from. Files are read by `separatrix.data.read`.
+    target : str or int, default="auto"
+        The column to predict.
     learners : "auto" or sequence of str, default="auto"
-        Names of the registry (or `Learner` lines); "auto" takes those that can learn the
-        task, but for the slow ones.
-        Baselines always run.
-    split : tuple of three floats, default=(0.6, 0.2, 0.2)
-        Shares of train, held-out and test.
+        Names of the registry; "auto" takes those that suit the task and the size.
+    metric : str, default="auto"
+        "accuracy", "balanced_accuracy", "macro_f1", "log_loss", "cost"; "rmse", "log_density" for
+        regression. "auto": cost where `cost` is given, else accuracy or rmse.
+    split : three floats, Stratified, Grouped, ByTime or Given, default=(0.6, 0.2, 0.2)
+        How rows are split; shares stand for `Stratified`.
+    budget : float, optional
+        Seconds for everything. What cannot be tried in time is left out, and said to be.
+    cost : path or array of shape (K, K), optional
+        Costs of decisions (see `separatrix.experiment.costs`): the metric, and what predictions
+        of the champion minimize.
+    task : {"auto", "binary", "multiclass", "classification", "regression"}
+        "auto" finds it from the target.
+    drop : sequence of str
+        Columns to leave out.
+    champion : str, optional
+        Name of the learner that is to be the champion, whatever the held-out rows say.
+    previous : estimator, optional
+        A fitted model that takes raw rows, as a strong baseline.
+    calibration : {"auto", "none", "temperature", "sigmoid", "isotonic"}
+        How the champion's probabilities are calibrated.
     random_state : int, default=0
-        Seed of the split and of the learners.
-    progress : callable, optional
-        Called with a `Progress` when a learner starts, after each setting, and when it is done.
-
-    Returns
-    -------
-    Comparison
-        Leaderboard, champion and its test accuracy; `print` shows it as a table.
+        Seed of the split and the learners.
+    n_jobs : int, optional
+        Threads.
+    name, command : str
+        Name of the data and the command that repeats the experiment, for the report.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> result = compare(X, y, learners=["linear_svm", "logistic_regression"])
+    >>> from separatrix import Experiment
+    >>> experiment = Experiment(
+    ...     load_iris(return_X_y=True), learners=["linear_svm", "logistic_regression"]
+    ... )
+    >>> result = experiment.run()
     >>> [row.learner for row in result.leaderboard][-2:]
     ['majority_class', 'prior_sampling']
-    >>> result.test_accuracy > 0.9
+    >>> result.test_score > 0.9
     True
     """
-    start = time.perf_counter()
-    X, y = _check(X, y)
-    n_classes = len(np.unique(y))
-    entries = _entries(learners, "binary" if n_classes == 2 else "multiclass", X.shape[1])
-    parts = split_rows(X, y, split, random_state)
-    # From here on nothing but the seal can reach the test rows.
-    del X, y
-    scaler = MaxAbsScaler().fit(parts.train.X)
-    train = Rows(scaler.transform(parts.train.X), parts.train.y)
-    held_out = Rows(scaler.transform(parts.held_out.X), parts.held_out.y)
 
-    rows = [_tune_one(entry, train, held_out, random_state, progress) for entry in entries]
-    leaderboard = tuple(sorted(rows, key=lambda row: -row.held_out))  # stable: ties keep order
-    champion = leaderboard[0]
-    chosen = next(entry for entry in entries if entry.name == champion.learner)
-    estimator = refit(chosen, champion.value, _join(train, held_out), random_state)
-    model = make_pipeline(scaler, estimator)
+    def __init__(
+        self,
+        data: Any,
+        target: Any = "auto",
+        *,
+        learners: Wanted = "auto",
+        metric: str = "auto",
+        split: Any = (0.6, 0.2, 0.2),
+        budget: float | None = None,
+        cost: Any = None,
+        task: str = "auto",
+        drop: Sequence[str] = (),
+        champion: str | None = None,
+        previous: Any = None,
+        calibration: str = "auto",
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        name: str = "",
+        command: str = "",
+    ) -> None:
+        check_choice("calibration", calibration, CALIBRATIONS)
+        self.data, self.target = data, target
+        self.learners, self.metric = learners, metric
+        self.split = split if hasattr(split, "rows") else Stratified(tuple(split))
+        self.budget, self.cost, self.task = budget, cost, task
+        self.drop, self.previous, self.calibration = tuple(drop), previous, calibration
+        self.champion = champion
+        self.random_state, self.n_jobs = random_state, n_jobs
+        self.name, self.command = name, command
 
-    n_right = _score_once(model, parts, champion.learner)
-    n_test = parts.test.n_rows
-    return Comparison(
-        leaderboard=leaderboard,
-        champion=champion,
-        test_accuracy=n_right / n_test,
-        test_interval=credible_interval(n_right, n_test),
-        test_correct=n_right,
-        n_train=len(train.y),
-        n_held_out=len(held_out.y),
-        n_test=n_test,
-        n_features=int(train.X.shape[1]),
-        n_classes=n_classes,
-        steps=(SCALING,),
-        seconds=time.perf_counter() - start,
-        random_state=random_state,
-        model=model,
+    def run(self, progress: Callable[[Progress], None] | None = None) -> Result:
+        """Run the experiment.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with a `Progress` when a stage or learner starts, after each setting, and when a
+            learner is done.
+
+        Returns
+        -------
+        Result
+            `print` shows it as a table; `save` and `to_html` write model and report.
+        """
+        tell = progress or (lambda _: None)
+        clock = Clock(self.budget)
+        tell(Progress(stage="looking at the data"))
+        data = as_dataset(self.data, self.target)
+        task = find_task(data, self.task)
+        inputs = Inputs.of(_without(data, self.split.column), self.drop)
+        parts = self._split(data, task)
+        cost = self._cost(np.unique(data.y)) if not task.is_regression else None
+        metric = find_metric(self.metric, task.is_regression, cost)
+        name, mark, n_rows = self.name or data.source, fingerprint(data), len(data)
+        described = profile(data, inputs, task)
+        # From here on nothing but the seal can reach the test rows.
+        del data
+
+        tell(Progress(stage="preparing the features"))
+        raw = Rows(inputs.take(parts.train), parts.train.y)
+        raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
+        preparation = make_preparation(inputs, raw.X, raw.y, n_jobs=self.n_jobs)
+        train = Rows(preparation.transform(raw.X), raw.y)
+        held_out = Rows(preparation.transform(raw_held_out.X), raw_held_out.y)
+
+        lines = entrants(self.learners, task, train.X.shape[1])
+        tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
+        rows = [_row(one) for one in tuned]
+        if self.previous is not None:
+            rows.append(_previous_row(self.previous, raw_held_out, metric))
+        # Stable: ties keep the order of the registry.
+        leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
+        chosen = _finalists(leaderboard, self.champion)
+        if chosen[0] is not leaderboard[0]:
+            notes += (f"{leaderboard[0].learner} does better on the held-out rows.",)
+
+        tell(Progress(stage="fitting the best again"))
+        everything = _join(raw, raw_held_out)
+        prepared = make_preparation(inputs, everything.X, everything.y, n_jobs=self.n_jobs)
+        all_rows = Rows(prepared.transform(everything.X), everything.y)
+        by_name = {one.learner.name: one for one in tuned}
+        finalists = []
+        for number, row in enumerate(chosen):
+            if row.learner not in by_name:
+                finalists.append(Finalist(row, self.previous, self.previous, "", 0.0))
+                continue
+            finalist = self._finish(
+                row, by_name[row.learner], train, held_out, all_rows, prepared, cost,
+                clock.for_refit(len(chosen) - number),
+            )  # fmt: skip
+            finalists.append(finalist)
+
+        champion = by_name.get(chosen[0].learner)
+        pictures: list[Part] = [training_curves(tuned, leaderboard)]
+        if champion is not None and clock.spare(2 * champion.seconds / max(1, len(champion.curve))):
+            pictures.append(
+                learning_curves(champion, train, held_out, metric, self.random_state, self.n_jobs)
+            )
+
+        tell(Progress(stage="testing"))
+        test = parts.test.open(" and ".join(repr(row.learner) for row in chosen))
+        opened = open_test(finalists, inputs, test, task, metric, cost)
+        found = findings(inputs, raw, raw_held_out, Rows(inputs.take(test), test.y), task)
+        efforts = _efforts(leaderboard, finalists, opened.microseconds, clock.budget, metric)
+        sizes = {"train": len(train.y), "held-out": len(held_out.y), "test": len(test.y)}
+        sizes["features"] = int(all_rows.X.shape[1])
+        if not task.is_regression:
+            sizes["classes"] = len(np.unique(everything.y))
+        return Result(
+            leaderboard=leaderboard,
+            champion=chosen[0],
+            runner_up=chosen[1] if len(chosen) > 1 else None,
+            metric=metric,
+            task=task,
+            inputs=inputs,
+            test=opened.report,
+            sizes=sizes,
+            split=self.split.describe(),
+            steps=(describe_preparation(inputs), *_left_out(inputs)),
+            notes=(*notes, finalists[0].calibration) if finalists[0].calibration else notes,
+            parts=(opened.report, *opened.parts, *pictures, efforts, found, described),
+            source=name or f"{n_rows} rows",
+            fingerprint=mark,
+            seconds=clock.seconds,
+            random_state=self.random_state,
+            model=finalists[0].model,
+            command=self.command,
+        )
+
+    def _split(self, data: Dataset, task: Task) -> Split:
+        """Datasets of the three parts; the test rows are sealed."""
+        generator = np.random.default_rng(self.random_state)
+        rows = self.split.rows(data, generator)
+        if not isinstance(self.split, Given):
+            for part, found in zip(("train", "held-out", "test"), rows, strict=True):
+                if len(found) == 0:
+                    raise DataError(f"{len(data)} rows are too few: no {part} rows are left.")
+            train, held_out, test = (data.take(part) for part in rows)
+            return Split(train, held_out, SealedTest(test))
+        options = {} if data.target_name is None else {"target": data.target_name}
+        test = as_dataset(self.split.test, **options)
+        train = data.take(rows[0])
+        if self.split.held_out is None:
+            held_out = data.take(rows[1])
+        else:
+            held_out = as_dataset(self.split.held_out, **options)
+        for part, found in (("held-out", held_out), ("test", test)):
+            _check_part(part, found, data, task)
+        return Split(train, held_out, SealedTest(test))
+
+    def _cost(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+        if self.cost is None:
+            return None
+        if isinstance(self.cost, np.ndarray | list | tuple):
+            return check_cost(np.asarray(self.cost), len(classes))
+        return read_costs(self.cost, classes)
+
+    def _search(
+        self,
+        lines: tuple[Learner, ...],
+        train: Rows,
+        held_out: Rows,
+        metric: Metric,
+        clock: Clock,
+        tell: Callable[[Progress], None],
+    ) -> tuple[list[Tuned], tuple[str, ...]]:
+        tuned: list[Tuned] = []
+        notes: list[str] = []
+        for number, learner in enumerate(lines):
+            seconds = clock.for_search(len(lines) - number)
+            if seconds == 0 and not learner.baseline:
+                notes.append(f"{learner.name} was not tried: the time was up.")
+                continue
+            n_steps = max(1, len(learner.grid))
+            tell(Progress(learner.name, 0, n_steps))
+            step = 0
+
+            def report(
+                at: int, setting: str, score: float, name: str = learner.name, n: int = n_steps
+            ) -> None:
+                nonlocal step
+                step = at
+                tell(Progress(name, at, n, setting, score))
+
+            try:
+                one = tune(
+                    learner, train, held_out, metric, random_state=self.random_state,
+                    n_jobs=self.n_jobs, seconds=seconds, report=report,
+                )  # fmt: skip
+            except (SeparatrixError, ValueError) as error:
+                if self.learners != "auto" or learner.baseline:
+                    raise
+                notes.append(f"{learner.name} cannot learn from these rows: {error}")
+                continue
+            tuned.append(one)
+            if not one.complete:
+                notes.append(f"{learner.name} tried {len(one.curve)} settings before time was up.")
+            row = _row(one)
+            tell(Progress(learner.name, step, n_steps, row.setting, row.held_out, row))
+        return tuned, tuple(notes)
+
+    def _finish(
+        self,
+        row: LeaderboardRow,
+        one: Tuned,
+        train: Rows,
+        held_out: Rows,
+        everything: Rows,
+        preparation: Any,
+        cost: npt.NDArray[np.float64] | None,
+        seconds: float,
+    ) -> Finalist:
+        """Calibrate on the held-out rows, fit on all rows, and put the raw input before it."""
+
+        def fit(rows: Rows) -> Any:
+            return refit(
+                one.learner, one.value, rows, random_state=self.random_state,
+                n_jobs=self.n_jobs, seconds=seconds,
+            )  # fmt: skip
+
+        start = time.perf_counter()
+        plain = fit(everything)
+        refit_seconds = time.perf_counter() - start
+        final, words = plain, ""
+        if one.learner.tasks != ("regression",) and not one.learner.baseline:
+            fitted = one.estimator if one.estimator is not None else fit(train)
+            found, words = calibrate(fitted, held_out, self.calibration, fit, everything)
+            final = plain if found is None else found.carried_over(plain)
+        if cost is not None:
+            decision = BayesDecision(FrozenEstimator(final), cost).fit(everything.X, everything.y)
+            decision.classifier, decision.classifier_ = clone(final), final
+            final = decision
+        return Finalist(
+            row,
+            make_pipeline(preparation, final),
+            make_pipeline(preparation, plain),
+            words,
+            refit_seconds,
+        )
+
+
+def _without(data: Dataset, column: str | None) -> Dataset:
+    """The data without the column that decided the split."""
+    if column is None or not isinstance(data.X, dict):
+        return data
+    kept = {name: values for name, values in data.X.items() if name != column}
+    texts = tuple(name for name in data.text_names if name != column)
+    return replace(data, X=kept, feature_names=tuple(kept), text_names=texts)
+
+
+def _check_part(part: str, found: Dataset, data: Dataset, task: Task) -> None:
+    where = found.source or f"the {part} rows"
+    if found.y is None:
+        raise DataError(f"{where}: the target {data.target_name!r} is missing")
+    if not task.is_regression:
+        strange = np.setdiff1d(found.y, data.y)
+        if len(strange):
+            raise DataError(f"{where}: class {strange[0]!r} is not among the training rows")
+
+
+def _row(one: Tuned) -> LeaderboardRow:
+    return LeaderboardRow(
+        learner=one.learner.name,
+        setting=describe(one.learner, one.value),
+        value=one.value,
+        held_out=one.held_out,
+        seconds=one.seconds,
+        passes=one.passes,
+        gap=one.gap,
+        solver=one.solver,
+        converged=one.converged,
+        baseline=one.learner.baseline,
+        n_settings=max(1, len(one.curve)),
+        note="" if one.complete else "stopped by the budget",
     )
 
 
-def _check(X: Any, y: Any) -> tuple[Any, npt.NDArray[Any]]:
-    check_frame(X)
-    X = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), order="C")
-    classes, codes = encode_labels(y, X.shape[0])
-    return X, classes[codes]
+def _previous_row(model: Any, held_out: Rows, metric: Metric) -> LeaderboardRow:
+    start = time.perf_counter()
+    score = metric(model, held_out.X, held_out.y)
+    seconds = time.perf_counter() - start
+    return LeaderboardRow(
+        "previous_model", "-", None, score, seconds, 0, math.nan, "given", True, True,
+        note="may have seen these rows in its training",
+    )  # fmt: skip
 
 
-def _entries(
-    learners: Literal["auto"] | Sequence[str | Learner], task: Task, n_features: int
-) -> tuple[Learner, ...]:
-    """Baselines first, then the learners asked for, in the order of the registry."""
-    if isinstance(learners, str):
-        if learners != "auto":
-            raise ParameterError(f'learners must be "auto" or a list of names, got {learners!r}.')
-        return tuple(
-            entry
-            for entry in LEARNERS
-            if task in entry.tasks and (entry.widest is None or n_features <= entry.widest)
-        )
-    asked: dict[str, Learner] = {}
-    for item in learners:
-        try:
-            entry = item if isinstance(item, Learner) else get(item)
-        except KeyError as error:
-            raise ParameterError(error.args[0]) from None
-        if task not in entry.tasks:
-            raise ParameterError(
-                f"{entry.name} learns two classes only, and y has more; leave it out."
-            )
-        asked[entry.name] = entry
-    known = tuple(entry for entry in LEARNERS if entry.baseline or asked.get(entry.name) == entry)
-    return known + tuple(entry for entry in asked.values() if entry not in known)
+def _finalists(
+    leaderboard: tuple[LeaderboardRow, ...], wanted: str | None
+) -> tuple[LeaderboardRow, ...]:
+    """Champion and runner-up; a baseline is a runner-up only if nothing else is there."""
+    front = [row for row in leaderboard if wanted in (None, row.learner)]
+    if not front:
+        raise ParameterError(f"{wanted or 'every learner'} was left out; see the notes")
+    champion = front[0]
+    others = [row for row in leaderboard if row is not champion]
+    rest = [row for row in others if not row.baseline] or others
+    return (champion, *rest[:1])
 
 
-def _tune_one(
-    entry: Learner,
-    train: Rows,
-    held_out: Rows,
-    random_state: int,
-    progress: Callable[[Progress], None] | None,
-) -> LeaderboardRow:
-    if progress is None:
-        return tune(entry, train, held_out, random_state)
-    n_steps = max(1, len(entry.grid))
-    step = 0
-    progress(Progress(entry.name, 0, n_steps))
-
-    def report(number: int, setting: str, score: float) -> None:
-        nonlocal step
-        step = number
-        progress(Progress(entry.name, number, n_steps, setting, score))
-
-    row = tune(entry, train, held_out, random_state, report)
-    progress(Progress(entry.name, step, n_steps, row.setting, row.held_out, row))
-    return row
+def _left_out(inputs: Inputs) -> tuple[str, ...]:
+    if not inputs.left_out:
+        return ()
+    words = "; ".join(f"{name!r} ({why})" for name, why in inputs.left_out)
+    return (f"Columns left out: {words}.",)
 
 
 def _join(first: Rows, second: Rows) -> Rows:
     y = np.concatenate([first.y, second.y])
-    blocks: Any = [first.X, second.X]
+    if isinstance(first.X, dict):
+        both = {name: np.concatenate([first.X[name], second.X[name]]) for name in first.X}
+        return Rows(both, y)
     if sp.issparse(first.X):
+        blocks: Any = [first.X, second.X]
         return Rows(sp.vstack(blocks, format="csr"), y)
-    return Rows(np.vstack(blocks), y)
+    return Rows(np.concatenate([first.X, second.X]), y)
 
 
-def _score_once(model: Any, parts: Split, champion: str) -> int:
-    test = parts.test.open(champion)
-    return int(np.count_nonzero(model.predict(test.X) == test.y))
+def _efforts(
+    leaderboard: tuple[LeaderboardRow, ...],
+    finalists: Sequence[Finalist],
+    microseconds: Sequence[float],
+    budget: float,
+    metric: Metric,
+) -> Efforts:
+    refits = {one.row.learner: one.refit_seconds for one in finalists}
+    speeds = {one.row.learner: speed for one, speed in zip(finalists, microseconds, strict=True)}
+    return Efforts(
+        tuple(
+            Effort(
+                row.learner,
+                row.seconds,
+                refits.get(row.learner, math.nan),
+                speeds.get(row.learner, math.nan),
+                row.passes,
+                row.n_settings,
+                row.held_out if metric.name == "cost" else math.nan,
+            )
+            for row in leaderboard
+        ),
+        budget if math.isfinite(budget) else math.nan,
+    )

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.data import Dataset
 from separatrix.errors import DataError, ParameterError, SeparatrixError
 
-__all__ = ["Rows", "SealError", "SealedTest", "Split", "split_rows"]
+__all__ = ["ByTime", "Given", "Grouped", "SealError", "SealedTest", "Split", "Stratified"]
+
+Shares = tuple[float, float, float]
+Parts = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp]]
 
 
 class SealError(SeparatrixError, RuntimeError):
     """The test set was opened before, or something tried to copy it."""
 
 
-class Rows(NamedTuple):
-    """Some rows of the data: X of shape (n, d), dense or CSR, and y of shape (n,)."""
-
-    X: Any
-    y: npt.NDArray[Any]
-
-
 class SealedTest:
-    """Test rows that can be opened once, in the name of the learner that was chosen.
+    """Test rows that can be opened once, in the name of the models that were chosen.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Dataset
         The test rows.
 
     Examples
     --------
-    >>> sealed = SealedTest(Rows(np.zeros((3, 2)), np.array([0, 1, 0])))
+    >>> sealed = SealedTest(Dataset("matrix", np.zeros((3, 2)), np.array([0, 1, 0])))
     >>> sealed.n_rows, sealed.opened_for
     (3, None)
     >>> sealed.open("linear_svm").X.shape
@@ -47,13 +44,13 @@ class SealedTest:
 
     __slots__ = ("_take", "n_rows", "opened_for")
 
-    def __init__(self, rows: Rows) -> None:
-        self.n_rows = len(rows.y)
+    def __init__(self, rows: Dataset) -> None:
+        self.n_rows = len(rows)
         self.opened_for: str | None = None
         # A closure keeps the rows out of reach of vars(), dir() and a careless attribute.
         self._take = [lambda: rows]
 
-    def open(self, chosen: str) -> Rows:
+    def open(self, chosen: str) -> Dataset:
         """Hand out the rows to score `chosen`; every later call raises SealError."""
         if self.opened_for is not None:
             raise SealError(f"The test set was opened before, for {self.opened_for!r}.")
@@ -66,58 +63,179 @@ class SealedTest:
 
 @dataclass(frozen=True)
 class Split:
-    """The three parts of a comparison's data."""
+    """The three parts of an experiment's data."""
 
-    train: Rows
-    held_out: Rows
+    train: Dataset
+    held_out: Dataset
     test: SealedTest
 
 
-def split_rows(
-    X: Any,
-    y: npt.NDArray[Any],
-    shares: tuple[float, float, float] = (0.6, 0.2, 0.2),
-    random_state: int = 0,
-) -> Split:
-    """Split rows at random into train, held-out and test, each class in the same shares.
+@dataclass(frozen=True)
+class Stratified:
+    """Rows at random, each class (or each range of a quantity) in the same shares.
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        The features.
-    y : ndarray of shape (n,)
-        The labels.
-    shares : tuple of three floats, default=(0.6, 0.2, 0.2)
+    shares : (float, float, float)
         Shares of train, held-out and test; they sum to 1.
-    random_state : int, default=0
-        Seed of the shuffle.
 
-    Returns
-    -------
-    Split
-        Rows in random order. Every class has at least one train row; a class of less than three
-        rows may lack held-out or test rows.
+    Examples
+    --------
+    >>> data = Dataset("matrix", np.zeros((10, 1)), np.repeat([0, 1], 5))
+    >>> parts = Stratified().rows(data, np.random.default_rng(0))
+    >>> [len(rows) for rows in parts]
+    [6, 2, 2]
     """
+
+    shares: Shares = (0.6, 0.2, 0.2)
+
+    #: The column that decides, which is then no feature.
+    column = None
+
+    def rows(self, data: Dataset, generator: np.random.Generator) -> Parts:
+        """Row numbers of train, held-out and test, in random order."""
+        shares = check_shares(self.shares)
+        codes = _strata(data.y)
+        parts: tuple[list[npt.NDArray[np.intp]], ...] = ([], [], [])
+        order = generator.permutation(len(codes))
+        for code in range(codes.max() + 1):
+            members = order[codes[order] == code]
+            n_held_out, n_test = (int(share * len(members) + 0.5) for share in shares[1:])
+            cuts = (len(members) - n_held_out - n_test, len(members) - n_test)
+            if cuts[0] < 1:
+                # Rounding took every row of a tiny class; training needs one.
+                cuts = (1, max(1, cuts[1]))
+            for part, rows in zip(parts, np.split(members, cuts), strict=True):
+                part.append(rows)
+        train, held_out, test = (generator.permutation(np.concatenate(part)) for part in parts)
+        return train, held_out, test
+
+    def describe(self) -> str:
+        """The split in words."""
+        return "rows at random, classes in the same shares"
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Whole groups of rows at random: no group is in two parts.
+
+    Parameters
+    ----------
+    column : str
+        The column that names the group of every row; it is no feature then.
+    shares : (float, float, float)
+        Shares of train, held-out and test, met as closely as the groups allow.
+    """
+
+    column: str
+    shares: Shares = (0.6, 0.2, 0.2)
+
+    def rows(self, data: Dataset, generator: np.random.Generator) -> Parts:
+        """Row numbers of train, held-out and test, in random order."""
+        shares = check_shares(self.shares)
+        _, codes = np.unique(_column(data, self.column).astype(str), return_inverse=True)
+        sizes = np.bincount(codes)
+        if len(sizes) < 3:
+            raise DataError(f"column {self.column!r} has {len(sizes)} groups; a split needs three")
+        part_of = np.empty(len(sizes), dtype=np.intp)
+        filled = np.zeros(3)
+        for group in generator.permutation(len(sizes)):
+            # Where the most is missing; a part without any group comes first.
+            part = int(np.argmax(np.array(shares) * len(codes) - filled + (filled == 0) * 1e18))
+            part_of[group] = part
+            filled[part] += sizes[group]
+        order = generator.permutation(len(codes))
+        train, held_out, test = (order[part_of[codes[order]] == part] for part in range(3))
+        return train, held_out, test
+
+    def describe(self) -> str:
+        """The split in words."""
+        return f"whole groups of {self.column!r} at random"
+
+
+@dataclass(frozen=True)
+class ByTime:
+    """The earliest rows to train, later ones held out, the latest to test.
+
+    Parameters
+    ----------
+    column : str
+        Numbers, dates, or strings that sort by time; the column is no feature then.
+    shares : (float, float, float)
+        Shares of train, held-out and test.
+    """
+
+    column: str
+    shares: Shares = (0.6, 0.2, 0.2)
+
+    def rows(self, data: Dataset, generator: np.random.Generator) -> Parts:
+        """Row numbers of train, held-out and test; those of the train rows in random order."""
+        shares = check_shares(self.shares)
+        values = _column(data, self.column)
+        late = np.array([value is None or value != value for value in values], dtype=bool)
+        if late.any():
+            row = int(np.argmax(late))
+            raise DataError(f"column {self.column!r} has no time in row {row} (from 0)")
+        order = np.argsort(values, kind="stable")
+        n = len(values)
+        cuts = (round(n * shares[0]), round(n * (shares[0] + shares[1])))
+        train, held_out, test = np.split(order, cuts)
+        return generator.permutation(train), held_out, test
+
+    def describe(self) -> str:
+        """The split in words."""
+        return f"by the time in {self.column!r}: the latest rows test"
+
+
+@dataclass(frozen=True)
+class Given:
+    """Test rows (and held-out rows) from files or data sets of their own.
+
+    Parameters
+    ----------
+    test : path or Dataset
+        The test rows.
+    held_out : path or Dataset, optional
+        The held-out rows; without them a quarter of the rows is held out, class by class.
+    """
+
+    test: Any
+    held_out: Any = None
+
+    column = None
+
+    def rows(self, data: Dataset, generator: np.random.Generator) -> Parts:
+        """Row numbers of train and held-out; none of the test rows is here."""
+        nothing = np.empty(0, dtype=np.intp)
+        if self.held_out is not None:
+            return generator.permutation(len(data)), nothing, nothing
+        train, held_out, test = Stratified((0.75, 0.125, 0.125)).rows(data, generator)
+        return train, np.concatenate([held_out, test]), nothing
+
+    def describe(self) -> str:
+        """The split in words."""
+        return "test rows" + (" and held-out rows" if self.held_out is not None else "") + " given"
+
+
+def check_shares(shares: Any) -> Shares:
+    """Three positive shares that sum to one."""
     if len(shares) != 3 or min(shares) <= 0 or not np.isclose(sum(shares), 1):
         raise ParameterError(f"split must be three positive shares that sum to 1, got {shares!r}.")
-    generator = np.random.default_rng(random_state)
-    parts: tuple[list[npt.NDArray[np.intp]], ...] = ([], [], [])
+    return shares[0], shares[1], shares[2]
+
+
+def _column(data: Dataset, name: str) -> npt.NDArray[Any]:
+    from separatrix.data.tables import find_column
+
+    if not isinstance(data.X, dict):
+        raise ParameterError(f"a split by {name!r} needs a table with that column")
+    values: npt.NDArray[Any] = data.X[find_column(name, list(data.X), "split")]
+    return values
+
+
+def _strata(y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Class numbers; for a quantity, the number of its tenth."""
     _, codes = np.unique(y, return_inverse=True)
-    order = generator.permutation(len(y))
-    for code in range(codes.max() + 1):
-        members = order[codes[order] == code]
-        n_held_out, n_test = (int(share * len(members) + 0.5) for share in shares[1:])
-        cuts = (len(members) - n_held_out - n_test, len(members) - n_test)
-        if cuts[0] < 1:
-            # Rounding took every row of a tiny class; training needs one.
-            cuts = (1, max(1, cuts[1]))
-        for part, rows in zip(parts, np.split(members, cuts), strict=True):
-            part.append(rows)
-    chosen = [generator.permutation(np.concatenate(part)) for part in parts]
-    for name, rows in zip(("held-out", "test"), chosen[1:], strict=True):
-        if len(rows) == 0:
-            raise DataError(
-                f"{len(y)} rows in {codes.max() + 1} classes are too few: no {name} rows are left."
-            )
-    train, held_out, test = (Rows(X[rows], y[rows]) for rows in chosen)
-    return Split(train, held_out, SealedTest(test))
+    if codes.max() >= len(y) / 2:
+        codes = np.argsort(np.argsort(y, kind="stable")) * 10 // len(y)
+    return np.asarray(codes, dtype=np.intp)

@@ -10,6 +10,7 @@ import numpy as np
 from separatrix.data import Dataset
 from separatrix.data.dataset import LabelSets
 from separatrix.errors import DataError, ParameterError
+from separatrix.registry import Task as TaskName
 
 __all__ = ["TASKS", "Task", "find_task"]
 
@@ -30,7 +31,7 @@ class Task:
         In words.
     """
 
-    name: str
+    name: TaskName
     reason: str
 
     @property

@@ -2,48 +2,99 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.pipeline import make_pipeline
 
-from separatrix.errors import ConvergenceWarning
-from separatrix.experiment.comparison import LeaderboardRow
-from separatrix.experiment.split import Rows
-from separatrix.metrics import accuracy
+from separatrix.errors import ConvergenceWarning, ZeroProbabilityWarning
+from separatrix.experiment.metric import Metric
 from separatrix.registry import Learner, load
-from separatrix.results import Solution, StopReason
+from separatrix.results import Solution, StopReason, time_limit
 
-__all__ = ["PATIENCE", "StepReport", "describe", "make", "refit", "tune"]
+__all__ = ["PATIENCE", "CurvePoint", "Rows", "StepReport", "Tuned", "describe", "refit", "tune"]
 
-#: Passes without a better held-out accuracy after which an online learner stops.
+#: Passes without a better held-out score after which an online learner stops.
 PATIENCE = 5
+#: Train rows that the train score of a setting is taken from.
+_SCORED = 5000
 
-#: Called after every setting: its number from 1, the setting in words, its held-out accuracy.
+#: Called after every setting: its number from 1, the setting in words, its held-out score.
 StepReport = Callable[[int, str, float], None]
 
 
-@dataclass
-class _Best:
-    """The best setting so far; a later one must be strictly better, so ties stay simple."""
+class Rows(NamedTuple):
+    """Prepared rows: X of shape (n, d), dense or CSR, and y of shape (n,)."""
 
-    held_out: float = -math.inf
-    value: float | None = None
-    solution: Solution | None = None
-    step: int = 0
+    X: Any
+    y: npt.NDArray[Any]
 
-    def offer(
-        self, step: int, value: float | None, held_out: float, solution: Solution | None
-    ) -> None:
-        if held_out > self.held_out:
-            self.held_out, self.value = held_out, value
-            self.solution, self.step = solution, step
+
+class CurvePoint(NamedTuple):
+    """Scores of one setting: its value, and the scores on train and held-out rows."""
+
+    value: float
+    train: float
+    held_out: float
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A learner with its chosen setting.
+
+    Attributes
+    ----------
+    learner : Learner
+        The line of the registry.
+    value : float or None
+        The chosen parameter or number of passes.
+    held_out : float
+        Its held-out score.
+    curve : tuple of CurvePoint
+        All settings that were tried.
+    seconds, passes : float
+        Time and passes over the train rows of the whole search.
+    gap : float
+        Relative gap at the chosen setting; NaN where there is no objective.
+    solver : str
+        What fitted it.
+    converged : bool
+        Whether the gap reached the tolerance.
+    complete : bool
+        Whether all settings were tried before the time ran out.
+    estimator : estimator or None
+        The chosen fit on the train rows, where it was kept.
+    """
+
+    learner: Learner
+    value: float | None
+    held_out: float
+    curve: tuple[CurvePoint, ...]
+    seconds: float
+    passes: float
+    gap: float
+    solver: str
+    converged: bool
+    complete: bool
+    estimator: Any
+
+
+class _Trial(NamedTuple):
+    """One fitted setting; `lasting` unless the next trial changes the same estimator."""
+
+    value: float | None
+    estimator: Any
+    passes: float
+    lasting: bool
 
 
 def describe(learner: Learner, value: float | None) -> str:
@@ -55,21 +106,29 @@ def describe(learner: Learner, value: float | None) -> str:
     return f"{learner.parameter} = {value:g}"
 
 
-def make(learner: Learner, random_state: int, **settings: Any) -> Any:
+def make(learner: Learner, random_state: int, n_jobs: int | None, **settings: Any) -> Any:
     """Make an unfitted estimator of `learner`, seeded where it takes a seed."""
-    estimator = load(learner)(**dict(learner.params), **settings)
-    if "random_state" in estimator.get_params():
+    own = {} if learner.features else settings
+    estimator = load(learner.target)(**dict(learner.params), **own)
+    known = estimator.get_params()
+    if "random_state" in known:
         # An online learner gets one pass per call; a generator gives each pass its own order.
         generator = np.random.RandomState(random_state)
         estimator.set_params(random_state=generator if learner.kind == "passes" else random_state)
-    return estimator
+    if "n_jobs" in known:
+        estimator.set_params(n_jobs=n_jobs)
+    if not learner.features:
+        return estimator
+    features = load(learner.features)(**dict(learner.feature_params), **settings)
+    return make_pipeline(features, estimator)
 
 
 @contextmanager
-def _budget_is_no_surprise() -> Iterator[None]:
-    # A fit that ran out of passes is marked in its leaderboard row instead.
+def _no_surprises() -> Iterator[None]:
+    # A fit that ran out of passes is marked in the leaderboard instead.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ZeroProbabilityWarning)
         yield
 
 
@@ -77,10 +136,14 @@ def tune(
     learner: Learner,
     train: Rows,
     held_out: Rows,
+    metric: Metric,
+    *,
     random_state: int = 0,
+    n_jobs: int | None = None,
+    seconds: float = math.inf,
     report: StepReport | None = None,
-) -> LeaderboardRow:
-    """Fit every setting of `learner` on the train rows and choose by held-out accuracy.
+) -> Tuned:
+    """Fit the settings of `learner` on the train rows and choose by held-out score.
 
     Parameters
     ----------
@@ -88,44 +151,67 @@ def tune(
         A line of the registry; its `kind` says how to search.
     train, held_out : Rows
         Where to fit and where to choose.
+    metric : Metric
+        What decides.
     random_state : int, default=0
         Seed of the learner.
+    n_jobs : int, optional
+        Threads.
+    seconds : float, default=infinity
+        Time for the search; what was tried until then is chosen from.
     report : callable, optional
         Called after every setting.
 
     Returns
     -------
-    LeaderboardRow
+    Tuned
         The chosen setting, the simplest among equals, with the cost of the whole search.
     """
-    search = {
-        "none": _fit_once,
-        "passes": _follow_passes,
-        "path": _follow_path,
-        "counts": _count_once,
-    }[learner.kind]
-    best = _Best()
-    load(learner)  # the import of a family is not the learner's time
+    load(learner.target)  # the import of a family is not the learner's time
     start = time.perf_counter()
-    with _budget_is_no_surprise():
-        passes = search(learner, train, held_out, random_state, best, report)
-    seconds = time.perf_counter() - start
-    return LeaderboardRow(
-        learner=learner.name,
-        setting=describe(learner, best.value),
-        value=best.value,
-        held_out=best.held_out,
-        seconds=seconds,
-        passes=passes,
-        baseline=learner.baseline,
-        **_certificate(learner, best.solution),
+    sample = Rows(train.X[:_SCORED], train.y[:_SCORED])
+    curve: list[CurvePoint] = []
+    best_gain, best, solution, at, passes = -math.inf, None, None, 0, 0.0
+    complete = True
+    trials = _TRIALS[learner.kind](learner, train, random_state, n_jobs)
+    with _no_surprises(), time_limit(seconds):
+        for step, trial in enumerate(trials, start=1):
+            passes += trial.passes
+            score = metric(trial.estimator, held_out.X, held_out.y)
+            if trial.value is not None:
+                seen = metric(trial.estimator, sample.X, sample.y)
+                curve.append(CurvePoint(trial.value, seen, score))
+            # A later setting must be strictly better, so that ties stay simple.
+            if best is None or metric.gain(score) > best_gain:
+                best_gain, best, at = metric.gain(score), trial, step
+                solution = getattr(trial.estimator, "solution_", None)
+            if report is not None:
+                report(step, describe(learner, trial.value), score)
+            if learner.kind == "passes" and step - at >= PATIENCE:
+                break
+            if time.perf_counter() - start >= seconds and step < max(1, len(learner.grid)):
+                complete = False
+                break
+    assert best is not None  # every kind has at least one trial
+    return Tuned(
+        learner,
+        best.value,
+        metric.gain(best_gain),
+        tuple(curve),
+        time.perf_counter() - start,
+        passes,
+        complete=complete,
+        estimator=best.estimator if best.lasting else None,
+        **_certificate(learner, solution),
     )
 
 
 def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
     if solution is None:
         # Without a solver there is nothing to converge: one pass gives the answer.
-        return {"gap": math.nan, "solver": "counting", "converged": True}
+        closed = learner.tasks == ("regression",) and not learner.baseline
+        solver = "closed form" if closed else "counting"
+        return {"gap": math.nan, "solver": solver, "converged": True}
     # Online learners minimize nothing, so that they have no gap.
     gap = solution.gap / max(1.0, abs(solution.objective))
     return {
@@ -135,93 +221,63 @@ def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
     }
 
 
-def _fit_once(
-    learner: Learner,
-    train: Rows,
-    held_out: Rows,
-    random_state: int,
-    best: _Best,
-    report: StepReport | None,
-) -> float:
-    estimator = make(learner, random_state).fit(train.X, train.y)
-    score = accuracy(held_out.y, estimator.predict(held_out.X))
-    best.offer(1, None, score, getattr(estimator, "solution_", None))
-    if report is not None:
-        report(1, describe(learner, None), score)
-    return 1.0
+def _once(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
+    yield _Trial(None, make(learner, random_state, n_jobs).fit(rows.X, rows.y), 1, True)
 
 
-def _count_once(
-    learner: Learner,
-    train: Rows,
-    held_out: Rows,
-    random_state: int,
-    best: _Best,
-    report: StepReport | None,
-) -> float:
-    estimator = make(learner, random_state).fit(train.X, train.y)
-    estimator.tune(held_out.X, held_out.y, learner.grid)
-    for step, (value, score) in enumerate(
-        zip(learner.grid, estimator.tuning_["accuracy"], strict=True), start=1
-    ):
-        best.offer(step, value, score, None)
-        if report is not None:
-            report(step, describe(learner, value), score)
-    return 1.0
-
-
-def _follow_path(
-    learner: Learner,
-    train: Rows,
-    held_out: Rows,
-    random_state: int,
-    best: _Best,
-    report: StepReport | None,
-) -> float:
-    # Imported here so that a comparison of baselines alone needs no solver.
-    from separatrix.linear import regularization_path
-
-    steps = 0
-
-    def look(estimator: Any) -> None:
-        nonlocal steps
-        steps += 1
-        value = float(getattr(estimator, learner.parameter))
-        score = accuracy(held_out.y, estimator.predict(held_out.X))
-        best.offer(steps, value, score, estimator.solution_)
-        if report is not None:
-            report(steps, describe(learner, value), score)
-
-    path = regularization_path(
-        make(learner, random_state), train.X, train.y, learner.grid, callback=look
-    )
-    return float(sum(solution.n_passes for solution in path.solutions))
-
-
-def _follow_passes(
-    learner: Learner,
-    train: Rows,
-    held_out: Rows,
-    random_state: int,
-    best: _Best,
-    report: StepReport | None,
-) -> float:
-    estimator = make(learner, random_state)
-    classes = np.unique(train.y)
-    passes = 0
+def _each(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
     for value in learner.grid:
-        estimator.partial_fit(train.X, train.y, classes=classes)
-        passes += 1
-        score = accuracy(held_out.y, estimator.predict(held_out.X))
-        best.offer(passes, value, score, getattr(estimator, "solution_", None))
-        if report is not None:
-            report(passes, describe(learner, value), score)
-        if passes - best.step >= PATIENCE:
-            break
-    return float(passes)
+        estimator = make(learner, random_state, n_jobs, **{learner.parameter: value})
+        yield _Trial(value, estimator.fit(rows.X, rows.y), 1, True)
 
 
-def refit(learner: Learner, value: float | None, rows: Rows, random_state: int = 0) -> Any:
+def _counts(
+    learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
+) -> Iterator[_Trial]:
+    counted = make(learner, random_state, n_jobs).fit(rows.X, rows.y)
+    for step, value in enumerate(learner.grid):
+        # The counts are shared: another smoothing of them is estimated when it is asked for.
+        estimator = copy.copy(counted).set_params(**{learner.parameter: value})
+        yield _Trial(value, estimator, float(step == 0), True)
+
+
+def _path(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
+    # Imported here so that a comparison of baselines alone needs no solver.
+    from separatrix.linear import follow_path
+
+    for model in follow_path(make(learner, random_state, n_jobs), rows.X, rows.y, learner.grid):
+        value = float(getattr(model, learner.parameter))
+        yield _Trial(value, model, float(model.solution_.n_passes), True)
+
+
+def _passes(
+    learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
+) -> Iterator[_Trial]:
+    estimator = make(learner, random_state, n_jobs)
+    classes = np.unique(rows.y)
+    for value in learner.grid:
+        estimator.partial_fit(rows.X, rows.y, classes=classes)
+        yield _Trial(value, estimator, 1, False)
+
+
+_TRIALS: dict[str, Callable[[Learner, Rows, int, int | None], Iterator[_Trial]]] = {
+    "none": _once,
+    "grid": _each,
+    "counts": _counts,
+    "path": _path,
+    "passes": _passes,
+}
+
+
+def refit(
+    learner: Learner,
+    value: float | None,
+    rows: Rows,
+    *,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    seconds: float = math.inf,
+) -> Any:
     """Fit `learner` on `rows` with a setting that was chosen before.
 
     Parameters
@@ -234,19 +290,19 @@ def refit(learner: Learner, value: float | None, rows: Rows, random_state: int =
         All rows to learn from.
     random_state : int, default=0
         Seed of the learner.
+    n_jobs : int, optional
+        Threads.
+    seconds : float, default=infinity
+        Time after which a solver stops where it is.
 
     Returns
     -------
     estimator
         The fitted estimator.
     """
-    with _budget_is_no_surprise():
-        if learner.kind in ("path", "counts"):
-            return make(learner, random_state, **{learner.parameter: value}).fit(rows.X, rows.y)
-        estimator = make(learner, random_state)
-        if learner.kind == "none" or value is None:
-            return estimator.fit(rows.X, rows.y)
-        classes: npt.NDArray[Any] = np.unique(rows.y)
-        for _ in range(int(value)):
-            estimator.partial_fit(rows.X, rows.y, classes=classes)
-        return estimator
+    with _no_surprises(), time_limit(seconds):
+        if learner.kind == "passes" and value is not None:
+            trials = _passes(learner, rows, random_state, n_jobs)
+            return list(islice(trials, int(value)))[-1].estimator
+        settings = {} if value is None else {learner.parameter: value}
+        return make(learner, random_state, n_jobs, **settings).fit(rows.X, rows.y)

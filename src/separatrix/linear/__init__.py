@@ -3,7 +3,7 @@
 from separatrix.linear.classifier import LinearClassifier
 from separatrix.linear.logistic import LogisticRegression
 from separatrix.linear.mira import MIRA
-from separatrix.linear.path import RegularizationPath, regularization_path
+from separatrix.linear.path import RegularizationPath, follow_path, regularization_path
 from separatrix.linear.perceptron import Perceptron
 from separatrix.linear.svm import LinearSVM
 
@@ -14,5 +14,6 @@ __all__ = [
     "LogisticRegression",
     "Perceptron",
     "RegularizationPath",
+    "follow_path",
     "regularization_path",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from separatrix.linear.base import TrainingData
 from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.results import Solution
 
-__all__ = ["RegularizationPath", "regularization_path"]
+__all__ = ["RegularizationPath", "follow_path", "regularization_path"]
 
 
 @dataclass(frozen=True)
@@ -100,24 +100,47 @@ def regularization_path(
     >>> path.coefs.shape
     (3, 3, 4)
     """
+    grid = _check_grid(Cs)
+    fitted: list[Any] = [None] * len(grid)
+    models = follow_path(estimator, X, y, grid, sample_weight=sample_weight)
+    for index, model in zip(np.argsort(grid, kind="stable"), models, strict=True):
+        fitted[index] = model
+        if callback is not None:
+            callback(model)
+    return RegularizationPath(grid, fitted)
+
+
+def follow_path(
+    estimator: MinimizingClassifier,
+    X: Any,
+    y: Any,
+    Cs: Sequence[float] | npt.NDArray[np.float64] | None = None,
+    *,
+    sample_weight: Any = None,
+) -> Iterator[Any]:
+    """The estimators of `regularization_path` one by one, from the smallest C up.
+
+    A search that has seen enough stops asking, and the rest of the path costs nothing.
+    """
     if not isinstance(estimator, MinimizingClassifier):
         raise ParameterError(
             f"{type(estimator).__name__} has no C to follow; a path needs LogisticRegression, "
             "LinearSVM or LinearClassifier"
         )
+    grid = _check_grid(Cs)
+    taker = clone(estimator)
+    data = taker._take(X, y, sample_weight)
+    previous: Solution | None = None
+    for C in np.sort(grid):
+        model, previous = _fit_one(taker, data, float(C), previous)
+        yield model
+
+
+def _check_grid(Cs: Any) -> npt.NDArray[np.float64]:
     grid = np.logspace(-3, 4, 8) if Cs is None else np.asarray(Cs, dtype=np.float64)
     if grid.ndim != 1 or len(grid) == 0:
         raise ParameterError(f"Cs must be a non-empty list of numbers, got shape {grid.shape}")
-    taker = clone(estimator)
-    data = taker._take(X, y, sample_weight)
-    fitted: list[Any] = [None] * len(grid)
-    previous: Solution | None = None
-    for index in np.argsort(grid, kind="stable"):
-        model, previous = _fit_one(taker, data, float(grid[index]), previous)
-        fitted[index] = model
-        if callback is not None:
-            callback(model)
-    return RegularizationPath(grid, fitted)
+    return grid
 
 
 def _fit_one(

@@ -17,6 +17,7 @@ from separatrix import (
     MIRA,
     BayesDecision,
     BayesianLinearRegression,
+    Calibrated,
     Conjunctions,
     CostMatrix,
     GaussianDiscriminant,
@@ -29,6 +30,8 @@ from separatrix import (
     LinearSVM,
     LogisticRegression,
     MajorityClass,
+    MeanValue,
+    MedianValue,
     MessageText,
     NaiveBayes,
     Perceptron,
@@ -208,6 +211,11 @@ CASES: dict[str, Case] = {
     "bayes_decision": _classifier(
         BayesDecision(LogisticRegression(), CostMatrix(1.0 - np.eye(3), reject=0.3))
     ),
+    "calibrated": _classifier(Calibrated(LinearSVM(), random_state=0)),
+    "calibrated_sigmoid": _classifier(Calibrated(LinearSVM(), "sigmoid", random_state=0)),
+    "calibrated_isotonic": _classifier(Calibrated(LogisticRegression(), "isotonic", random_state=0)),
+    "mean_value": _regressor(MeanValue()),
+    "median_value": _regressor(MedianValue()),
     "bayes_regression": _regressor(BayesianLinearRegression()),
     "bayes_regression_conjugate": _regressor(
         BayesianLinearRegression(prior_covariance=np.eye(6), noise="conjugate", fit_intercept=False)

@@ -1,16 +1,12 @@
-"""Calibration: probabilities that mean what they say, learned on held-out rows."""
+"""A classifier whose probabilities mean what they say, learned on held-out rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import expit, logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import (
@@ -20,135 +16,14 @@ from sklearn.utils.validation import (
     has_fit_parameter,
 )
 
+from separatrix.calibration.maps import METHODS, FloatArray, Map, fit_map
 from separatrix.errors import DataError, ParameterError
 from separatrix.validation import check_choice, encode_known_labels, encode_labels
 
 __all__ = ["Calibrated"]
 
-FloatArray = npt.NDArray[np.float64]
-
 #: What stands for the logarithm of a probability that an estimator says is exactly zero.
 _FLOOR = float(np.log(np.finfo(np.float64).eps))
-
-#: Bounds of the logarithm of 1 / T.
-_COLDEST, _HOTTEST = 12.0, -12.0
-
-
-class _Map(Protocol):
-    """From scores of shape (n, K) to probabilities of shape (n, K)."""
-
-    def __call__(self, scores: FloatArray) -> FloatArray: ...
-
-
-@dataclass(frozen=True)
-class _Temperature:
-    """softmax(scores / T)."""
-
-    temperature: float
-
-    @classmethod
-    def fit(cls, scores: FloatArray, codes: npt.NDArray[np.int64], weights: FloatArray) -> Self:
-        own = scores[np.arange(len(codes)), codes]
-
-        def loss(log_rate: float) -> float:
-            rate = np.exp(log_rate)
-            return float(weights @ (logsumexp(rate * scores, axis=1) - rate * own))
-
-        # Convex in the rate, so that it falls and then rises in its logarithm too.
-        found = minimize_scalar(
-            loss, bounds=(_HOTTEST, _COLDEST), method="bounded", options={"xatol": 1e-10}
-        )
-        return cls(float(np.exp(-found.x)))
-
-    def __call__(self, scores: FloatArray) -> FloatArray:
-        probabilities: FloatArray = softmax(scores / self.temperature, axis=1)
-        return probabilities
-
-
-@dataclass(frozen=True, eq=False)
-class _OneByOne:
-    """A map of its own for the score of every class against the rest, shares made to sum to 1."""
-
-    maps: tuple[Any, ...]
-    raw: bool
-
-    @classmethod
-    def fit(
-        cls,
-        kind: Any,
-        scores: FloatArray,
-        codes: npt.NDArray[np.int64],
-        weights: FloatArray,
-        raw: bool,
-    ) -> Self:
-        margins = _margins(scores, raw)
-        k = scores.shape[1]
-        classes = [1] if k == 2 else range(k)
-        maps = [
-            kind(margins[:, at], (codes == c).astype(float), weights)
-            for at, c in enumerate(classes)
-        ]
-        return cls(tuple(maps), raw)
-
-    def __call__(self, scores: FloatArray) -> FloatArray:
-        margins = _margins(scores, self.raw)
-        shares = np.column_stack([one(margins[:, at]) for at, one in enumerate(self.maps)])
-        if shares.shape[1] == 1:
-            return np.hstack([1 - shares, shares])
-        total = shares.sum(axis=1, keepdims=True)
-        uniform = np.full_like(shares, 1 / shares.shape[1])
-        normed: FloatArray = np.divide(shares, total, out=uniform, where=total > 0)
-        return normed
-
-
-def _margins(scores: FloatArray, raw: bool) -> FloatArray:
-    """The score of each class against the rest: log-odds, or raw scores as they are."""
-    if scores.shape[1] == 2:
-        difference: FloatArray = scores[:, 1:] - scores[:, :1]
-        return difference
-    if raw:
-        return scores
-    columns = range(scores.shape[1])
-    rest = [logsumexp(np.delete(scores, k, axis=1), axis=1) for k in columns]
-    odds: FloatArray = scores - np.column_stack(rest)
-    return odds
-
-
-class _Sigmoid:
-    """1 / (1 + exp(-(a s + b))), with the targets of Platt (1999) drawn in from 0 and 1."""
-
-    def __init__(self, margins: FloatArray, hits: FloatArray, weights: FloatArray) -> None:
-        above, below = float(weights @ hits), float(weights @ (1 - hits))
-        targets = np.where(hits > 0, (above + 1) / (above + 2), 1 / (below + 2))
-        center = float(np.average(margins, weights=weights))
-        scale = float(np.sqrt(np.average((margins - center) ** 2, weights=weights))) or 1.0
-        unit = (margins - center) / scale
-
-        def loss(w: FloatArray) -> tuple[float, FloatArray]:
-            s = w[0] * unit + w[1]
-            away = weights * (expit(s) - targets)
-            value = float(weights @ (np.logaddexp(0, s) - targets * s))
-            return value, np.array([away @ unit, away.sum()])
-
-        start = np.array([0.0, np.log((above + 1) / (below + 1))])
-        found = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-9})
-        self.slope = float(found.x[0]) / scale
-        self.intercept = float(found.x[1]) - self.slope * center
-
-    def __call__(self, margins: FloatArray) -> FloatArray:
-        shares: FloatArray = expit(self.slope * margins + self.intercept)
-        return shares
-
-
-class _Isotonic:
-    """The rising step function closest to what came true; level beyond the held-out scores."""
-
-    def __init__(self, margins: FloatArray, hits: FloatArray, weights: FloatArray) -> None:
-        self.steps = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-        self.steps.fit(margins, hits, sample_weight=weights)
-
-    def __call__(self, margins: FloatArray) -> FloatArray:
-        return np.asarray(self.steps.predict(margins), dtype=np.float64)
 
 
 class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -196,6 +71,8 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
     True
     """
 
+    __sx_state__: ClassVar[tuple[str, ...]] = ("estimator_", "classes_", "_map", "_floor")
+
     def __init__(
         self,
         estimator: Any,
@@ -233,7 +110,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self
             The fitted estimator.
         """
-        check_choice("method", self.method, ("temperature", "sigmoid", "isotonic"))
+        check_choice("method", self.method, METHODS)
         if not 0 < self.held_out < 1:
             raise ParameterError(f"held_out must lie between 0 and 1, got {self.held_out!r}")
         if y is None:
@@ -278,7 +155,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self
             The calibrated estimator.
         """
-        check_choice("method", self.method, ("temperature", "sigmoid", "isotonic"))
+        check_choice("method", self.method, METHODS)
         check_is_fitted(self.estimator)
         return self._calibrate(self.estimator, X, y, sample_weight)
 
@@ -287,22 +164,96 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 setattr(self, name, getattr(estimator, name))
-        codes = encode_known_labels(y, _num_samples(X), self.classes_)
-        scores, raw = self._scores(X)
+        return self._learn(*self._scores(X), y, sample_weight)
+
+    def calibrate_scores(
+        self, scores: Any, y: Any, classes: Any, *, log_probabilities: bool
+    ) -> Self:
+        """Learn the calibration from scores alone, such as those of cross-validation.
+
+        There is no estimator to predict with until the calibration is carried over to one.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n, K), or (n,) for two classes
+            Scores of rows that were not seen in training.
+        y : array-like of shape (n,)
+            Their labels.
+        classes : array-like of shape (K,)
+            The labels, sorted.
+        log_probabilities : bool
+            Whether the scores are logarithms of probabilities.
+
+        Returns
+        -------
+        self
+            To be `carried_over`.
+        """
+        check_choice("method", self.method, METHODS)
+        self.classes_ = np.asarray(classes)
+        return self._learn(_two_columns(scores), not log_probabilities, y, None)
+
+    def _learn(self, scores: FloatArray, raw: bool, y: Any, sample_weight: Any) -> Self:
+        codes = encode_known_labels(y, len(scores), self.classes_)
         # Zero probabilities, and what is below all that was seen here, count as the lowest seen.
         self._floor = min(_FLOOR, float(np.min(scores, where=np.isfinite(scores), initial=0.0)))
         scores = np.maximum(scores, self._floor)
         weights = _check_sample_weight(sample_weight, scores, ensure_non_negative=True)
         if weights.sum() <= 0:
             raise DataError("all sample weights of the held-out rows are zero")
-        if self.method == "temperature":
-            found = _Temperature.fit(scores, codes, weights)
-            self._map: _Map = found
-            self.temperature_ = found.temperature
-        else:
-            kind = _Sigmoid if self.method == "sigmoid" else _Isotonic
-            self._map = _OneByOne.fit(kind, scores, codes, weights, raw)
+        self._map: Map = fit_map(self.method, scores, codes, weights, raw)
         return self
+
+    @property
+    def temperature_(self) -> float:
+        """T, for ``method="temperature"``."""
+        check_is_fitted(self, "_map")
+        if not hasattr(self._map, "temperature"):
+            raise AttributeError(f'method="{self.method}" has no temperature')
+        return float(self._map.temperature)
+
+    def carried_over(self, estimator: Any) -> Self:
+        """The same calibration around another fitted estimator.
+
+        For a model that was calibrated on held-out rows and then fitted again on all of them: the
+        scores of both mean nearly the same, and no rows are left to calibrate the new one on.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with the same classes.
+
+        Returns
+        -------
+        Calibrated
+            A new one; this one stays as it is.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from separatrix import LinearSVM
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> first = Calibrated(LinearSVM().fit(X[:300], y[:300])).calibrate(X[300:], y[300:])
+        >>> final = first.carried_over(LinearSVM().fit(X, y))
+        >>> final.temperature_ == first.temperature_
+        True
+        """
+        check_is_fitted(self, "_map")
+        check_is_fitted(estimator)
+        if not np.array_equal(self.classes_, estimator.classes_):
+            raise ParameterError("the other estimator has learned other classes")
+        other = type(self)(
+            clone(estimator),
+            self.method,
+            held_out=self.held_out,
+            random_state=self.random_state,
+        )
+        other.estimator_, other.classes_ = estimator, self.classes_
+        other._map, other._floor = self._map, self._floor
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(estimator, name):
+                setattr(other, name, getattr(estimator, name))
+        return other
 
     def _scores(self, X: Any) -> tuple[FloatArray, bool]:
         """Scores of shape (n, K), and whether they are no log-probabilities."""
@@ -318,9 +269,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             raise ParameterError(
                 f"{type(model).__name__} has neither predict_proba nor decision_function"
             )
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        if scores.ndim == 1:
-            scores = np.column_stack([-0.5 * scores, 0.5 * scores])
+        scores = _two_columns(model.decision_function(X))
         if scores.shape[1] != k:
             raise ParameterError(
                 f"{type(model).__name__} gives {scores.shape[1]} scores for {k} classes"
@@ -359,3 +308,9 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         winners = self.predict_proba(X).argmax(axis=1)
         labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
+
+
+def _two_columns(scores: Any) -> FloatArray:
+    """Scores of shape (n, K), where two classes may have one score together."""
+    scores = np.asarray(scores, dtype=np.float64)
+    return np.column_stack([-0.5 * scores, 0.5 * scores]) if scores.ndim == 1 else scores

@@ -1,0 +1,263 @@
+"""What the data looks like, and what about it should make one suspicious."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.data import Dataset
+from separatrix.experiment.inputs import Inputs
+from separatrix.experiment.task import Task
+from separatrix.experiment.tuning import Rows
+from separatrix.report.parts import Column, Finding, Findings, Profile
+from separatrix.validation import is_sparse
+
+__all__ = ["findings", "profile"]
+
+#: A column that alone tells the target of so many held-out rows is a suspect.
+_LEAK = 0.98
+#: A class with less than this share of an even one is rare.
+_RARE = 0.2
+#: Bins of a number that is looked at alone, and columns that are looked at.
+_BINS, _WIDEST = 20, 2000
+_FREQUENT = 5
+
+
+def profile(data: Dataset, inputs: Inputs, task: Task) -> Profile:
+    """The columns of a table and the target, summed up."""
+    columns: tuple[Column, ...] = ()
+    if isinstance(data.X, dict):
+        why = dict(inputs.left_out)
+        columns = tuple(
+            _column(
+                name, values, name in data.text_names, name in inputs.columns, why.get(name, "")
+            )
+            for name, values in data.X.items()
+        )
+    elif data.kind == "text":
+        columns = (_column(inputs.columns[0], data.X, True, True, ""),)
+    if task.is_regression:
+        target = _column(data.target_name or "target", data.y, False, True, "")
+        return Profile(len(data), columns, target=target)
+    labels, counts = np.unique(data.y, return_counts=True)
+    classes = sorted(zip(map(str, labels), map(int, counts), strict=True), key=lambda c: -c[1])
+    return Profile(len(data), columns, tuple(classes))
+
+
+def _column(name: str, values: npt.NDArray[Any], is_text: bool, used: bool, note: str) -> Column:
+    if values.dtype.kind in "fiu":
+        present = values[np.isfinite(values)]
+        missing = len(values) - len(present)
+        if not len(present):
+            return Column(name, "number", missing, used=used, note=note)
+        histogram, _ = np.histogram(present, bins=min(20, max(1, len(np.unique(present)))))
+        return Column(
+            name, "number", missing, len(np.unique(present)), float(present.min()),
+            float(np.median(present)), float(present.max()),
+            histogram=tuple(int(count) for count in histogram), used=used, note=note,
+        )  # fmt: skip
+    held = [str(value) for value in values if value is not None]
+    missing = len(values) - len(held)
+    if is_text:
+        words = np.array([len(text.split()) for text in held] or [0])
+        found = f"{np.median(words):g} words in the middle, {words.max()} at most"
+        return Column(
+            name,
+            "text",
+            missing,
+            len(set(held)),
+            used=used,
+            note=f"{note}; {found}" if note else found,
+        )
+    counts = Counter(held)
+    kind = "flag" if values.dtype.kind == "b" else "category"
+    frequent = tuple(counts.most_common(_FREQUENT))
+    return Column(name, kind, missing, len(counts), frequent=frequent, used=used, note=note)
+
+
+def findings(inputs: Inputs, train: Rows, held_out: Rows, test: Rows, task: Task) -> Findings:
+    """Leak suspects, duplicates across the splits, imbalance and missing values.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        What X of the rows is.
+    train, held_out, test : Rows
+        Raw rows.
+    task : Task
+    """
+    found = [
+        *_duplicates(train, held_out, test),
+        *_leaks(inputs, train, held_out, task),
+        *_missing(train),
+    ]
+    checks = ["rows that stand in two splits", "columns that alone tell the target"]
+    if not task.is_regression:
+        found += _imbalance(train.y)
+        checks.append("rare classes")
+    return Findings(tuple(found), (*checks, "missing values"))
+
+
+def _keys(X: Any) -> list[Any]:
+    """Something hashable for every row, equal for equal rows."""
+    if isinstance(X, dict):
+        columns = [[repr(value) for value in values] for values in X.values()]
+        return list(zip(*columns, strict=True))
+    if is_sparse(X):
+        ends = X.indptr
+        return [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(ends)]
+    if X.dtype == object:
+        return [str(text) for text in X]
+    return [row.tobytes() for row in np.ascontiguousarray(X)]
+
+
+def _duplicates(train: Rows, held_out: Rows, test: Rows) -> list[Finding]:
+    seen = set(_keys(train.X))
+    found = []
+    for name, rows in (("held-out", held_out), ("test", test)):
+        keys = _keys(rows.X)
+        twice = sum(key in seen for key in keys)
+        if twice:
+            share = 100 * twice / len(keys)
+            found.append(
+                Finding(
+                    "duplicates",
+                    f"{twice} of {len(keys)} {name} rows ({share:.1f} %) stand among the train "
+                    "rows too: the score flatters on new rows. Remove duplicates, or split by "
+                    "group.",
+                    serious=share > 5,
+                )
+            )
+    return found
+
+
+def _leaks(inputs: Inputs, train: Rows, held_out: Rows, task: Task) -> list[Finding]:
+    found = []
+    base = _alone(None, None, train.y, held_out.y, task)
+    for name, first, second in _single_columns(inputs, train.X, held_out.X):
+        score = _alone(first, second, train.y, held_out.y, task)
+        # What the most frequent class says already is no sign of a leak.
+        if score >= _LEAK and 1 - score < 0.5 * (1 - base):
+            told = (
+                f"explains {100 * score:.1f} % of the variance of the held-out rows"
+                if task.is_regression
+                else f"tells the class of {100 * score:.1f} % of the held-out rows"
+            )
+            found.append(
+                Finding(
+                    "leak suspect",
+                    f"{name} alone {told}. If it is not known before the target is, drop it.",
+                    serious=True,
+                )
+            )
+    return found[:5]
+
+
+def _single_columns(inputs: Inputs, first: Any, second: Any) -> Any:
+    if isinstance(first, dict):
+        for name in inputs.columns:
+            if name not in inputs.texts:
+                yield f"column {name!r}", first[name], second[name]
+    elif hasattr(first, "shape") and len(first.shape) == 2 and first.shape[1] <= _WIDEST:
+        if is_sparse(first):
+            first, second = first.tocsc(), second.tocsc()
+            for j in range(first.shape[1]):
+                yield f"column {j}", first[:, [j]].toarray()[:, 0], second[:, [j]].toarray()[:, 0]
+        else:
+            for j in range(first.shape[1]):
+                yield f"column {j}", first[:, j], second[:, j]
+
+
+def _alone(
+    first: Any, second: Any, y: npt.NDArray[Any], y_held_out: npt.NDArray[Any], task: Task
+) -> float:
+    """Held-out accuracy (share of variance) of the best guess per value or range of one column."""
+    if first is None:
+        keys, asked = np.zeros(len(y), dtype=int), np.zeros(len(y_held_out), dtype=int)
+    else:
+        keys, asked = _binned(np.asarray(first), np.asarray(second))
+    if task.is_regression:
+        overall = float(np.mean(y))
+        sums, counts = np.bincount(keys, weights=y), np.bincount(keys)
+        means = np.where(counts > 0, sums / np.maximum(counts, 1), overall)
+        guess = np.where(asked < len(means), means[np.minimum(asked, len(means) - 1)], overall)
+        spread = float(np.mean((y_held_out - overall) ** 2))
+        return 1 - float(np.mean((y_held_out - guess) ** 2)) / spread if spread > 0 else 0.0
+    classes, codes = np.unique(y, return_inverse=True)
+    table = np.zeros((int(keys.max()) + 1, len(classes)))
+    np.add.at(table, (keys, codes), 1)
+    best = np.where(table.any(axis=1), table.argmax(axis=1), np.bincount(codes).argmax())
+    places = np.where(asked < len(best), best[np.minimum(asked, len(best) - 1)], 0)
+    return float(np.mean(classes[places] == y_held_out))
+
+
+def _binned(
+    first: npt.NDArray[Any], second: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Codes of values: categories as they are, numbers by ranges; 0 stands for missing or new."""
+    if first.dtype.kind in "fiu":
+        present = first[np.isfinite(first)]
+        cuts = np.unique(np.quantile(present, np.linspace(0, 1, _BINS + 1)[1:-1])) if len(
+            present
+        ) else np.empty(0)  # fmt: skip
+        codes = [
+            np.where(np.isfinite(v), np.searchsorted(cuts, np.nan_to_num(v), side="left") + 1, 0)
+            for v in (first, second)
+        ]
+        return codes[0], codes[1]
+    known: dict[str, int] = {}
+    for value in first:
+        known.setdefault(repr(value), len(known) + 1)
+    pairs = [
+        np.array([known.get(repr(value), 0) for value in v], dtype=int) for v in (first, second)
+    ]
+    return pairs[0], pairs[1]
+
+
+def _missing(train: Rows) -> list[Finding]:
+    if not isinstance(train.X, dict):
+        return []
+    shares = {}
+    for name, values in train.X.items():
+        if values.dtype.kind == "f":
+            gaps = np.isnan(values)
+        else:
+            gaps = np.array([value is None for value in values], dtype=bool)
+        if gaps.any():
+            shares[name] = float(gaps.mean())
+    if not shares:
+        return []
+    worst = sorted(shares.items(), key=lambda item: -item[1])
+    details = tuple(f"{name}: {100 * share:.1f} %" for name, share in worst[:8])
+    words = "1 column has" if len(shares) == 1 else f"{len(shares)} columns have"
+    return [
+        Finding(
+            "missing values",
+            f"{words} missing values; numbers are filled with the mean, and a mark is added.",
+            details=details,
+        )
+    ]
+
+
+def _imbalance(y: npt.NDArray[Any]) -> list[Finding]:
+    labels, counts = np.unique(y, return_counts=True)
+    rare = counts < _RARE * len(y) / len(labels)
+    if not rare.any():
+        return []
+    details = tuple(
+        f"{label}: {count} of {len(y)}"
+        for label, count in zip(labels[rare][:8], counts[rare][:8], strict=True)
+    )
+    return [
+        Finding(
+            "imbalance",
+            f"{int(rare.sum())} of {len(labels)} classes are rare among the train rows: accuracy "
+            "hardly sees them. Look at the per-class scores, or decide by balanced_accuracy or a "
+            "cost.",
+            details=details,
+        )
+    ]

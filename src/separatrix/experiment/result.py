@@ -1,0 +1,306 @@
+"""The result of an experiment: a leaderboard, one look at the test set, and the champion."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from separatrix.experiment.inputs import Inputs
+from separatrix.experiment.metric import Metric
+from separatrix.experiment.task import Task
+from separatrix.report.parts import Part, TestReport
+
+__all__ = ["FOOTNOTE", "HEADINGS", "LeaderboardRow", "Result", "format_rows"]
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """One learner with its chosen setting.
+
+    Attributes
+    ----------
+    learner : str
+        Its name in the registry.
+    setting : str
+        The chosen setting in words.
+    value : float or None
+        The chosen parameter or number of passes.
+    held_out : float
+        Score on the held-out rows.
+    seconds, passes : float
+        Time and passes over the train rows of the whole search for the setting.
+    gap : float
+        Relative gap gap / max(1, |P|) at the chosen setting; NaN where there is no objective.
+    solver : str
+        What fitted it.
+    converged : bool
+        Whether the gap reached the tolerance, or an online learner made a pass without mistakes.
+    baseline : bool
+        Whether it is a baseline.
+    n_settings : int
+        Settings tried.
+    note : str
+        What else should be known.
+    """
+
+    learner: str
+    setting: str
+    value: float | None
+    held_out: float
+    seconds: float
+    passes: float
+    gap: float
+    solver: str
+    converged: bool
+    baseline: bool = False
+    n_settings: int = 1
+    note: str = ""
+
+    @property
+    def short_of_tolerance(self) -> bool:
+        """Whether the chosen fit ran out of passes with a gap above its tolerance."""
+        return math.isfinite(self.gap) and not self.converged
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as text, in the order of `HEADINGS`."""
+        gap = f"{self.gap:.1e}" if math.isfinite(self.gap) else "-"
+        if self.short_of_tolerance:
+            gap += "*"
+        return (
+            self.learner,
+            self.setting,
+            f"{self.held_out:.4f}",
+            f"{self.seconds:.3f}",
+            f"{self.passes:.0f}",
+            gap,
+            self.solver,
+        )
+
+
+FOOTNOTE = "* ran out of passes or time before the gap reached the tolerance"
+
+#: Headings of the leaderboard, and how each column is aligned.
+HEADINGS = (
+    ("learner", "left"),
+    ("setting", "left"),
+    ("held-out", "right"),
+    ("seconds", "right"),
+    ("passes", "right"),
+    ("gap", "right"),
+    ("solver", "left"),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The learners by held-out score, and what the best two did on the test set.
+
+    Attributes
+    ----------
+    leaderboard : tuple of LeaderboardRow
+        Best first; a tie goes to the simpler learner.
+    champion : LeaderboardRow
+        The first row.
+    runner_up : LeaderboardRow or None
+        The second one, where there is one that is no baseline.
+    metric : Metric
+        What decided.
+    task : Task
+        What was learned.
+    inputs : Inputs
+        What of the data the model is fed.
+    test : TestReport
+        Scores of champion and runner-up on the test rows, which were opened once for both.
+    sizes : dict of str to int
+        Rows of train, held-out and test; features; classes.
+    split : str
+        How the rows were split, in words.
+    steps : tuple of str
+        What was done to the data before the learners saw it.
+    notes : tuple of str
+        What else should be known.
+    parts : tuple of Part
+        The parts of the report: curves, confusion, calibration, profile, ….
+    source, fingerprint : str
+        Name and SHA-256 of the data.
+    seconds : float
+        Time of the whole experiment.
+    random_state : int
+        Seed of the split and the learners.
+    model : estimator
+        The champion, fitted again on train and held-out rows; takes raw rows.
+    command : str
+        What repeats the experiment, where it is known.
+    """
+
+    leaderboard: tuple[LeaderboardRow, ...]
+    champion: LeaderboardRow
+    runner_up: LeaderboardRow | None
+    metric: Metric
+    task: Task
+    inputs: Inputs
+    test: TestReport
+    sizes: dict[str, int]
+    split: str
+    steps: tuple[str, ...]
+    notes: tuple[str, ...]
+    parts: tuple[Part, ...] = field(repr=False, compare=False)
+    source: str
+    fingerprint: str
+    seconds: float
+    random_state: int
+    model: Any = field(repr=False, compare=False)
+    command: str = ""
+
+    @property
+    def test_score(self) -> float:
+        """Of the champion."""
+        return self.test.scores[0].score
+
+    def opening(self) -> tuple[str, ...]:
+        """What was learned from what, a line each."""
+        rows = ", ".join(f"{self.sizes[part]} {part}" for part in ("train", "held-out", "test"))
+        classes = f", {self.sizes['classes']} classes" if "classes" in self.sizes else ""
+        return (
+            f"Task: {self.task.name} ({self.task.reason}), decided by {self.metric.title}.",
+            f"{rows} rows ({self.split}), {self.sizes['features']} features{classes}.",
+            *self.steps,
+        )
+
+    def remarks(self) -> tuple[str, ...]:
+        """What else should be known, marks in the leaderboard explained first."""
+        marks = (FOOTNOTE,) if any(row.short_of_tolerance for row in self.leaderboard) else ()
+        return marks + self.notes
+
+    def verdict(self) -> str:
+        """Name the champion and its test score in one line."""
+        champion = self.test.scores[0]
+        setting = "" if self.champion.value is None else f" ({self.champion.setting})"
+        percent = f"{100 * self.test.level:g} %"
+        interval = ""
+        if math.isfinite(champion.low):
+            interval = f" ({percent} credible interval {champion.low:.4f} to {champion.high:.4f})"
+        words = (
+            f"Champion: {self.champion.learner}{setting}, {self.metric.title} "
+            f"{champion.score:.4f}{interval} on {self.test.n_rows} test rows."
+        )
+        if len(self.test.scores) > 1:
+            other = self.test.scores[1]
+            words += f" Runner-up: {other.learner}, {other.score:.4f}"
+            if math.isfinite(self.test.probability_better):
+                words += "; the champion is better with probability "
+                words += f"{self.test.probability_better:.2f}"
+            words += "."
+        return words
+
+    def __str__(self) -> str:
+        table = format_rows(self.leaderboard)
+        return "\n".join([*self.opening(), "", *table, *self.remarks(), "", self.verdict()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the model and the pictures, as plain values; NaN becomes None.
+
+        Returns
+        -------
+        dict
+            Strings, numbers, booleans, None, lists and dictionaries only.
+        """
+        scores = [_plain(asdict(score)) for score in self.test.scores]
+        return {
+            "source": self.source,
+            "fingerprint": self.fingerprint,
+            "task": self.task.name,
+            "task_reason": self.task.reason,
+            "metric": self.metric.name,
+            "champion": self.champion.learner,
+            "setting": self.champion.setting,
+            "runner_up": None if self.runner_up is None else self.runner_up.learner,
+            "test": scores,
+            "probability_better": _finite(self.test.probability_better),
+            "sizes": dict(self.sizes),
+            "split": self.split,
+            "steps": list(self.steps),
+            "notes": list(self.notes),
+            "seconds": self.seconds,
+            "random_state": self.random_state,
+            "command": self.command,
+            "leaderboard": [_plain(asdict(row)) for row in self.leaderboard],
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the champion as a model file, with what its file needs to be used again.
+
+        Parameters
+        ----------
+        path : str or path
+            "model.sx" by custom.
+        """
+        from separatrix.persistence import save
+
+        training = {
+            "input": self.inputs.to_dict(),
+            "task": self.task.name,
+            "learner": self.champion.learner,
+            "setting": self.champion.setting,
+            "metric": self.metric.name,
+            "held_out": self.champion.held_out,
+            "test": _finite(self.test_score),
+            "n_rows": self.sizes["train"] + self.sizes["held-out"],
+            "random_state": self.random_state,
+            "command": self.command,
+        }
+        save(self.model, path, training=training, fingerprint=self.fingerprint)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The report as one HTML page, written to `path` where one is given.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to; "report.html" by custom.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        # Needs jinja2 (extra `report`).
+        from separatrix.experiment.page import content_of
+        from separatrix.report import render, write
+
+        content = content_of(self)
+        if path is not None:
+            write(content, path)
+        return render(content)
+
+
+def format_rows(rows: Sequence[LeaderboardRow]) -> list[str]:
+    """Format leaderboard rows as a plain text table, headings first."""
+    table = [tuple(name for name, _ in HEADINGS), *(row.cells() for row in rows)]
+    widths = [max(len(line[i]) for line in table) for i in range(len(HEADINGS))]
+    lines = []
+    for line in table:
+        cells = [
+            cell.ljust(width) if align == "left" else cell.rjust(width)
+            for cell, width, (_, align) in zip(line, widths, HEADINGS, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: _finite(value) if isinstance(value, float) else _lists(value)
+        for key, value in values.items()
+    }
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(item) for item in value] if isinstance(value, tuple) else value

@@ -1,0 +1,156 @@
+"""Any kind of data as a `Dataset`, and its fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.data import Dataset, read
+from separatrix.data.tables import find_column
+from separatrix.errors import DataError
+from separatrix.validation import is_sparse
+
+__all__ = ["as_dataset", "fingerprint"]
+
+
+def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
+    """A data set from a file, a DataFrame, arrays, or another data set.
+
+    Parameters
+    ----------
+    data : path, Dataset, DataFrame, dict of columns, or (X, y)
+        What to learn from.
+    target : str, int or "auto"
+        The column to predict; "auto": the usual names, or the only column beside the texts.
+    **options
+        Those of `separatrix.data.read`, for files.
+
+    Examples
+    --------
+    >>> data = as_dataset({"size": [1.0, 2.0], "class": ["a", "b"]})
+    >>> data.kind, data.target_name, data.feature_names
+    ('table', 'class', ('size',))
+    """
+    if isinstance(data, Dataset):
+        found = data
+        if target != "auto" and data.target_name != target:
+            found = _with_target(data, target)
+    elif isinstance(data, tuple) and len(data) == 2:
+        found = _from_arrays(*data)
+    elif isinstance(data, str | os.PathLike) or hasattr(data, "read"):
+        given = {} if target == "auto" else {"target": target}
+        found = read(data, **given, **options)
+    else:
+        columns = _columns(data)
+        found = Dataset("table", columns, feature_names=tuple(columns), source="the table")
+        found = _with_target(found, target)
+    return _guess_target(found) if found.y is None else found
+
+
+def _from_arrays(X: Any, y: Any) -> Dataset:
+    if not (is_sparse(X) or isinstance(X, np.ndarray)):
+        X = np.asarray(X) if not hasattr(X, "columns") else X
+    labels = np.asarray(y)
+    if hasattr(X, "columns"):
+        columns = _columns(X)
+        return Dataset("table", columns, labels, tuple(columns))
+    if getattr(X, "ndim", 2) == 1:
+        return Dataset("text", X.astype(object), labels, ("text",), text_names=("text",))
+    return Dataset("images" if X.ndim > 2 else "matrix", X, labels)
+
+
+def _columns(frame: Any) -> dict[str, npt.NDArray[Any]]:
+    """Columns of a DataFrame or dict, missing strings as None."""
+    if isinstance(frame, dict):
+        columns = {str(name): np.asarray(values) for name, values in frame.items()}
+    else:
+        import narwhals.stable.v1 as nw
+
+        table = nw.from_native(frame, eager_only=True)
+        columns = {str(name): np.asarray(table[name].to_numpy()) for name in table.columns}
+    return {name: _plain(values) for name, values in columns.items()}
+
+
+def _plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if values.dtype.kind not in "OUS":
+        return values
+    held = values.astype(object)
+    for row, value in enumerate(held):
+        if value is not None and value != value:
+            held[row] = None
+    return held
+
+
+def _with_target(data: Dataset, target: Any) -> Dataset:
+    """The data set with another of its columns as the target."""
+    if not isinstance(data.X, dict):
+        raise DataError(f"{data.source or 'the data'} holds a {data.kind}, which has no columns")
+    names = list(data.X)
+    if target == "auto":
+        usual = [name for name in names if name.strip().lower() in _USUAL]
+        if len(usual) != 1:
+            return data
+        target = usual[0]
+    name = find_column(target, names, "target")
+    rest = {column: values for column, values in data.X.items() if column != name}
+    texts = tuple(column for column in data.text_names if column != name)
+    return Dataset(
+        "table",
+        rest,
+        data.X[name],
+        tuple(rest),
+        name,
+        texts,
+        source=data.source,
+        format=data.format,
+    )
+
+
+_USUAL = ("target", "label", "labels", "class", "y")
+
+
+def _guess_target(data: Dataset) -> Dataset:
+    """The only column beside the texts, if there is one that is not empty."""
+    if not isinstance(data.X, dict) or not data.text_names:
+        return data
+    others = [
+        name
+        for name, values in data.X.items()
+        if name not in data.text_names and any(v is not None and v == v for v in values)
+    ]
+    return _with_target(data, others[0]) if len(others) == 1 else data
+
+
+def fingerprint(data: Dataset) -> str:
+    """SHA-256 of the rows and the target, as hexadecimal digits.
+
+    Examples
+    --------
+    >>> len(fingerprint(Dataset("matrix", np.zeros((2, 1)), np.array([0, 1]))))
+    64
+    """
+    digest = hashlib.sha256()
+
+    def add(part: Any) -> None:
+        if isinstance(part, dict):
+            for name, values in part.items():
+                digest.update(repr(name).encode())
+                add(values)
+        elif is_sparse(part):
+            for array in (part.data, part.indices, part.indptr):
+                add(np.asarray(array))
+        elif isinstance(part, np.ndarray) and part.dtype != object:
+            digest.update(f"{part.dtype.str}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+        elif part is not None:
+            for value in part:
+                digest.update(repr(value).encode("utf-8", "surrogatepass"))
+                digest.update(b"\0")
+
+    add(data.X)
+    add(data.y)
+    return digest.hexdigest()
