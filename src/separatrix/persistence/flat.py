@@ -139,7 +139,7 @@ def _fold_table(flat: Flat, encoder: TableEncoder) -> Flat:
     words = [name for name in encoder.kinds_ if type(columns.get(name)) is not NumericEncoder]
     if words:
         raise NotSavableError(
-            f"column {words[0]!r} is of kind {encoder.kinds_[words[0]]}, and only tables of numbers "
+            f"column {words[0]!r} is of kind {encoder.kinds_[words[0]]}; only tables of numbers "
             "can be exported; save the model as a model file instead"
         )
     kept, gaps, at = [], np.zeros((len(columns), flat.weights.shape[1])), 0

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from separatrix.experiment.comparison import credible_interval as interval_of_the_leaderboard
 
 from separatrix.bayes import (
     BetaBernoulli,
@@ -17,6 +16,7 @@ from separatrix.bayes import (
     sign_test,
 )
 from separatrix.errors import DataError, ParameterError
+from separatrix.experiment.comparison import credible_interval as interval_of_the_leaderboard
 
 
 def predictions(both, only_a, only_b, none):

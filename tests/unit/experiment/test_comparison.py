@@ -7,9 +7,9 @@ import math
 
 import pytest
 from scipy.stats import binom
-from separatrix.experiment.comparison import credible_interval
 
 from separatrix.experiment import Comparison, LeaderboardRow
+from separatrix.experiment.comparison import credible_interval
 
 
 def make_comparison():
