@@ -17,7 +17,17 @@ from separatrix.cli.options import THREAD_VARIABLES, Debug, settings
 __all__ = ["COMMANDS", "app", "main"]
 
 #: Commands in the order of the help; each is the function of its name in the module of its name.
-COMMANDS = ("compare", "train", "datasets", "learners")
+COMMANDS = (
+    "compare",
+    "train",
+    "predict",
+    "evaluate",
+    "explain",
+    "inspect",
+    "convert",
+    "datasets",
+    "learners",
+)
 #: Plain help: drawing it with rich would cost more than everything else at the start.
 _PLAIN: dict[str, Any] = {"pretty_exceptions_enable": False, "rich_markup_mode": None}
 

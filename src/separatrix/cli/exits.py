@@ -23,6 +23,7 @@ _ADVICE = (
     (r"pass encoding=", "give --encoding"),
     (r"pass names=", "rename one of them"),
     (r", or pass target=None", ""),
+    (r" or choose another kind: kinds=\{.*\}", ""),
     (r"leave it out with columns=", "leave it out of the file"),
     (r"^target(=| must|: )", r"--target\1"),
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["check_writable"]
+__all__ = ["check_writable", "write_parts"]
 
 
 def check_writable(path: Path) -> None:
@@ -17,3 +18,12 @@ def check_writable(path: Path) -> None:
         raise FileNotFoundError(f"there is no directory {folder}")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write in {folder}")
+
+
+def write_parts(path: Path, parts: Iterable[str]) -> None:
+    """Write a text piece by piece; what stood at `path` is replaced when all of it is there."""
+    from separatrix.persistence.atomic import replacing
+
+    with replacing(path) as file:
+        for part in parts:
+            file.write(part.encode())

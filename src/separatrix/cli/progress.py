@@ -67,6 +67,10 @@ class Waiting(AbstractContextManager["Waiting"]):
         self._timer.start()
         return self
 
+    def expect(self, total: float | None) -> None:
+        """Set the number of steps, before the bar begins."""
+        self._total = total
+
     def advance(self, steps: float) -> None:
         """So many steps more are done."""
         if self._bars is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from separatrix.data.conll import write_conll
 from separatrix.data.crfsuite import write_crfsuite
 from separatrix.data.dataset import Dataset, LabelSets
+from separatrix.data.output import write
 from separatrix.data.reading import FORMATS, chunks, read
 from separatrix.data.sequences import AttributeSequences, TokenColumn, TokenSequences, Vocabulary
 from separatrix.data.svmlight import write_svmlight
@@ -19,6 +20,7 @@ __all__ = [
     "Vocabulary",
     "chunks",
     "read",
+    "write",
     "write_conll",
     "write_crfsuite",
     "write_svmlight",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from separatrix.data.dataset import Dataset, Table
 from separatrix.data.options import Options
 from separatrix.data.source import Origin, naming
 from separatrix.data.tables import Plan, assemble, make_plan
-from separatrix.errors import FormatError, MissingPackageError
+from separatrix.errors import DataError, FormatError, MissingPackageError
 
-__all__ = ["chunks_arrow", "read_arrow"]
+__all__ = ["chunks_arrow", "read_arrow", "write_arrow"]
 
 
 def _pyarrow() -> Any:
@@ -168,3 +169,19 @@ def chunks_arrow(origin: Origin, format: str, n: int, options: Options) -> Itera
             if table.num_rows:
                 yield _dataset(table, plan, origin.name, format, done)
             done += table.num_rows
+
+
+def write_arrow(path: str | os.PathLike[str], columns: Mapping[str, Any], format: str) -> None:
+    """Write columns (arrays, or lists of values and None) as a Parquet or Arrow file.
+
+    The file is written under its own name: whoever calls sees to it that it is whole.
+    """
+    pa = _pyarrow()
+    try:
+        table = pa.table(dict(columns))
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise DataError(f"a column mixes kinds of values, which {format} cannot: {error}") from None
+    if format == "parquet":
+        pa.parquet.write_table(table, path)
+    else:
+        pa.feather.write_feather(table, path)

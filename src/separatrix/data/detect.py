@@ -12,7 +12,7 @@ from separatrix.data.idx import ELEMENTS
 from separatrix.data.source import SAMPLE, Origin
 from separatrix.errors import FormatError
 
-__all__ = ["SUFFIXES", "detect"]
+__all__ = ["PACKED", "SUFFIXES", "check_text", "detect", "detect_content", "format_named"]
 
 #: End of the name -> format.
 SUFFIXES = {
@@ -37,7 +37,8 @@ SUFFIXES = {
 }
 #: Lines that are looked at.
 _LINES = 300
-_PACKED = (".gz", ".zst", ".zstd")
+#: Ends of the names of packed files.
+PACKED = (".gz", ".zst", ".zstd")
 _PAIR = re.compile(r"\d+:[-+0-9.einfaEINFA]+")
 _SVMLIGHT = re.compile(r"\s*[-+0-9.eE,]*(\s+qid:-?\d+)?(\s+\d+:\S+)*\s*(#.*)?")
 _TOKEN_ID = re.compile(r"\d+([-.]\d+)?")
@@ -52,13 +53,21 @@ def detect(origin: Origin) -> str:
         When the file is empty, when it is binary and of no format that is read, and when several
         formats or none fit: the message names them.
     """
-    name = PurePath(origin.name).name.lower()
-    for packing in _PACKED:
+    return format_named(origin.name) or detect_content(origin.sample, origin.name)
+
+
+def format_named(path: str) -> str | None:
+    """The format that the end of a name tells, packed or not.
+
+    Examples
+    --------
+    >>> format_named("data/train.csv.gz"), format_named("README")
+    ('csv', None)
+    """
+    name = PurePath(path).name.lower()
+    for packing in PACKED:
         name = name.removesuffix(packing)
-    for suffix, format in SUFFIXES.items():
-        if name.endswith(suffix):
-            return format
-    return detect_content(origin.sample, origin.name)
+    return next((format for end, format in SUFFIXES.items() if name.endswith(end)), None)
 
 
 def detect_content(sample: bytes, name: str = "<bytes>") -> str:

@@ -2,5 +2,6 @@
 
 from separatrix.explanation.models import explain, see_through
 from separatrix.explanation.result import Explanation
+from separatrix.explanation.weights import Weights, feature_names, top_weights
 
-__all__ = ["Explanation", "explain", "see_through"]
+__all__ = ["Explanation", "Weights", "explain", "feature_names", "see_through", "top_weights"]

@@ -129,7 +129,7 @@ class Explanation:
             return ("term", *shares, *(f"total {label}" for label in labels))
         if self.addends.shape[1] == 1:
             return ("term", "value", "weight", "weight x value", "total")
-        products = (f"w x {label}" for label in labels)
+        products = (f"adds {label}" for label in labels)
         return ("term", "value", *products, *(f"total {label}" for label in labels))
 
     @property

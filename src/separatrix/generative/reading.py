@@ -260,7 +260,7 @@ class Readable:
             name, times = names(j), 1.0
             if kind == MULTINOMIAL:
                 shares, times = found.events[:, j], float(value)
-                name += "" if times == 1 else f" x {times:g}"
+                name += "" if times == 1 else f" x {times:.4g}"
             elif kind == BERNOULLI and found.off is not None:
                 on = value > self.binarize
                 shares = found.events[:, j] if on else found.off[:, j]

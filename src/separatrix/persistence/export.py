@@ -7,31 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import MissingPackageError, NotSavableError
-from separatrix.linear import MIRA, LinearClassifier, LinearSVM, LogisticRegression, Perceptron
+from separatrix.linear import LinearSVM
 from separatrix.persistence.atomic import replacing
+from separatrix.persistence.flat import Flat, check_flat, flatten
 
 __all__ = ["save_onnx", "to_onnx", "to_sklearn"]
-
-#: Exactly these classes: a subclass may predict in another way.
-_FLAT = (LogisticRegression, LinearSVM, LinearClassifier, Perceptron, MIRA)
-
-
-def _check_flat(model: Any) -> None:
-    """Raise NotSavableError unless `model` predicts by W x + b and nothing else."""
-    if type(model) not in _FLAT:
-        known = ", ".join(cls.__name__ for cls in _FLAT)
-        raise NotSavableError(
-            f"{type(model).__qualname__} cannot be exported: only flat linear classifiers can "
-            f"({known}); save it as a model file instead"
-        )
-    check_is_fitted(model)
-    if hasattr(model, "vote_"):
-        raise NotSavableError(
-            "a voted model has many weight vectors and cannot be exported; use averaging='average'"
-        )
 
 
 def to_sklearn(model: Any) -> Any:
@@ -65,7 +47,7 @@ sklearn.linear_model.SGDClassifier
     """
     from sklearn import linear_model, svm
 
-    _check_flat(model)
+    check_flat(model)
     if hasattr(model, "predict_proba"):
         result = linear_model.LogisticRegression(C=getattr(model, "C", 1.0))
     elif isinstance(model, LinearSVM):
@@ -83,7 +65,7 @@ sklearn.linear_model.SGDClassifier
 
 
 def to_onnx(model: Any) -> Any:
-    """The ONNX graph of a flat linear classifier.
+    """The ONNX graph of a flat linear classifier, alone or behind scalers.
 
     Input "X" of shape (n, d) in the precision of the weights; outputs "label" of shape (n,), and
     "probabilities" or "scores" of shape (n, K), with (-s, s) for the one score s of two classes.
@@ -92,7 +74,9 @@ def to_onnx(model: Any) -> Any:
     Parameters
     ----------
     model : LogisticRegression, LinearSVM, LinearClassifier, Perceptron or MIRA
-        A fitted classifier with labels that are numbers or strings.
+        A fitted classifier with labels that are numbers or strings; or a `Pipeline` of
+        scikit-learn's scalers, or of a `TableEncoder` of numbers, and one of these; in either case
+        `Calibrated` by temperature, or not.
 
     Returns
     -------
@@ -114,7 +98,7 @@ def to_onnx(model: Any) -> Any:
     >>> [output.name for output in graph.output]
     ['label', 'probabilities']
     """
-    _check_flat(model)
+    flat = flatten(model)
     try:
         import onnx
         from onnx import helper, numpy_helper
@@ -123,17 +107,23 @@ def to_onnx(model: Any) -> Any:
             "the export needs onnx, which is not installed: pip install 'separatrix[onnx]'"
         ) from None
 
-    weights = np.ascontiguousarray(model.coef_.T)
-    real = helper.np_dtype_to_tensor_dtype(weights.dtype)
-    labels, label_type = _labels(np.asarray(model.classes_))
-    n_classes, likely = len(labels), hasattr(model, "predict_proba")
+    dtype = flat.weights.dtype
+    real = helper.np_dtype_to_tensor_dtype(dtype)
+    labels, label_type = _labels(flat.classes)
+    n_classes = len(labels)
+    result = "scores" if flat.temperature is None and not flat.likely else "probabilities"
     initializers = [
-        numpy_helper.from_array(weights, "weights"),
-        numpy_helper.from_array(np.array(model.intercept_, weights.dtype), "intercepts"),
+        numpy_helper.from_array(np.ascontiguousarray(flat.weights), "weights"),
+        numpy_helper.from_array(np.array(flat.intercepts, dtype), "intercepts"),
         helper.make_tensor("labels", label_type, [n_classes], labels),
     ]
-    nodes = [helper.make_node("Gemm", ["X", "weights", "intercepts"], ["product"])]
-    pairs, result = "product", "probabilities" if likely else "scores"
+
+    def constant(name: str, values: Any) -> str:
+        initializers.append(numpy_helper.from_array(np.asarray(values, dtype), name))
+        return name
+
+    nodes = _products(flat, helper, real, constant)
+    pairs = "product"
     if n_classes == 2:
         # The first label wins a tie, in argmax as in `predict`: s > 0 is the second class.
         nodes += [
@@ -141,20 +131,24 @@ def to_onnx(model: Any) -> Any:
             helper.make_node("Concat", ["negative", "product"], ["pairs"], axis=1),
         ]
         pairs = "pairs"
-    nodes += [
-        helper.make_node("ArgMax", [pairs], ["winner"], axis=1, keepdims=0),
-        helper.make_node("Gather", ["labels", "winner"], ["label"], axis=0),
-    ]
-    if not likely:
+    winners = pairs
+    if flat.temperature is not None:
+        nodes += _calibrated(flat, helper, pairs, constant)
+        winners = result
+    elif not flat.likely:
         nodes.append(helper.make_node("Identity", [pairs], [result]))
     elif n_classes == 2:
         nodes.append(helper.make_node("Sigmoid", [pairs], [result]))
     else:
         nodes.append(helper.make_node("Softmax", [pairs], [result], axis=1))
+    nodes += [
+        helper.make_node("ArgMax", [winners], ["winner"], axis=1, keepdims=0),
+        helper.make_node("Gather", ["labels", "winner"], ["label"], axis=0),
+    ]
     graph = helper.make_graph(
         nodes,
         "separatrix",
-        [helper.make_tensor_value_info("X", real, ["n", model.n_features_in_])],
+        [helper.make_tensor_value_info("X", real, ["n", flat.weights.shape[0]])],
         [
             helper.make_tensor_value_info("label", label_type, ["n"]),
             helper.make_tensor_value_info(result, real, ["n", n_classes]),
@@ -167,6 +161,36 @@ def to_onnx(model: Any) -> Any:
     )
     onnx.checker.check_model(exported)
     return exported
+
+
+def _products(flat: Flat, helper: Any, real: int, constant: Any) -> list[Any]:
+    """Nodes from "X" to "product": X W + b, missing values replaced and weighed before."""
+    if flat.means is None or flat.gaps is None:
+        return [helper.make_node("Gemm", ["X", "weights", "intercepts"], ["product"])]
+    return [
+        helper.make_node("IsNaN", ["X"], ["missing"]),
+        helper.make_node("Where", ["missing", constant("means", flat.means), "X"], ["filled"]),
+        helper.make_node("Gemm", ["filled", "weights", "intercepts"], ["sums"]),
+        helper.make_node("Cast", ["missing"], ["marks"], to=real),
+        helper.make_node("MatMul", ["marks", constant("gaps", flat.gaps)], ["marked"]),
+        helper.make_node("Add", ["sums", "marked"], ["product"]),
+    ]
+
+
+def _calibrated(flat: Flat, helper: Any, pairs: str, constant: Any) -> list[Any]:
+    """Nodes from scores to "probabilities": softmax(max(scores, floor) / T)."""
+    two = len(flat.classes) == 2
+    # Two classes have one score s, which stands for (-s/2, s/2).
+    nodes = [helper.make_node("Mul", [pairs, constant("half", 0.5 if two else 1.0)], ["shared"])]
+    if flat.likely:
+        nodes.append(helper.make_node("LogSoftmax", ["shared"], ["raw"], axis=1))
+    raw = "raw" if flat.likely else "shared"
+    return [
+        *nodes,
+        helper.make_node("Max", [raw, constant("floor", flat.floor)], ["bounded"]),
+        helper.make_node("Div", ["bounded", constant("temperature", flat.temperature)], ["cooled"]),
+        helper.make_node("Softmax", ["cooled"], ["probabilities"], axis=1),
+    ]
 
 
 def save_onnx(model: Any, path: str | os.PathLike[str]) -> None:

@@ -7,15 +7,19 @@ import builtins
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from separatrix import (
     MIRA,
+    Calibrated,
     LinearClassifier,
     LinearSVM,
     LogisticRegression,
     MajorityClass,
     Perceptron,
     Polynomial,
+    TableEncoder,
+    TextVectorizer,
     load,
     save,
     save_onnx,
@@ -75,6 +79,57 @@ def test_onnxruntime_predicts_the_same(model, dtype, tmp_path):
         scores = model.decision_function(rows)
         scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
         np.testing.assert_allclose(numbers, scores, rtol=accuracy, atol=accuracy)
+
+
+GAPS = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+TABLE = {f"column{j}": column for j, column in enumerate(GAPS.T)}
+
+
+@pytest.mark.parametrize("y", [Y, TWO], ids=["many", "two"])
+@pytest.mark.parametrize("learner", [LogisticRegression(), LinearSVM()])
+@pytest.mark.parametrize("scaler", [MaxAbsScaler(), StandardScaler(), MinMaxScaler(), None])
+@pytest.mark.parametrize("calibrated", [None, "inside", "outside"])
+def test_pipelines_of_affine_steps_are_folded(y, learner, scaler, calibrated, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    last = Calibrated(learner, random_state=0) if calibrated == "inside" else learner
+    model = make_pipeline(scaler, last)
+    if calibrated == "outside":
+        model = Calibrated(model, random_state=0)
+    model.fit(X, y)
+    save_onnx(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    # Rows far out too, where the calibration has its floor.
+    rows = np.vstack([X, 1000 * X[:5]])
+    label, numbers = session.run(None, {"X": rows})
+    assert np.asarray(label).tolist() == model.predict(rows).tolist()
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(numbers, model.predict_proba(rows), atol=1e-9)
+
+
+@pytest.mark.parametrize("y", [Y, TWO], ids=["many", "two"])
+def test_tables_of_numbers_with_gaps_are_folded(y, tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    model = make_pipeline(TableEncoder(sparse_output=False), LogisticRegression()).fit(TABLE, y)
+    save_onnx(model, tmp_path / "model.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    _, numbers = session.run(None, {"X": GAPS})
+    np.testing.assert_allclose(numbers, model.predict_proba(TABLE), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "message"),
+    [
+        (make_pipeline(TextVectorizer(), LogisticRegression()), np.where(TWO, "red sun", "moon"),
+         "TextVectorizer cannot be exported"),
+        (make_pipeline(TableEncoder(), LogisticRegression()), {"city": np.where(TWO, "x", "y")},
+         "column 'city' is of kind category"),
+        (Calibrated(LogisticRegression(), "sigmoid"), X, 'method="sigmoid"'),
+        (make_pipeline(MinMaxScaler(clip=True), LinearSVM()), X, "MinMaxScaler"),
+    ],
+)  # fmt: skip
+def test_what_onnx_would_lose_is_refused(model, data, message):
+    with pytest.raises(NotSavableError, match=message):
+        to_onnx(model.fit(data, TWO))
 
 
 @pytest.mark.parametrize("export", [to_sklearn, to_onnx])

@@ -1,0 +1,61 @@
+"""`separatrix convert`: data from one format to another, and models to ONNX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from separatrix.cli.options import Debug, Delimiter, Encoding, InputFormat, Quiet, Source
+
+__all__ = ["convert"]
+
+
+def convert(
+    source: Source,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Its name tells the format.")],
+    target: Annotated[
+        str | None, typer.Option("--target", help="Column of the labels, where OUT needs to know.")
+    ] = None,
+    lossy: Annotated[
+        bool, typer.Option("--lossy", help="Write also what will not read back as the same.")
+    ] = False,
+    input_format: InputFormat = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Convert data to another format, or a model to ONNX.
+
+    OUT ends in .csv, .tsv, .jsonl, .parquet, .arrow, .svm, .conll or .crfsuite (texts with .gz, if
+    wanted) for data, and in .onnx for a model.
+    """
+    from separatrix.cli.files import check_writable
+    from separatrix.cli.progress import Waiting, note
+
+    check_writable(out)
+    if out.suffix.lower() == ".onnx":
+        _export(Path(source), out)
+        note(f"{out} written", quiet=quiet)
+        return
+    from separatrix.cli.source import open_source
+    from separatrix.data import write
+
+    bar = Waiting("Reading", quiet=quiet)
+    opened = open_source(
+        source, format=input_format, target=target, encoding=encoding, delimiter=delimiter
+    )
+    bar.expect(opened.watch(bar.advance, passes=1))
+    with bar:
+        data = opened.read()
+    with Waiting("Writing", quiet=quiet):
+        write(data, out, lossy=lossy)
+    note(f"{len(data)} rows of {source} written to {out}", quiet=quiet)
+
+
+def _export(model: Path, out: Path) -> None:
+    from separatrix.persistence import load, save_onnx
+
+    save_onnx(load(model), out)

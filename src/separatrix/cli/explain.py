@@ -1,0 +1,150 @@
+"""`separatrix explain`: the sum behind a prediction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from separatrix.cli.options import (
+    Debug,
+    Delimiter,
+    Encoding,
+    Format,
+    InputFormat,
+    Json,
+    ModelFile,
+    OutputFormat,
+    Quiet,
+    Threads,
+)
+
+if TYPE_CHECKING:
+    from separatrix.cli.model import SavedModel
+
+__all__ = ["explain"]
+
+
+def explain(
+    model: ModelFile,
+    what: Annotated[
+        str, typer.Argument(metavar="TEXT_OR_FILE", help="A text, or a file whose row to explain.")
+    ],
+    row: Annotated[
+        int | None, typer.Option("--row", min=1, help="Row of the file, from 1; default: first.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All classes, not only the best two.")
+    ] = False,
+    top: Annotated[
+        int, typer.Option("--top", min=0, help="Terms to show, the strongest; 0 shows all.")
+    ] = 30,
+    format: OutputFormat = None,
+    json: Json = False,
+    input_format: InputFormat = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Explain a prediction: what each word or feature adds.
+
+    Works for linear models and naive Bayes. Of a file, --format jsonl without --row explains every
+    row, one JSON object a line.
+    """
+    import json as encoder
+    import sys
+
+    from separatrix.cli.model import open_model
+    from separatrix.cli.tables import Table, plain, print_json
+    from separatrix.explanation import explain as explain_row
+
+    saved = open_model(model)
+    names = _names(saved)
+
+    def explained(x: Any) -> Any:
+        return explain_row(
+            saved.estimator,
+            x,
+            classes="all" if every and saved.classes is not None else None,
+            top=top or None,
+            feature_names=names,
+        )
+
+    if _is_file(saved, what):
+        reading = {"format": input_format, "encoding": encoding, "delimiter": delimiter}
+        if format is Format.jsonl and row is None:
+            for x in _rows(saved, what, None, quiet, reading):
+                sys.stdout.write(encoder.dumps(plain(explained(x).to_dict())) + "\n")
+            return
+        (x,) = _rows(saved, what, row or 1, quiet, reading)
+        found = explained(x)
+    else:
+        found = explained(what)
+    if json:
+        print_json(found.to_dict())
+    elif format is None or format is Format.table:
+        sys.stdout.write(f"{found}\n")
+    else:
+        Table(found.headings, found.rows).show(format)
+
+
+def _names(saved: SavedModel) -> Any:
+    """Names of the columns of a matrix, where the model file tells them."""
+    columns = saved.inputs.columns
+    return list(columns) if saved.inputs.kind == "matrix" and columns else None
+
+
+def _is_file(saved: SavedModel, what: str) -> bool:
+    """Whether TEXT_OR_FILE means a file; a model of texts takes all other words as a text."""
+    from separatrix.cli.source import BUNDLED
+    from separatrix.data.detect import SUFFIXES
+
+    if what == "-" or what in BUNDLED or saved.inputs.kind != "text":
+        return True
+    try:
+        if Path(what).is_file():
+            return True
+    except OSError:  # longer than any name of a file
+        return False
+    named = what.lower().removesuffix(".gz").removesuffix(".zst")
+    return not any(map(str.isspace, what)) and named.endswith(tuple(SUFFIXES))
+
+
+def _rows(
+    saved: SavedModel, source: str, row: int | None, quiet: bool, reading: dict[str, Any]
+) -> Any:
+    """Model input of one row of a file, or of each."""
+    from itertools import islice
+
+    from separatrix.cli.streaming import piecewise
+    from separatrix.errors import ParameterError
+
+    def single() -> Any:
+        blocks = piecewise(
+            lambda X, data: (X, len(data)),
+            saved,
+            source,
+            what="Explaining",
+            quiet=quiet,
+            **reading,
+        )
+        for X, n in blocks:
+            yield from (_cut(X, at) for at in range(n))
+
+    if row is None:
+        return single()
+    found = list(islice(single(), row - 1, row))
+    if not found:
+        raise ParameterError(f"--row {row}: {source} has fewer rows")
+    return found
+
+
+def _cut(X: Any, at: int) -> Any:
+    """One row of model input, as `separatrix.explain` takes it."""
+    if isinstance(X, dict):
+        return {name: values[at : at + 1] for name, values in X.items()}
+    row = X[at]
+    return row if isinstance(row, str) else X[[at]]
