@@ -219,7 +219,7 @@ CASES: dict[str, Case] = {
         BayesDecision(LogisticRegression(), CostMatrix(1.0 - np.eye(3), reject=0.3))
     ),
     "calibrated": _classifier(Calibrated(LogisticRegression(), random_state=0)),
-    "calibrated_sigmoid": _classifier(Calibrated(Perceptron(random_state=0), "sigmoid", random_state=0)),
+    "calibrated_sigmoid": _classifier(Calibrated(LogisticRegression(), "sigmoid", random_state=0)),
     "calibrated_isotonic": _classifier(Calibrated(LogisticRegression(), "isotonic", random_state=0)),
     "mean_value": _constant(MeanValue()),
     "median_value": _constant(MedianValue()),
