@@ -112,7 +112,7 @@ class Stratified:
 
     def describe(self) -> str:
         """The split in words."""
-        return "rows at random, classes in the same shares"
+        return "rows at random, stratified by the target"
 
 
 @dataclass(frozen=True)
@@ -234,8 +234,8 @@ def _column(data: Dataset, name: str) -> npt.NDArray[Any]:
 
 
 def _strata(y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Class numbers; for a quantity, the number of its tenth."""
+    """Class numbers; for numbers of which few are alike, the number of their tenth."""
     _, codes = np.unique(y, return_inverse=True)
-    if codes.max() >= len(y) / 2:
+    if y.dtype.kind in "fiu" and 5 * (codes.max() + 1) > len(y):
         codes = np.argsort(np.argsort(y, kind="stable")) * 10 // len(y)
     return np.asarray(codes, dtype=np.intp)
