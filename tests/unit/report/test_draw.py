@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from separatrix.report.draw import pixels
 from separatrix.report.draw.chart import MOST_CORNERS, Mark, Series, chart
 from separatrix.report.draw.elements import element
-from separatrix.report.draw.heat import heat_map
+from separatrix.report.draw.heat import heat_map, shade
 from separatrix.report.draw.scales import linear_scale, log_scale
 from separatrix.report.draw.strips import bar, histogram, interval, step_bar
 
@@ -167,6 +167,22 @@ def test_colors_can_be_told_from_their_ground(palette):
         assert _contrast(palette[name], palette[ground]) >= 4.5, (name, ground)
     for name in ("s0", "s1", "s2", "s3", "s4", "s5", "s6", "muted", "plus", "minus"):
         assert _contrast(palette[name], palette["paper"]) >= 3, name
+
+
+@pytest.mark.parametrize("palette", _palettes(), ids=["light", "dark"])
+@pytest.mark.parametrize(("name", "css"), [("s1", "right"), ("s2", "wrong")])
+def test_counts_can_be_read_on_squares_of_every_strength(palette, name, css):
+    letters = {"weak": palette["ink"], "middle": "#14171c", "strong": palette["paper"]}
+
+    def mixed(strength: float) -> str:
+        pairs = [(palette[name][i : i + 2], palette["paper"][i : i + 2]) for i in (1, 3, 5)]
+        return "#" + "".join(
+            f"{round(strength * int(over, 16) + (1 - strength) * int(under, 16)):02x}"
+            for over, under in pairs
+        )
+
+    contrasts = {s: _contrast(mixed(s), letters[shade(s, css)]) for s in np.linspace(0.1, 1.0, 91)}
+    assert min(contrasts.values()) >= 3.6, contrasts
 
 
 def test_both_palettes_name_the_same_colors():
