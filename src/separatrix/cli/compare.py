@@ -100,7 +100,7 @@ def compare(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare learners on a data set, test the best two, and keep the champion.
+    """Compare learners, test the best two, keep the champion.
 
     Rows are split into train, held-out and test. Every learner is tuned on held-out rows, the best
     two are fitted again on train and held-out rows, and the test set is opened once, for both.

@@ -88,10 +88,9 @@ def _scores(
     def work(X: Any, data: Dataset) -> tuple[Any, Any, Any, Any]:
         truth = scoring.match_labels(_truth(data, file), classes)
         shares = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
-        cost = None
-        if hasattr(estimator, "mean_cost") and np.isin(truth, classes).all():
-            cost = (estimator.mean_cost(X, truth), len(truth))
-        return truth, estimator.predict(X), shares, cost
+        known = np.isin(truth, classes).all()
+        cost = scoring.mean_cost(estimator, X, truth) if known else None
+        return truth, estimator.predict(X), shares, None if cost is None else (cost, len(truth))
 
     pieces = list(piecewise(work, saved, file, **options, **reading))
     truth, said, shares, costs = zip(*pieces, strict=True)

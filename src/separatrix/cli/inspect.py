@@ -28,7 +28,7 @@ def inspect(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show what a model file holds: training, steps, weights, checksum.
+    """Show what a model file holds, and whether it is sound.
 
     Compares the checksum with the whole file; exit code 1 tells that it does not fit.
     """
