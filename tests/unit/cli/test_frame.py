@@ -129,9 +129,10 @@ def test_python_m_is_the_same_program(home):
 def test_advice_is_for_the_command_line(run, home, tmp_path):
     file = tmp_path / "table.txt"
     file.write_text("a b\nc d\n")
-    done = run("predict", home / "mail.sx", file)
+    done = run("predict", home / "people.sx", file)
     assert done.code == 1
     assert "give --input-format (one of conll, csv)" in done.err
+    file = tmp_path / "table.csv"
     file.write_bytes("label,message\nspam,caf\xe9 money\n".encode("latin-1"))
     assert "give --encoding" in run("predict", home / "mail.sx", file).err
     done = run("predict", home / "mail.sx", file, "--encoding", "latin-1")
