@@ -46,12 +46,18 @@ class Temperature:
 
     @classmethod
     def fit(cls, scores: FloatArray, codes: npt.NDArray[np.int64], weights: FloatArray) -> Self:
-        """The temperature of the highest likelihood."""
+        """The temperature of the highest likelihood.
+
+        Targets are drawn in from 0 and 1 as Platt (1999) does, by one part in n + 2: with scores
+        that make no mistake the temperature would be zero, and every probability 0 or 1.
+        """
         own = scores[np.arange(len(codes)), codes]
+        drawn = 1 / (float(weights.sum()) + 2)
+        target = (1 - drawn) * own + drawn * scores.mean(axis=1)
 
         def loss(log_rate: float) -> float:
             rate = np.exp(log_rate)
-            return float(weights @ (logsumexp(rate * scores, axis=1) - rate * own))
+            return float(weights @ (logsumexp(rate * scores, axis=1) - rate * target))
 
         # Convex in the rate, so that it falls and then rises in its logarithm too.
         found = minimize_scalar(

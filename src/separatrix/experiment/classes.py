@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Dataset
+from separatrix.experiment.explaining import explanations
 from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.rows import row_text
 from separatrix.experiment.weights import weights_part
@@ -28,6 +29,8 @@ __all__ = ["class_parts"]
 
 #: Mistakes that are shown.
 _SHOWN = 12
+#: Right and wrong predictions that are explained.
+_EXPLAINED = 2
 
 
 def class_parts(
@@ -68,8 +71,13 @@ def class_parts(
         parts.append(_calibration(plain, shares, X, y, classes, calibration))
     if cost is not None:
         parts.append(CostMatrix(names, names, cost))
-    weights = weights_part(plain, learner, inputs, test)
-    return (*parts, weights) if weights is not None else tuple(parts)
+    wrong = np.flatnonzero(said != y)[:_EXPLAINED]
+    right = np.flatnonzero(said == y)[: 2 * _EXPLAINED - len(wrong)]
+    optional = (
+        weights_part(plain, learner, inputs, test),
+        explanations(model, learner, inputs, test, said, np.concatenate([wrong, right])),
+    )
+    return (*parts, *(part for part in optional if part is not None))
 
 
 def _class_report(y: npt.NDArray[Any], said: npt.NDArray[Any]) -> ClassReport:

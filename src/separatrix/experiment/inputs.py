@@ -17,10 +17,12 @@ from separatrix.validation import is_sparse
 
 __all__ = ["Inputs"]
 
-#: Columns of whole numbers with such a name, all values different, are identifiers.
+#: Columns of whole numbers with such a name, at least half of them different, are identifiers.
 _IDENTIFIERS = {"id", "index", "row", "rowid", "row_id", "uid", "uuid", "key", ""}
 #: Rows from which on a column of distinct words counts as identifiers.
 _ENOUGH = 20
+#: A column with a value in less than this share of the rows is as good as empty.
+_PRESENT = 0.005
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Inputs:
     >>> data = read(b"id,color,size,class\n1,red,1.5,a\n2,blue,2,b\n3,red,7,a\n")
     >>> inputs = Inputs.of(data)
     >>> inputs.kind, inputs.columns, inputs.left_out
-    ('table', ('color', 'size'), (('id', 'every row has its own value'),))
+    ('table', ('color', 'size'), (('id', 'looks like an identifier'),))
     >>> inputs.take(data)["size"].tolist()
     [1.5, 2.0, 7.0]
     """
@@ -242,13 +244,16 @@ def _useless(name: str, values: npt.NDArray[Any], is_text: bool) -> str | None:
         distinct = len(np.unique(present))
     if len(present) == 0:
         return "is empty"
+    if len(present) < _PRESENT * len(values):
+        return "is nearly empty"
     if distinct == 1 and len(present) == len(values) and len(values) > 1:
         return "has one value only"
     alone = distinct == len(values) and not is_text
     if alone and values.dtype == object and len(values) >= _ENOUGH:
         return "every row has its own value"
-    if alone and values.dtype.kind in "iu" and name.strip().lower() in _IDENTIFIERS:
-        return "every row has its own value"
+    plain = name.strip().lower()
+    if values.dtype.kind in "iu" and (plain in _IDENTIFIERS or plain.endswith("_id")):
+        return "looks like an identifier" if 2 * distinct >= len(values) else None
     return None
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from separatrix.bayes import CostMatrix
 from separatrix.calibration import Calibrated
 from separatrix.errors import ParameterError
+from separatrix.explanation import see_through
 from separatrix.metrics import per_class_report
 
 __all__ = ["METRICS", "Metric", "distribution", "find_metric", "probabilities"]
@@ -77,11 +78,10 @@ def probabilities(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.flo
 
 def distribution(model: Any, X: Any) -> Any:
     """The predictive distributions (scipy, frozen) of a regression model for rows, or None."""
-    while hasattr(model, "steps"):
-        for _, step in model.steps[:-1]:
-            X = step.transform(X)
-        model = model.steps[-1][1]
-    return model.predictive(X) if hasattr(model, "predictive") else None
+    steps, learner = see_through(model)
+    for step in steps:
+        X = step.transform(X)
+    return learner.predictive(X) if hasattr(learner, "predictive") else None
 
 
 def _right(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

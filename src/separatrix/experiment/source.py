@@ -114,13 +114,15 @@ _USUAL = ("target", "label", "labels", "class", "y")
 
 
 def _guess_target(data: Dataset) -> Dataset:
-    """The only column beside the texts, if there is one that is not empty."""
+    """The only column beside the texts that has a value in every row, and not always the same."""
     if not isinstance(data.X, dict) or not data.text_names:
         return data
     others = [
         name
         for name, values in data.X.items()
-        if name not in data.text_names and any(v is not None and v == v for v in values)
+        if name not in data.text_names
+        and all(value is not None and value == value for value in values)
+        and len(set(values.tolist())) > 1
     ]
     return _with_target(data, others[0]) if len(others) == 1 else data
 

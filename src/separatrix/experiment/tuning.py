@@ -106,8 +106,10 @@ def describe(learner: Learner, value: float | None) -> str:
     return f"{learner.parameter} = {value:g}"
 
 
-def make(learner: Learner, random_state: int, n_jobs: int | None, **settings: Any) -> Any:
-    """Make an unfitted estimator of `learner`, seeded where it takes a seed."""
+def make(
+    learner: Learner, n_rows: int, random_state: int, n_jobs: int | None, **settings: Any
+) -> Any:
+    """Make an unfitted estimator of `learner` for so many rows, seeded where it takes a seed."""
     own = {} if learner.features else settings
     estimator = load(learner.target)(**dict(learner.params), **own)
     known = estimator.get_params()
@@ -119,7 +121,10 @@ def make(learner: Learner, random_state: int, n_jobs: int | None, **settings: An
         estimator.set_params(n_jobs=n_jobs)
     if not learner.features:
         return estimator
-    features = load(learner.features)(**dict(learner.feature_params), **settings)
+    before = dict(learner.feature_params)
+    if "n_components" in before:
+        before["n_components"] = min(before["n_components"], n_rows)
+    features = load(learner.features)(**before, **settings)
     return make_pipeline(features, estimator)
 
 
@@ -222,19 +227,21 @@ def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
 
 
 def _once(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
-    yield _Trial(None, make(learner, random_state, n_jobs).fit(rows.X, rows.y), 1, True)
+    yield _Trial(
+        None, make(learner, len(rows.y), random_state, n_jobs).fit(rows.X, rows.y), 1, True
+    )
 
 
 def _each(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
     for value in learner.grid:
-        estimator = make(learner, random_state, n_jobs, **{learner.parameter: value})
+        estimator = make(learner, len(rows.y), random_state, n_jobs, **{learner.parameter: value})
         yield _Trial(value, estimator.fit(rows.X, rows.y), 1, True)
 
 
 def _counts(
     learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
 ) -> Iterator[_Trial]:
-    counted = make(learner, random_state, n_jobs).fit(rows.X, rows.y)
+    counted = make(learner, len(rows.y), random_state, n_jobs).fit(rows.X, rows.y)
     for step, value in enumerate(learner.grid):
         # The counts are shared: another smoothing of them is estimated when it is asked for.
         estimator = copy.copy(counted).set_params(**{learner.parameter: value})
@@ -245,7 +252,9 @@ def _path(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -
     # Imported here so that a comparison of baselines alone needs no solver.
     from separatrix.linear import follow_path
 
-    for model in follow_path(make(learner, random_state, n_jobs), rows.X, rows.y, learner.grid):
+    for model in follow_path(
+        make(learner, len(rows.y), random_state, n_jobs), rows.X, rows.y, learner.grid
+    ):
         value = float(getattr(model, learner.parameter))
         yield _Trial(value, model, float(model.solution_.n_passes), True)
 
@@ -253,7 +262,7 @@ def _path(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -
 def _passes(
     learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
 ) -> Iterator[_Trial]:
-    estimator = make(learner, random_state, n_jobs)
+    estimator = make(learner, len(rows.y), random_state, n_jobs)
     classes = np.unique(rows.y)
     for value in learner.grid:
         estimator.partial_fit(rows.X, rows.y, classes=classes)
@@ -305,4 +314,4 @@ def refit(
             trials = _passes(learner, rows, random_state, n_jobs)
             return list(islice(trials, int(value)))[-1].estimator
         settings = {} if value is None else {learner.parameter: value}
-        return make(learner, random_state, n_jobs, **settings).fit(rows.X, rows.y)
+        return make(learner, len(rows.y), random_state, n_jobs, **settings).fit(rows.X, rows.y)

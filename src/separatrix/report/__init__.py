@@ -33,6 +33,7 @@ from separatrix.report.parts import (
     TrainingCurves,
     Weights,
 )
+from separatrix.report.rendering import render, write
 
 __all__ = [
     "Band",
@@ -69,4 +70,6 @@ __all__ = [
     "TrainingCurve",
     "TrainingCurves",
     "Weights",
+    "render",
+    "write",
 ]

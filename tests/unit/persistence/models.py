@@ -98,6 +98,13 @@ def _regressor(estimator: Any) -> Case:
     return Case(lambda: estimator.fit(X, X @ np.arange(6.0) + X[:, 0] ** 2), ask)
 
 
+def _constant(estimator: Any) -> Case:
+    return Case(
+        lambda: estimator.fit(X, X[:, 0]),
+        lambda model: [model.predict(X), model.predictive(X).logpdf(X[:, 0])],
+    )
+
+
 def _transformer(estimator: Any, data: Any = X, y: Any = None) -> Case:
     def ask(model: Any) -> list[Any]:
         return [model.transform(data), model.get_feature_names_out()]
@@ -211,11 +218,11 @@ CASES: dict[str, Case] = {
     "bayes_decision": _classifier(
         BayesDecision(LogisticRegression(), CostMatrix(1.0 - np.eye(3), reject=0.3))
     ),
-    "calibrated": _classifier(Calibrated(LinearSVM(), random_state=0)),
-    "calibrated_sigmoid": _classifier(Calibrated(LinearSVM(), "sigmoid", random_state=0)),
+    "calibrated": _classifier(Calibrated(LogisticRegression(), random_state=0)),
+    "calibrated_sigmoid": _classifier(Calibrated(LogisticRegression(), "sigmoid", random_state=0)),
     "calibrated_isotonic": _classifier(Calibrated(LogisticRegression(), "isotonic", random_state=0)),
-    "mean_value": _regressor(MeanValue()),
-    "median_value": _regressor(MedianValue()),
+    "mean_value": _constant(MeanValue()),
+    "median_value": _constant(MedianValue()),
     "bayes_regression": _regressor(BayesianLinearRegression()),
     "bayes_regression_conjugate": _regressor(
         BayesianLinearRegression(prior_covariance=np.eye(6), noise="conjugate", fit_intercept=False)

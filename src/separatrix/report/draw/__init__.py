@@ -1,0 +1,1 @@
+"""Drawings of the report: SVG as text, colors by the style sheet."""
