@@ -100,11 +100,10 @@ class Opened:
         name, encoding = self.options["columns"][0], self.options.get("encoding")
         with naming(self.origin.name):
             texts = (line.strip() for line in TextStream(self.origin.recode(encoding)))
-            filled = (text for at, text in enumerate(texts) if text and (at or text != name))
-            while block := list(islice(filled, n)):
-                yield Dataset(
-                    "text", objects(block), None, (name,), None, (name,), source=self.name
-                )
+            # Empty lines are texts too: predictions stay beside their lines.
+            rows = (text for at, text in enumerate(texts) if at or text != name)
+            while block := list(islice(rows, n)):
+                yield Dataset("text", objects(block), feature_names=(name,), text_names=(name,))
 
     def watch(self, told: Callable[[int], None], passes: int) -> float | None:
         """Have `told` called with the bytes that are read, where that can be done.
