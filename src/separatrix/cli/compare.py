@@ -172,7 +172,7 @@ def run_experiment(
     seconds = None if budget is None else parse_seconds(budget)
 
     def look(name: str) -> Any:
-        return read(name, target=target, text=text, **options)
+        return read(name, quiet=quiet, target=target, text=text, **options)
 
     data = look(source)
     from separatrix.errors import ParameterError

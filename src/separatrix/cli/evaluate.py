@@ -67,14 +67,14 @@ def _scores(
     saved: SavedModel, file: str, target: str | None, quiet: bool, reading: dict[str, Any]
 ) -> Any:
     import numpy as np
+    from sklearn.base import is_regressor
 
     from separatrix.cli import scoring
-    from separatrix.cli.regression import is_regression
     from separatrix.cli.streaming import piecewise
 
     estimator = saved.estimator
     options: dict[str, Any] = {"what": "Evaluating", "target": target or True, "quiet": quiet}
-    if is_regression(estimator):
+    if is_regressor(estimator):
         blocks = piecewise(
             lambda X, data: scoring.gather(estimator, X, _truth(data, file)),
             saved,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,7 +56,6 @@ def explain(
     row, one JSON object a line.
     """
     import json as encoder
-    import sys
 
     from separatrix.cli.model import open_model
     from separatrix.cli.tables import Table, plain, print_json
@@ -139,7 +139,7 @@ def _rows(
             saved,
             source,
             what="Explaining",
-            quiet=quiet,
+            quiet=quiet or sys.stdout.isatty(),
             **reading,
         )
         for X, n in blocks:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.bayes.comparison import AccuracyInterval, accuracy_interval
-from separatrix.cli.regression import predictive
 from separatrix.errors import DataError
+from separatrix.experiment.metric import distribution
 from separatrix.metrics import (
     ClassReport,
     confusion_matrix,
@@ -306,7 +306,7 @@ def gather(model: Any, X: Any, truth: npt.NDArray[Any]) -> QuantityPiece:
         raise DataError(f"the model predicts a quantity, but the first true value is {truth[0]!r}")
     y = truth.astype(np.float64)
     errors = np.asarray(model.predict(X), dtype=np.float64) - y
-    found = predictive(model, X)
+    found = distribution(model, X)
     if found is None:
         return QuantityPiece(y, errors, None, ())
     inside = []

@@ -199,9 +199,15 @@ def _texts_only(needs: Mapping[str, Any]) -> bool:
     return len(columns) == 1 and tuple(columns) == tuple(needs.get("text") or ())
 
 
-def read(source: str, **options: Any) -> Dataset:
-    """Read SOURCE whole; options as those of `open_source`."""
-    return open_source(source, **options).read()
+def read(source: str, *, quiet: bool = False, **options: Any) -> Dataset:
+    """Read SOURCE whole, under a bar unless `quiet`; options as those of `open_source`."""
+    from separatrix.cli.progress import Waiting
+
+    opened = open_source(source, **options)
+    bar = Waiting("Reading", quiet=quiet)
+    bar.expect(None if opened.format == "bundled" else opened.watch(bar.advance, passes=1))
+    with bar:
+        return opened.read()
 
 
 def _origin(source: str) -> Any:
