@@ -100,7 +100,7 @@ def compare(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare learners on a data set, test the best two, and keep the champion.
+    """Compare learners, test the best two, keep the champion.
 
     Rows are split into train, held-out and test. Every learner is tuned on held-out rows, the best
     two are fitted again on train and held-out rows, and the test set is opened once, for both.
@@ -172,7 +172,7 @@ def run_experiment(
     seconds = None if budget is None else parse_seconds(budget)
 
     def look(name: str) -> Any:
-        return read(name, target=target, text=text, **options)
+        return read(name, quiet=quiet, target=target, text=text, **options)
 
     data = look(source)
     from separatrix.errors import ParameterError
