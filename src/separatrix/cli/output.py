@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
+
+from separatrix.atomic import replacing
 
 if TYPE_CHECKING:
     from separatrix.experiment import Comparison, LeaderboardRow, Progress
@@ -154,19 +155,6 @@ def check_writable(path: Path) -> None:
 
 def write_json(path: Path, record: dict[str, Any]) -> None:
     """Write `record` to `path` in one step: readers see the old file or the new one."""
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(record, file, indent=2, allow_nan=False)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp makes the file private; give it the mode that open() would have given.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with replacing(path) as file:
+        text = json.dumps(record, indent=2, allow_nan=False)
+        file.write(f"{text}\n".encode())

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.atomic import replacing
 from separatrix.errors import MissingPackageError, NotSavableError
 from separatrix.linear import MIRA, LinearClassifier, LinearSVM, LogisticRegression, Perceptron
-from separatrix.persistence.atomic import replacing
 
 __all__ = ["save_onnx", "to_onnx", "to_sklearn"]
 
