@@ -11,7 +11,7 @@ use crate::batch::threads_for;
 use crate::count::check_classes;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length, zeros};
-use crate::gram::{CHUNK, add_products, mirror};
+use crate::gram::{CHUNK, add_products, mirror, pack_row};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, Task, dispatch, dispatch_packed};
@@ -111,10 +111,7 @@ impl<T: Packed> PackedTask<T> for Products<'_, T> {
                 for ((s, &x), &m) in scaled.iter_mut().zip(self.data.x.row(i)).zip(center) {
                     *s = root * (x - m);
                 }
-                for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                    let to = (p * CHUNK + r) * panel;
-                    packed[to..to + panel].copy_from_slice(part);
-                }
+                pack_row(&scaled, r, panel, &mut packed);
             }
             add_products::<T, V>(&packed, rows.len(), panels, &mut near);
             if (number + 1) % FLUSH == 0 || number + 1 == chunks {

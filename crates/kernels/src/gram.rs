@@ -60,14 +60,20 @@ impl<T: Packed> PackedTask<T> for Part<'_, T> {
                 if self.intercept {
                     scaled[d] = root;
                 }
-                for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                    let to = (p * CHUNK + r) * panel;
-                    packed[to..to + panel].copy_from_slice(part);
-                }
+                pack_row(&scaled, r, panel, &mut packed);
             }
             add_products::<T, V>(&packed, weights.len(), panels, &mut out);
         }
         Ok(out)
+    }
+}
+
+/// Put `row`, whole panels, at place `r` of the `CHUNK` rows that are packed panel by panel.
+#[inline(always)]
+pub(crate) fn pack_row<T: Copy>(row: &[T], r: usize, panel: usize, packed: &mut [T]) {
+    for (p, part) in row.chunks_exact(panel).enumerate() {
+        let to = (p * CHUNK + r) * panel;
+        packed[to..to + panel].copy_from_slice(part);
     }
 }
 

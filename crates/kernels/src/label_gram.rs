@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length};
-use crate::gram::{CHUNK, add_products};
+use crate::gram::{CHUNK, add_products, pack_row};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
@@ -68,10 +68,7 @@ impl<T: Real> PackedTask<f64> for Pairs<'_, T> {
                 if self.intercept {
                     scaled[d] = root;
                 }
-                for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                    let to = (p * CHUNK + filled) * panel;
-                    packed[to..to + panel].copy_from_slice(part);
-                }
+                pack_row(&scaled, filled, panel, &mut packed);
                 filled += 1;
                 if filled == CHUNK {
                     self.stop.check()?;

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length};
-use crate::gram::{CHUNK, add_products, mirror};
+use crate::gram::{CHUNK, add_products, mirror, pack_row};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
@@ -54,10 +54,7 @@ impl<T: Real> PackedTask<f64> for Part<'_, T> {
                 }
                 scaled[d] = root * (self.y[i] - shift_y);
                 scaled[d + 1] = root;
-                for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                    let to = (p * CHUNK + i - first) * panel;
-                    packed[to..to + panel].copy_from_slice(part);
-                }
+                pack_row(&scaled, i - first, panel, &mut packed);
             }
             add_products::<f64, V>(&packed, last - first, panels, &mut out);
         }
