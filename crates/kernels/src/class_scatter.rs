@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::batch::threads_for;
 use crate::count::check_classes;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length, zeros};
+use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::gram::{CHUNK, add_products, mirror, pack_row};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
@@ -143,9 +143,7 @@ pub fn class_scatter<T: Packed>(
     }
     if let Some(weights) = weights {
         check_length("weights", weights.len(), n)?;
-        if weights.iter().any(|w| !(*w >= 0.0 && w.is_finite())) {
-            return Err(KernelError::Argument("weights must be finite and not negative".into()));
-        }
+        check_not_negative("weights", weights)?;
     }
     let groups = if pooled { 1 } else { n_classes };
     zeros::<f64>(groups.saturating_mul(d).saturating_mul(d))?; // fail in words where there is no memory

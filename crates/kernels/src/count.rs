@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::error::{KernelError, check_length, zeros};
+use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
@@ -263,9 +263,7 @@ pub fn count<T: Real, X: Countable<T>>(
     }
     if let Some(weights) = weights {
         check_length("weights", weights.len(), n)?;
-        if weights.iter().any(|w| !(*w >= 0.0 && w.is_finite())) {
-            return Err(KernelError::Argument("weights must be finite and not negative".into()));
-        }
+        check_not_negative("weights", weights)?;
     }
     if X::SPARSE && plan.has(Kind::Bernoulli) && plan.threshold < 0.0 {
         return Err(KernelError::Argument(

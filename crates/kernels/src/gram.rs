@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::batch::threads_for;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, check_not_negative};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, dispatch_packed};
@@ -154,9 +154,7 @@ pub fn gram<T: Packed>(
     if let Some(row) = rows.and_then(|rows| rows.iter().find(outside)) {
         return Err(KernelError::Argument(format!("row {row} is outside 0..{}", x.n_rows())));
     }
-    if weights.iter().any(|c| !(*c >= T::ZERO && c.is_finite())) {
-        return Err(KernelError::Argument("weights must be finite and not negative".into()));
-    }
+    check_not_negative("weights", weights)?;
     let size = x.n_cols() + usize::from(intercept);
     let per = n.div_ceil(MAX_TASKS).max(CHUNK).next_multiple_of(CHUNK);
     let task = |t: usize| {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::batch::threads_for;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, check_not_negative};
 use crate::gram::{CHUNK, add_products, pack_row};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
@@ -119,9 +119,7 @@ pub fn label_gram<T: Real>(
     if kept > n_labels {
         return Err(KernelError::Argument(format!("{kept} labels are kept of {n_labels}")));
     }
-    if weights.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
-        return Err(KernelError::Argument("weights must be finite and not negative".into()));
-    }
+    check_not_negative("weights", weights)?;
     let mut used = 0;
     let mut totals = Vec::with_capacity(n);
     for weights in weights.chunks_exact(n_labels.max(1)) {

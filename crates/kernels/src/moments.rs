@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::batch::threads_for;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, check_not_negative};
 use crate::gram::{CHUNK, add_products, mirror, pack_row};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
@@ -78,9 +78,7 @@ pub fn moments<T: Real>(
     check_length("shift", shift.len(), size - 1)?;
     if let Some(weights) = weights {
         check_length("weights", weights.len(), n)?;
-        if weights.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
-            return Err(KernelError::Argument("weights must be finite and not negative".into()));
-        }
+        check_not_negative("weights", weights)?;
     }
     let per = n.div_ceil(MAX_TASKS).max(CHUNK).next_multiple_of(CHUNK);
     let task = |t: usize| {
