@@ -8,9 +8,9 @@
 use rayon::prelude::*;
 
 use crate::batch::threads_for;
-use crate::count::check_classes;
+use crate::count::check_labels;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length, check_not_negative, zeros};
+use crate::error::{KernelError, zeros};
 use crate::gram::{CHUNK, add_products, mirror, pack_row};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
@@ -136,15 +136,7 @@ pub fn class_scatter<T: Packed>(
     stop: &Interrupt,
 ) -> Result<Scatter, KernelError> {
     let (n, d) = (x.n_rows(), x.n_cols());
-    check_classes(n_classes)?;
-    check_length("targets", targets.len(), n)?;
-    if let Some(i) = targets.iter().position(|&t| usize::try_from(t).map_or(true, |t| t >= n_classes)) {
-        return Err(KernelError::Argument(format!("target {} in row {i} is no class", targets[i])));
-    }
-    if let Some(weights) = weights {
-        check_length("weights", weights.len(), n)?;
-        check_not_negative("weights", weights)?;
-    }
+    check_labels(targets, weights, n, n_classes)?;
     let groups = if pooled { 1 } else { n_classes };
     zeros::<f64>(groups.saturating_mul(d).saturating_mul(d))?; // fail in words where there is no memory
     let data = Labeled { x, targets, weights };
