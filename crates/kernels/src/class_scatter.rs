@@ -11,7 +11,7 @@ use crate::batch::threads_for;
 use crate::count::check_labels;
 use crate::dense::Dense;
 use crate::error::{KernelError, zeros};
-use crate::gram::{CHUNK, add_products, mirror, pack_row};
+use crate::gram::{CHUNK, add_parts, add_products, pack_row};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, Task, dispatch, dispatch_packed};
@@ -212,15 +212,7 @@ fn products<T: Packed>(
     } else {
         with_threads(n_threads, || rows.par_chunks(per).map(task).collect::<Result<_, KernelError>>())?
     };
-    let width = parts.first().map_or(0, |part| part.len().isqrt());
-    for (i, row) in out.chunks_exact_mut(d).enumerate() {
-        for part in &parts {
-            for (o, p) in row[i..].iter_mut().zip(&part[i * width + i..]) {
-                *o += p;
-            }
-        }
-    }
-    mirror(out, d);
+    add_parts(&parts, out, d);
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length, check_not_negative};
-use crate::gram::{CHUNK, add_products, pack_row};
+use crate::gram::{CHUNK, add_products, check_rows, pack_row};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
@@ -112,10 +112,7 @@ pub fn label_gram<T: Real>(
 ) -> Result<Vec<f64>, KernelError> {
     let n = rows.map_or(x.n_rows(), <[i64]>::len);
     check_length("weights", weights.len(), n * n_labels)?;
-    let outside = |row: &&i64| usize::try_from(**row).map_or(true, |row| row >= x.n_rows());
-    if let Some(row) = rows.and_then(|rows| rows.iter().find(outside)) {
-        return Err(KernelError::Argument(format!("row {row} is outside 0..{}", x.n_rows())));
-    }
+    check_rows(rows, x.n_rows())?;
     if kept > n_labels {
         return Err(KernelError::Argument(format!("{kept} labels are kept of {n_labels}")));
     }

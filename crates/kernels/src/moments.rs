@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length, check_not_negative};
-use crate::gram::{CHUNK, add_products, mirror, pack_row};
+use crate::gram::{CHUNK, add_parts, add_products, pack_row};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
@@ -92,15 +92,7 @@ pub fn moments<T: Real>(
         with_threads(n_threads, || (0..tasks).into_par_iter().map(task).collect::<Result<_, KernelError>>())?
     };
     let mut out = vec![0.0; size * size];
-    let width = parts.first().map_or(0, |p| p.len().isqrt());
-    for i in 0..size {
-        for part in &parts {
-            for (o, &p) in out[i * size + i..(i + 1) * size].iter_mut().zip(&part[i * width + i..]) {
-                *o += p;
-            }
-        }
-    }
-    mirror(&mut out, size);
+    add_parts(&parts, &mut out, size);
     Ok(out)
 }
 
