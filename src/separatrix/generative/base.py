@@ -52,6 +52,19 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Joint log-likelihoods of shape (n, K)."""
         raise NotImplementedError
 
+    def _scores(self, X: Any) -> FloatArray:
+        """The same up to a term that all classes share, where that is cheaper."""
+        return self._joint(X)
+
+    def _log_posterior(self, X: Any) -> FloatArray:
+        """log P(y | x), of shape (n, K)."""
+        return normalized(self._scores(X))
+
+    def _winners(self, X: Any) -> npt.NDArray[np.intp]:
+        """Numbers of the most probable classes."""
+        winners: npt.NDArray[np.intp] = self._scores(X).argmax(axis=1)
+        return winners
+
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """log P(x, y), of shape (n, K): the first of the three steps of inference.
 
@@ -80,7 +93,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n, K)
             Log-probabilities, columns in the order of `classes_`.
         """
-        return normalized(self._joint(X))
+        return self._log_posterior(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(y | x), of shape (n, K).
@@ -111,7 +124,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n,)
             Labels.
         """
-        winners = self._joint(X).argmax(axis=1)
+        winners = self._winners(X)  # says in words where there are no classes yet
         labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
 
