@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 from separatrix.errors import DataError, ParameterError
 
 __all__ = [
+    "canonical",
     "check_choice",
     "check_cost",
     "check_frame",
@@ -247,3 +248,21 @@ def check_cost(cost: Any, n_classes: int) -> npt.NDArray[np.float64] | None:
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array."""
     return bool(sp.issparse(X))
+
+
+def canonical(X: Any) -> Any:
+    """A copy of sparse X with sorted rows that name no column twice; dense X as it is.
+
+    What a flag of X says of its order is not believed: a copy looks for itself.
+
+    Examples
+    --------
+    >>> X = sp.csr_array(([1.0, 2.0, 3.0], [2, 0, 2], [0, 3]), shape=(1, 3))
+    >>> canonical(X).data, X.nnz
+    (array([2., 4.]), 3)
+    """
+    if not is_sparse(X):
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
