@@ -20,12 +20,14 @@ __all__ = [
     "check_choice",
     "check_cost",
     "check_frame",
+    "check_given",
     "check_positive",
     "check_weights",
     "encode_known_labels",
     "encode_labels",
     "is_sparse",
     "name_column",
+    "named_classes",
     "number_of_threads",
     "seed_from",
     "validate_X",
@@ -167,6 +169,28 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     if len(classes) == 2:
         return classes, (y == classes[1]).astype(np.int64)
     return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)
+
+
+def check_given(estimator: Any, y: Any) -> None:
+    """Raise DataError when there is no target, in the words that scikit-learn asks for."""
+    if y is None:
+        raise DataError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, "
+            "but the target y is None."
+        )
+
+
+def named_classes(classes: Any, before: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    """The classes that partial_fit was given, sorted: two or more, and those of the last call."""
+    named: npt.NDArray[Any] = np.unique(classes)
+    if len(named) < 2:
+        raise DataError("classes must name at least two classes")
+    if before is not None and not np.array_equal(named, before):
+        raise DataError(
+            f"classes={named.tolist()} is not the same as on the last call, {before.tolist()}; "
+            "fit a new estimator to change them"
+        )
+    return named
 
 
 def encode_known_labels(y: Any, n_rows: int, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
