@@ -21,4 +21,6 @@ with tempfile.TemporaryDirectory() as folder:
     result.save(model)
     page = result.to_html(Path(folder, "digits.html"))
     again = separatrix.load(model)
-    print(f"\nA report of {len(page) // 1024} kB; the loaded model says {again.predict(digits.data[:5])}")
+    print(
+        f"\nA report of {len(page) // 1024} kB; the loaded model says {again.predict(digits.data[:5])}"
+    )
