@@ -29,7 +29,7 @@ from separatrix.experiment.metric import Metric, find_metric
 from separatrix.experiment.preparation import describe_preparation, make_preparation
 from separatrix.experiment.result import LeaderboardRow, Result
 from separatrix.experiment.source import as_dataset, fingerprint
-from separatrix.experiment.split import Given, SealedTest, Split, Stratified
+from separatrix.experiment.split import Given, SealedTest, Split, Stratified, check_shares
 from separatrix.experiment.task import Task, find_task
 from separatrix.experiment.testing import Finalist, open_test
 from separatrix.experiment.tuning import Rows, Tuned, describe, refit, tune
@@ -152,7 +152,7 @@ class Experiment:
         check_choice("calibration", calibration, CALIBRATIONS)
         self.data, self.target = data, target
         self.learners, self.metric = learners, metric
-        self.split = split if hasattr(split, "rows") else Stratified(tuple(split))
+        self.split = split if hasattr(split, "rows") else Stratified(check_shares(split))
         self.budget, self.cost, self.task = budget, cost, task
         self.drop, self.previous, self.calibration = tuple(drop), previous, calibration
         self.champion = champion
@@ -261,7 +261,7 @@ class Experiment:
     def _split(self, data: Dataset, task: Task) -> Split:
         """Datasets of the three parts; the test rows are sealed."""
         generator = np.random.default_rng(self.random_state)
-        rows = self.split.rows(data, generator)
+        rows = self.split.rows(data, generator, quantity=task.is_regression)
         if not isinstance(self.split, Given):
             for part, found in zip(("train", "held-out", "test"), rows, strict=True):
                 if len(found) == 0:
