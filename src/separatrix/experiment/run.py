@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from separatrix.bayes import BayesDecision
 from separatrix.data import Dataset
 from separatrix.errors import DataError, ParameterError, SeparatrixError
-from separatrix.experiment.calibrating import calibrate
+from separatrix.experiment.calibrating import N_FOLDS, calibrate, check_folds
 from separatrix.experiment.clock import Clock
 from separatrix.experiment.costs import read_costs
 from separatrix.experiment.curves import learning_curves, training_curves
@@ -107,7 +108,8 @@ class Experiment:
     previous : estimator, optional
         A fitted model that takes raw rows, as a strong baseline.
     calibration : {"auto", "none", "temperature", "sigmoid", "isotonic"}
-        How the champion's probabilities are calibrated.
+        How the champion's probabilities are calibrated. Where it has none and `cost` needs them,
+        "none" stands for "temperature".
     random_state : int, default=0
         Seed of the split and the learners.
     n_jobs : int, optional
@@ -178,11 +180,10 @@ class Experiment:
         tell(Progress(stage="looking at the data"))
         data = as_dataset(self.data, self.target)
         task = find_task(data, self.task)
-        inputs = Inputs.of(_without(data, self.split.column), self.drop)
-        parts = self._split(data, task)
-        cost = self._cost(np.unique(data.y)) if not task.is_regression else None
+        cost = self._cost(data, task)
         metric = find_metric(self.metric, task.is_regression, cost)
         name, mark, n_rows = self.name or data.source, fingerprint(data), len(data)
+        parts, inputs = self._split(data, task)
         described = profile(data, inputs, task)
         # From here on nothing but the seal can reach the test rows.
         del data
@@ -190,6 +191,9 @@ class Experiment:
         tell(Progress(stage="preparing the features"))
         raw = Rows(inputs.take(parts.train), parts.train.y)
         raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
+        everything = _join(raw, raw_held_out)
+        if self.calibration == "isotonic" and not task.is_regression:
+            check_folds(everything.y)
         preparation = make_preparation(inputs, raw.X, raw.y, n_jobs=self.n_jobs)
         train = Rows(preparation.transform(raw.X), raw.y)
         held_out = Rows(preparation.transform(raw_held_out.X), raw_held_out.y)
@@ -201,12 +205,11 @@ class Experiment:
             rows.append(_previous_row(self.previous, raw_held_out, metric))
         # Stable: ties keep the order of the registry.
         leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
-        chosen = _finalists(leaderboard, self.champion)
+        chosen = _finalists(leaderboard, self.champion, notes)
         if chosen[0] is not leaderboard[0]:
             notes += (f"{leaderboard[0].learner} does better on the held-out rows.",)
 
         tell(Progress(stage="fitting the best again"))
-        everything = _join(raw, raw_held_out)
         prepared = make_preparation(inputs, everything.X, everything.y, n_jobs=self.n_jobs)
         all_rows = Rows(prepared.transform(everything.X), everything.y)
         by_name = {one.learner.name: one for one in tuned}
@@ -225,7 +228,10 @@ class Experiment:
         pictures: list[Part] = [training_curves(tuned, leaderboard)]
         if champion is not None and clock.spare(2 * champion.seconds / max(1, len(champion.curve))):
             pictures.append(
-                learning_curves(champion, train, held_out, metric, self.random_state, self.n_jobs)
+                learning_curves(
+                    champion, train, held_out, metric, self.random_state, self.n_jobs,
+                    clock.for_refit(1),
+                )  # fmt: skip
             )
 
         tell(Progress(stage="testing"))
@@ -258,30 +264,46 @@ class Experiment:
             command=self.command,
         )
 
-    def _split(self, data: Dataset, task: Task) -> Split:
-        """Datasets of the three parts; the test rows are sealed."""
+    def _split(self, data: Dataset, task: Task) -> tuple[Split, Inputs]:
+        """Data sets of the three parts, the test rows sealed, and what of them is learned from."""
         generator = np.random.default_rng(self.random_state)
         rows = self.split.rows(data, generator, quantity=task.is_regression)
-        if not isinstance(self.split, Given):
-            for part, found in zip(("train", "held-out", "test"), rows, strict=True):
-                if len(found) == 0:
-                    raise DataError(f"{len(data)} rows are too few: no {part} rows are left.")
-            train, held_out, test = (data.take(part) for part in rows)
-            return Split(train, held_out, SealedTest(test))
-        options = {} if data.target_name is None else {"target": data.target_name}
-        test = as_dataset(self.split.test, **options)
-        train = data.take(rows[0])
-        if self.split.held_out is None:
-            held_out = data.take(rows[1])
-        else:
-            held_out = as_dataset(self.split.held_out, **options)
-        for part, found in (("held-out", held_out), ("test", test)):
-            _check_part(part, found, data, task)
-        return Split(train, held_out, SealedTest(test))
+        train, held_out, test = (data.take(part) for part in rows)
+        # The train rows alone decide which columns are of use.
+        inputs = Inputs.of(_without(train, self.split.column), self.drop)
+        if isinstance(self.split, Given):
+            test = _further(self.split.test, inputs)
+            if self.split.held_out is not None:
+                held_out = _further(self.split.held_out, inputs)
+        for part, found in (("train", train), ("held-out", held_out), ("test", test)):
+            if len(found) == 0:
+                raise DataError(f"{len(data)} rows are too few: no {part} rows are left.")
+            self._check_part(part, found, train, inputs, task)
+        return Split(train, held_out, SealedTest(test)), inputs
 
-    def _cost(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    def _check_part(
+        self, part: str, found: Dataset, train: Dataset, inputs: Inputs, task: Task
+    ) -> None:
+        """Complain now rather than after the search."""
+        where = f"{found.source or 'the data'}: "
+        if found.y is None:
+            raise DataError(f"{where}the {part} rows need the target {train.target_name!r}")
+        inputs.take(found)
+        if task.is_regression and found.y.dtype.kind not in "fiu":
+            raise DataError(f"{where}the target of the {part} rows holds {found.y[0]!r}, no number")
+        strange = [] if task.is_regression else np.setdiff1d(found.y, train.y)
+        if len(strange):
+            raise DataError(
+                f"{where}class {strange[0]!r} is among the {part} rows, but not among the train "
+                f"rows ({self.split.describe()}); leave it out, or split in another way"
+            )
+
+    def _cost(self, data: Dataset, task: Task) -> npt.NDArray[np.float64] | None:
         if self.cost is None:
             return None
+        if task.is_regression:
+            raise ParameterError(f"costs are for classes, but this is a regression: {task.reason}")
+        classes = np.unique(data.y)
         if isinstance(self.cost, np.ndarray | list | tuple):
             return check_cost(np.asarray(self.cost), len(classes))
         return read_costs(self.cost, classes)
@@ -297,6 +319,7 @@ class Experiment:
     ) -> tuple[list[Tuned], tuple[str, ...]]:
         tuned: list[Tuned] = []
         notes: list[str] = []
+        failed: Exception | None = None
         for number, learner in enumerate(lines):
             seconds = clock.for_search(len(lines) - number)
             if seconds == 0 and not learner.baseline:
@@ -321,6 +344,7 @@ class Experiment:
             except (SeparatrixError, ValueError) as error:
                 if self.learners != "auto" or learner.baseline:
                     raise
+                failed = error
                 notes.append(f"{learner.name} cannot learn from these rows: {error}")
                 continue
             tuned.append(one)
@@ -328,6 +352,8 @@ class Experiment:
                 notes.append(f"{learner.name} tried {len(one.curve)} settings before time was up.")
             row = _row(one)
             tell(Progress(learner.name, step, n_steps, row.setting, row.held_out, row))
+        if failed is not None and all(one.learner.baseline for one in tuned):
+            raise failed
         return tuned, tuple(notes)
 
     def _finish(
@@ -343,10 +369,13 @@ class Experiment:
     ) -> Finalist:
         """Calibrate on the held-out rows, fit on all rows, and put the raw input before it."""
 
+        method = self.calibration
+        n_fits = 1 + (one.estimator is None) + (N_FOLDS if method == "isotonic" else 0)
+
         def fit(rows: Rows) -> Any:
             return refit(
                 one.learner, one.value, rows, random_state=self.random_state,
-                n_jobs=self.n_jobs, seconds=seconds,
+                n_jobs=self.n_jobs, seconds=seconds / n_fits,
             )  # fmt: skip
 
         start = time.perf_counter()
@@ -355,7 +384,9 @@ class Experiment:
         final, words = plain, ""
         if one.learner.tasks != ("regression",) and not one.learner.baseline:
             fitted = one.estimator if one.estimator is not None else fit(train)
-            found, words = calibrate(fitted, held_out, self.calibration, fit, everything)
+            if cost is not None and method == "none" and not hasattr(plain, "predict_proba"):
+                method = "temperature"  # without probabilities there is no expected cost
+            found, words = calibrate(fitted, held_out, method, fit, everything)
             final = plain if found is None else found.carried_over(plain)
         if cost is not None:
             decision = BayesDecision(FrozenEstimator(final), cost).fit(everything.X, everything.y)
@@ -379,14 +410,11 @@ def _without(data: Dataset, column: str | None) -> Dataset:
     return replace(data, X=kept, feature_names=tuple(kept), text_names=texts)
 
 
-def _check_part(part: str, found: Dataset, data: Dataset, task: Task) -> None:
-    where = found.source or f"the {part} rows"
-    if found.y is None:
-        raise DataError(f"{where}: the target {data.target_name!r} is missing")
-    if not task.is_regression:
-        strange = np.setdiff1d(found.y, data.y)
-        if len(strange):
-            raise DataError(f"{where}: class {strange[0]!r} is not among the training rows")
+def _further(source: Any, inputs: Inputs) -> Dataset:
+    """Rows from elsewhere; a file is read as the training rows were."""
+    if isinstance(source, str | os.PathLike):
+        return inputs.read(source, target=True)
+    return as_dataset(source, "auto" if inputs.target is None else inputs.target)
 
 
 def _row(one: Tuned) -> LeaderboardRow:
@@ -417,12 +445,13 @@ def _previous_row(model: Any, held_out: Rows, metric: Metric) -> LeaderboardRow:
 
 
 def _finalists(
-    leaderboard: tuple[LeaderboardRow, ...], wanted: str | None
+    leaderboard: tuple[LeaderboardRow, ...], wanted: str | None, notes: Sequence[str]
 ) -> tuple[LeaderboardRow, ...]:
     """Champion and runner-up; a baseline is a runner-up only if nothing else is there."""
     front = [row for row in leaderboard if wanted in (None, row.learner)]
     if not front:
-        raise ParameterError(f"{wanted or 'every learner'} was left out; see the notes")
+        reasons = [note for note in notes if note.startswith(f"{wanted} ")]
+        raise ParameterError(*reasons or [f"champion={wanted!r} is not among the learners"])
     champion = front[0]
     others = [row for row in leaderboard if row is not champion]
     rest = [row for row in others if not row.baseline] or others
