@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 from separatrix.bayes import BayesDecision
 from separatrix.data import Dataset
-from separatrix.errors import DataError, ParameterError, SeparatrixError
+from separatrix.errors import ParameterError, SeparatrixError
 from separatrix.experiment.calibrating import N_FOLDS, calibrate, check_folds
 from separatrix.experiment.clock import Clock
 from separatrix.experiment.costs import read_costs
@@ -27,15 +25,17 @@ from separatrix.experiment.entrants import Wanted, entrants
 from separatrix.experiment.findings import findings, profile
 from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.metric import Metric, find_metric
+from separatrix.experiment.parting import make_parts
 from separatrix.experiment.preparation import describe_preparation, make_preparation
+from separatrix.experiment.ranking import efforts_of, finalists_of, row_of, row_of_previous
 from separatrix.experiment.result import LeaderboardRow, Result
 from separatrix.experiment.source import as_dataset, fingerprint
-from separatrix.experiment.split import Given, SealedTest, Split, Stratified, check_shares
+from separatrix.experiment.split import Stratified, check_shares
 from separatrix.experiment.task import Task, find_task
 from separatrix.experiment.testing import Finalist, open_test
-from separatrix.experiment.tuning import Rows, Tuned, describe, refit, tune
+from separatrix.experiment.tuning import Rows, Tuned, refit, tune
 from separatrix.registry import Learner
-from separatrix.report.parts import Effort, Efforts, Part
+from separatrix.report.parts import Part
 from separatrix.validation import check_choice, check_cost
 
 __all__ = ["Experiment", "Progress"]
@@ -183,7 +183,7 @@ class Experiment:
         cost = self._cost(data, task)
         metric = find_metric(self.metric, task.is_regression, cost)
         name, mark, n_rows = self.name or data.source, fingerprint(data), len(data)
-        parts, inputs = self._split(data, task)
+        parts, inputs = make_parts(data, self.split, task, self.drop, self.random_state)
         described = profile(data, inputs, task)
         # From here on nothing but the seal can reach the test rows.
         del data
@@ -200,12 +200,12 @@ class Experiment:
 
         lines = entrants(self.learners, task, train.X.shape[1])
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
-        rows = [_row(one) for one in tuned]
+        rows = [row_of(one) for one in tuned]
         if self.previous is not None:
-            rows.append(_previous_row(self.previous, raw_held_out, metric))
+            rows.append(row_of_previous(self.previous, raw_held_out, metric))
         # Stable: ties keep the order of the registry.
         leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
-        chosen = _finalists(leaderboard, self.champion, notes)
+        chosen = finalists_of(leaderboard, self.champion, notes)
         if chosen[0] is not leaderboard[0]:
             notes += (f"{leaderboard[0].learner} does better on the held-out rows.",)
 
@@ -227,18 +227,17 @@ class Experiment:
         champion = by_name.get(chosen[0].learner)
         pictures: list[Part] = [training_curves(tuned, leaderboard)]
         if champion is not None and clock.spare(2 * champion.seconds / max(1, len(champion.curve))):
-            pictures.append(
-                learning_curves(
-                    champion, train, held_out, metric, self.random_state, self.n_jobs,
-                    clock.for_refit(1),
-                )  # fmt: skip
-            )
+            curve = learning_curves(
+                champion, train, held_out, metric, self.random_state, self.n_jobs,
+                clock.for_refit(1),
+            )  # fmt: skip
+            pictures.append(curve)
 
         tell(Progress(stage="testing"))
         test = parts.test.open(" and ".join(repr(row.learner) for row in chosen))
         opened = open_test(finalists, inputs, test, task, metric, cost)
         found = findings(inputs, raw, raw_held_out, Rows(inputs.take(test), test.y), task)
-        efforts = _efforts(leaderboard, finalists, opened.microseconds, clock.budget, metric)
+        efforts = efforts_of(leaderboard, finalists, opened.microseconds, clock.budget, metric)
         sizes = {"train": len(train.y), "held-out": len(held_out.y), "test": len(test.y)}
         sizes["features"] = int(all_rows.X.shape[1])
         if not task.is_regression:
@@ -263,40 +262,6 @@ class Experiment:
             model=finalists[0].model,
             command=self.command,
         )
-
-    def _split(self, data: Dataset, task: Task) -> tuple[Split, Inputs]:
-        """Data sets of the three parts, the test rows sealed, and what of them is learned from."""
-        generator = np.random.default_rng(self.random_state)
-        rows = self.split.rows(data, generator, quantity=task.is_regression)
-        train, held_out, test = (data.take(part) for part in rows)
-        # The train rows alone decide which columns are of use.
-        inputs = Inputs.of(_without(train, self.split.column), self.drop)
-        if isinstance(self.split, Given):
-            test = _further(self.split.test, inputs)
-            if self.split.held_out is not None:
-                held_out = _further(self.split.held_out, inputs)
-        for part, found in (("train", train), ("held-out", held_out), ("test", test)):
-            if len(found) == 0:
-                raise DataError(f"{len(data)} rows are too few: no {part} rows are left.")
-            self._check_part(part, found, train, inputs, task)
-        return Split(train, held_out, SealedTest(test)), inputs
-
-    def _check_part(
-        self, part: str, found: Dataset, train: Dataset, inputs: Inputs, task: Task
-    ) -> None:
-        """Complain now rather than after the search."""
-        where = f"{found.source or 'the data'}: "
-        if found.y is None:
-            raise DataError(f"{where}the {part} rows need the target {train.target_name!r}")
-        inputs.take(found)
-        if task.is_regression and found.y.dtype.kind not in "fiu":
-            raise DataError(f"{where}the target of the {part} rows holds {found.y[0]!r}, no number")
-        strange = [] if task.is_regression else np.setdiff1d(found.y, train.y)
-        if len(strange):
-            raise DataError(
-                f"{where}class {strange[0]!r} is among the {part} rows, but not among the train "
-                f"rows ({self.split.describe()}); leave it out, or split in another way"
-            )
 
     def _cost(self, data: Dataset, task: Task) -> npt.NDArray[np.float64] | None:
         if self.cost is None:
@@ -350,7 +315,7 @@ class Experiment:
             tuned.append(one)
             if not one.complete:
                 notes.append(f"{learner.name} tried {len(one.curve)} settings before time was up.")
-            row = _row(one)
+            row = row_of(one)
             tell(Progress(learner.name, step, n_steps, row.setting, row.held_out, row))
         if failed is not None and all(one.learner.baseline for one in tuned):
             raise failed
@@ -368,7 +333,6 @@ class Experiment:
         seconds: float,
     ) -> Finalist:
         """Calibrate on the held-out rows, fit on all rows, and put the raw input before it."""
-
         method = self.calibration
         n_fits = 1 + (one.estimator is None) + (N_FOLDS if method == "isotonic" else 0)
 
@@ -401,63 +365,6 @@ class Experiment:
         )
 
 
-def _without(data: Dataset, column: str | None) -> Dataset:
-    """The data without the column that decided the split."""
-    if column is None or not isinstance(data.X, dict):
-        return data
-    kept = {name: values for name, values in data.X.items() if name != column}
-    texts = tuple(name for name in data.text_names if name != column)
-    return replace(data, X=kept, feature_names=tuple(kept), text_names=texts)
-
-
-def _further(source: Any, inputs: Inputs) -> Dataset:
-    """Rows from elsewhere; a file is read as the training rows were."""
-    if isinstance(source, str | os.PathLike):
-        return inputs.read(source, target=True)
-    return as_dataset(source, "auto" if inputs.target is None else inputs.target)
-
-
-def _row(one: Tuned) -> LeaderboardRow:
-    return LeaderboardRow(
-        learner=one.learner.name,
-        setting=describe(one.learner, one.value),
-        value=one.value,
-        held_out=one.held_out,
-        seconds=one.seconds,
-        passes=one.passes,
-        gap=one.gap,
-        solver=one.solver,
-        converged=one.converged,
-        baseline=one.learner.baseline,
-        n_settings=max(1, len(one.curve)),
-        note="" if one.complete else "stopped by the budget",
-    )
-
-
-def _previous_row(model: Any, held_out: Rows, metric: Metric) -> LeaderboardRow:
-    start = time.perf_counter()
-    score = metric(model, held_out.X, held_out.y)
-    seconds = time.perf_counter() - start
-    return LeaderboardRow(
-        "previous_model", "-", None, score, seconds, 0, math.nan, "given", True, True,
-        note="may have seen these rows in its training",
-    )  # fmt: skip
-
-
-def _finalists(
-    leaderboard: tuple[LeaderboardRow, ...], wanted: str | None, notes: Sequence[str]
-) -> tuple[LeaderboardRow, ...]:
-    """Champion and runner-up; a baseline is a runner-up only if nothing else is there."""
-    front = [row for row in leaderboard if wanted in (None, row.learner)]
-    if not front:
-        reasons = [note for note in notes if note.startswith(f"{wanted} ")]
-        raise ParameterError(*reasons or [f"champion={wanted!r} is not among the learners"])
-    champion = front[0]
-    others = [row for row in leaderboard if row is not champion]
-    rest = [row for row in others if not row.baseline] or others
-    return (champion, *rest[:1])
-
-
 def _left_out(inputs: Inputs) -> tuple[str, ...]:
     if not inputs.left_out:
         return ()
@@ -474,29 +381,3 @@ def _join(first: Rows, second: Rows) -> Rows:
         blocks: Any = [first.X, second.X]
         return Rows(sp.vstack(blocks, format="csr"), y)
     return Rows(np.concatenate([first.X, second.X]), y)
-
-
-def _efforts(
-    leaderboard: tuple[LeaderboardRow, ...],
-    finalists: Sequence[Finalist],
-    microseconds: Sequence[float],
-    budget: float,
-    metric: Metric,
-) -> Efforts:
-    refits = {one.row.learner: one.refit_seconds for one in finalists}
-    speeds = {one.row.learner: speed for one, speed in zip(finalists, microseconds, strict=True)}
-    return Efforts(
-        tuple(
-            Effort(
-                row.learner,
-                row.seconds,
-                refits.get(row.learner, math.nan),
-                speeds.get(row.learner, math.nan),
-                row.passes,
-                row.n_settings,
-                row.held_out if metric.name == "cost" else math.nan,
-            )
-            for row in leaderboard
-        ),
-        budget if math.isfinite(budget) else math.nan,
-    )
