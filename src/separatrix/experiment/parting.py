@@ -63,8 +63,8 @@ def _check_part(
         raise DataError(f"{where}the target of the {part} rows holds {found.y[0]!r}, no number")
     if task.is_regression:
         return
-    strange = np.setdiff1d(found.y, train.y)
-    if len(strange):
+    strange = sorted(set(found.y.tolist()) - set(train.y.tolist()), key=str)
+    if strange:
         raise DataError(
             f"{where}class {strange[0]!r} is among the {part} rows, but not among the train "
             f"rows ({split.describe()}); leave it out, or split in another way"
