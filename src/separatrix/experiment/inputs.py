@@ -244,9 +244,9 @@ def _holds_words(values: Any) -> bool:
 def _useless(name: str, values: npt.NDArray[Any], is_text: bool) -> str | None:
     """Why a column can tell nothing, or None."""
     if values.dtype == object:
-        if values.size and isinstance(values[0], list | tuple | dict):
-            return "holds lists"
         present = values[[value is not None for value in values]]
+        if any(isinstance(value, list | tuple | dict) for value in present):
+            return "holds lists"
         distinct = len(set(map(str, present)))
     else:
         present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
