@@ -172,7 +172,7 @@ def fingerprint(data: Dataset) -> str:
                 add(np.asarray(array))
         elif isinstance(part, np.ndarray) and part.dtype != object:
             digest.update(f"{part.dtype.str}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).data)
+            digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
         elif part is not None:
             for value in part:
                 digest.update(repr(value).encode("utf-8", "surrogatepass"))

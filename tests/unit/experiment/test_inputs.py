@@ -215,3 +215,9 @@ def test_the_fingerprint_is_that_of_rows_and_target():
     assert fingerprint(as_dataset((sp.csr_array(np.eye(2)), [0, 1]))) != fingerprint(
         as_dataset((sp.csr_array(2 * np.eye(2)), [0, 1]))
     )
+
+
+def test_dates_have_a_fingerprint():
+    days = np.datetime64("2024-01-01") + np.arange(3)
+    first = Dataset("table", {"day": days}, np.array(["a", "b", "a"]))
+    assert fingerprint(first) != fingerprint(Dataset("table", {"day": days + 1}, first.y))
