@@ -93,7 +93,10 @@ def _columns(frame: Any) -> dict[str, npt.NDArray[Any]]:
         import narwhals.stable.v1 as nw
 
         table = nw.from_native(frame, eager_only=True)
-        columns = {str(name): np.asarray(table[name].to_numpy()) for name in table.columns}
+        # By position: pandas has columns whose names are numbers.
+        columns = {
+            str(name): np.asarray(table[:, at].to_numpy()) for at, name in enumerate(table.columns)
+        }
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
         raise DataError(f"the columns have different lengths: {sorted(lengths)}")
