@@ -45,7 +45,9 @@ def texts(n=120, seed=0):
     random = np.random.default_rng(seed)
     words = {"ham": "lunch today see you at home", "spam": "free money win prize now offer"}
     labels = np.array(["ham", "spam"], dtype=object)[np.arange(n) % 2]
-    rows = [" ".join(random.choice((words[label] + " the and a to").split(), 6)) for label in labels]
+    rows = [
+        " ".join(random.choice((words[label] + " the and a to").split(), 6)) for label in labels
+    ]
     return Dataset(
         "text", np.array(rows, dtype=object), labels, ("text",), "label", text_names=("text",)
     )

@@ -105,7 +105,9 @@ def test_the_champion_is_calibrated_and_not_its_labels(method):
 
 def test_the_map_comes_from_the_fit_before_the_last():
     split = Given((X[:50], y[:50]), HELD_OUT)
-    result = Experiment(TRAIN, calibration="temperature", learners=["linear_svm"], split=split).run()
+    result = Experiment(
+        TRAIN, calibration="temperature", learners=["linear_svm"], split=split
+    ).run()
     C, scale = result.champion.value, np.abs(TRAIN.X).max(axis=0)
     before = LinearSVM(C=C).fit(TRAIN.X / scale, TRAIN.y)
     expected = Calibrated(before).calibrate(HELD_OUT.X / scale, HELD_OUT.y)

@@ -48,15 +48,18 @@ def test_columns_that_tell_nothing_are_left_out_and_said_to_be():
 
 def test_columns_that_may_tell_something_stay():
     gaps = np.where(np.arange(30) % 2, np.nan, 1.0)
-    assert useless(
-        numbers=np.arange(30) * 1.5,
-        gaps=gaps,
-        id=np.arange(30) // 5,
-        count=np.arange(30),
-        city=np.array(["a", "b", "c"] * 10, dtype=object),
-        flag=np.arange(30) % 2 == 0,
-        day=np.datetime64("2024-01-01") + np.arange(30),
-    ) == {}
+    assert (
+        useless(
+            numbers=np.arange(30) * 1.5,
+            gaps=gaps,
+            id=np.arange(30) // 5,
+            count=np.arange(30),
+            city=np.array(["a", "b", "c"] * 10, dtype=object),
+            flag=np.arange(30) % 2 == 0,
+            day=np.datetime64("2024-01-01") + np.arange(30),
+        )
+        == {}
+    )
 
 
 def test_nearly_empty():
@@ -72,7 +75,9 @@ def test_drop():
     inputs = Inputs.of(data, ["noise"])
     assert inputs.columns == ("age", "city")
     assert inputs.left_out == (("noise", "asked for"),)
-    with pytest.raises(ParameterError, match=r"drop: there is no column 'noize'; did you mean 'noi"):
+    with pytest.raises(
+        ParameterError, match=r"drop: there is no column 'noize'; did you mean 'noi"
+    ):
         Inputs.of(data, ["noize"])
     with pytest.raises(DataError, match=r"no column is left to learn from: 'age' asked for; "):
         Inputs.of(data, ["age", "city", "noise"])

@@ -41,7 +41,9 @@ def parts_of(split, data, seed=0, **options):
 
 
 @given(
-    st.lists(st.integers(0, 4), min_size=15, max_size=200), st.sampled_from(SHARES), st.integers(0, 3)
+    st.lists(st.integers(0, 4), min_size=15, max_size=200),
+    st.sampled_from(SHARES),
+    st.integers(0, 3),
 )
 @settings(max_examples=100)
 def test_parts_are_a_partition_in_the_right_shares(labels, shares, seed):
