@@ -159,11 +159,14 @@ def run_experiment(
     quiet: bool,
 ) -> None:
     """Run an experiment, show it, and write what was asked for."""
+    from time import perf_counter
+
     from rich.console import Console
 
     from separatrix.cli import files, output, tables
     from separatrix.cli.source import read
 
+    start = perf_counter()
     for path in (save, report):
         if path is not None:
             files.check_writable(path)
@@ -171,12 +174,18 @@ def run_experiment(
         output.check_report()
     seconds = None if budget is None else parse_seconds(budget)
 
-    def look(name: str) -> Any:
-        return read(name, quiet=quiet, target=target, text=text, **options)
-
-    data = look(source)
+    data = read(source, quiet=quiet, target=target, text=text, **options)
     from separatrix.errors import ParameterError
-    from separatrix.experiment import ByTime, Experiment, Given, Grouped
+    from separatrix.experiment import ByTime, Experiment, Given, Grouped, Inputs
+    from separatrix.experiment.source import as_dataset
+
+    data = as_dataset(data, target or "auto")
+
+    def look(name: str) -> Any:
+        # Further files are read as the first one was: words stay words, texts stay texts.
+        needs = Inputs.of(data).options(target=True)
+        needs.pop("columns", None)
+        return read(name, quiet=quiet, needs=needs, **options)
 
     asked = [one for one in (test, group, time) if one is not None]
     if len(asked) > 1:
@@ -197,11 +206,11 @@ def run_experiment(
         known = load(previous)
     experiment = Experiment(
         data,
-        target or "auto",
         learners=learners,
         metric=metric,
         split=split,
-        budget=seconds,
+        # Reading the files took some of it.
+        budget=None if seconds is None else max(1e-3, seconds - (perf_counter() - start)),
         cost=cost,
         task=task,
         drop=drop or (),
@@ -272,5 +281,4 @@ def _show_finished(rows: Sequence[Any]) -> None:
     typer.echo("Interrupted; the test set stays sealed.", err=True)
     if rows:
         typer.echo("Learners that were done:", err=True)
-        best_first = sorted(rows, key=lambda row: -row.held_out)
-        typer.echo("\n".join(format_rows(best_first)))
+        typer.echo("\n".join(format_rows(rows)))

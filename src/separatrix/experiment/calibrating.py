@@ -10,13 +10,14 @@ import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
 
 from separatrix.calibration import Calibrated
+from separatrix.errors import DataError
 from separatrix.experiment.tuning import Rows
 from separatrix.metrics import log_loss
 
-__all__ = ["calibrate"]
+__all__ = ["N_FOLDS", "calibrate", "check_folds"]
 
 #: Folds whose scores an isotonic calibration is fitted to.
-_FOLDS = 5
+N_FOLDS = 5
 #: Least relative gain in held-out log loss for which probabilities are changed.
 _WORTH = 0.01
 
@@ -51,7 +52,7 @@ def calibrate(
         return None, "Not calibrated."
     if method == "isotonic":
         return _cross_fitted(fit, everything), (
-            f"Isotonic calibration, fitted to the scores of {_FOLDS} folds."
+            f"Isotonic calibration, fitted to the scores of {N_FOLDS} folds."
         )
     if method != "auto":
         model = Calibrated(fitted, method).calibrate(held_out.X, held_out.y)
@@ -68,8 +69,19 @@ def calibrate(
     return model, words
 
 
+def check_folds(y: npt.NDArray[Any]) -> None:
+    """Whether every class has rows enough for an isotonic calibration."""
+    labels, counts = np.unique(y, return_counts=True)
+    if counts.min() < N_FOLDS:
+        rarest = labels[counts.argmin()]
+        raise DataError(
+            f"isotonic calibration needs {N_FOLDS} train and held-out rows of every class; class "
+            f"{rarest!r} has {counts.min()}: choose temperature or sigmoid"
+        )
+
+
 def _cross_fitted(fit: Callable[[Rows], Any], rows: Rows) -> Calibrated:
-    folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
     found: list[npt.NDArray[np.float64]] = []
     seen: list[npt.NDArray[np.intp]] = []
     for first, second in folds.split(np.zeros(len(rows.y)), rows.y):

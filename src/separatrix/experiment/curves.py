@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -50,9 +52,13 @@ def learning_curves(
     metric: Metric,
     random_state: int,
     n_jobs: int | None,
+    seconds: float = math.inf,
 ) -> LearningCurves:
-    """Held-out score of the champion's setting against the number of train rows."""
-    n = len(train.y)
+    """Held-out score of the champion's setting against the number of train rows.
+
+    After so many seconds the sizes that are left are skipped.
+    """
+    n, start = len(train.y), time.perf_counter()
     sizes, scores, seen = [], [], []
     for share in _SHARES:
         size = int(n * share)
@@ -61,8 +67,11 @@ def learning_curves(
         if size < _FEWEST or (not regression and len(np.unique(part.y)) < len(np.unique(train.y))):
             continue
         model = refit(
-            champion.learner, champion.value, part, random_state=random_state, n_jobs=n_jobs
-        )
+            champion.learner, champion.value, part, random_state=random_state, n_jobs=n_jobs,
+            seconds=start + seconds - time.perf_counter(),
+        )  # fmt: skip
+        if time.perf_counter() - start >= seconds:
+            break
         sizes.append(size)
         scores.append(metric(model, held_out.X, held_out.y))
         seen.append(metric(model, part.X, part.y))

@@ -118,16 +118,21 @@ def _keys(X: Any) -> list[Any]:
 def _duplicates(train: Rows, held_out: Rows, test: Rows) -> list[Finding]:
     seen = set(_keys(train.X))
     found = []
-    for name, rows in (("held-out", held_out), ("test", test)):
+    # The last fit learns from the held-out rows too.
+    for name, rows, others in (
+        ("held-out", held_out, "train rows"),
+        ("test", test, "train or held-out rows"),
+    ):
         keys = _keys(rows.X)
         twice = sum(key in seen for key in keys)
+        seen.update(keys)
         if twice:
             share = 100 * twice / len(keys)
             found.append(
                 Finding(
                     "duplicates",
-                    f"{twice} of {len(keys)} {name} rows ({share:.1f} %) stand among the train "
-                    "rows too: the score flatters on new rows. Remove duplicates, or split by "
+                    f"{twice} of {len(keys)} {name} rows ({share:.1f} %) stand among the {others} "
+                    "too: their score says little about new rows. Remove duplicates, or split by "
                     "group.",
                     serious=share > 5,
                 )
@@ -186,13 +191,34 @@ def _alone(
         means = np.where(counts > 0, sums / np.maximum(counts, 1), overall)
         guess = np.where(asked < len(means), means[np.minimum(asked, len(means) - 1)], overall)
         spread = float(np.mean((y_held_out - overall) ** 2))
-        return 1 - float(np.mean((y_held_out - guess) ** 2)) / spread if spread > 0 else 0.0
+        missed = [float(np.mean((y_held_out - guess) ** 2))]
+        if first is not None and np.asarray(first).dtype.kind in "fiu":
+            # Ranges are coarse where values lie far out; a line is not.
+            missed.append(_missed_by_line(first, second, y, y_held_out))
+        return 1 - min(missed) / spread if spread > 0 else 0.0
     classes, codes = np.unique(y, return_inverse=True)
     table = np.zeros((int(keys.max()) + 1, len(classes)))
     np.add.at(table, (keys, codes), 1)
     best = np.where(table.any(axis=1), table.argmax(axis=1), np.bincount(codes).argmax())
     places = np.where(asked < len(best), best[np.minimum(asked, len(best) - 1)], 0)
     return float(np.mean(classes[places] == y_held_out))
+
+
+def _missed_by_line(
+    first: npt.NDArray[Any],
+    second: npt.NDArray[Any],
+    y: npt.NDArray[Any],
+    y_held_out: npt.NDArray[Any],
+) -> float:
+    """Mean squared held-out error of the line through the train rows; missing values: the mean."""
+    present, there = np.isfinite(first), np.isfinite(second)
+    x = first[present].astype(np.float64)
+    spread = np.var(x) if len(x) else 0.0
+    guess = np.full(len(y_held_out), float(np.mean(y)))
+    if spread > 0:
+        slope = np.mean((x - x.mean()) * (y[present] - y[present].mean())) / spread
+        guess[there] = y[present].mean() + slope * (second[there] - x.mean())
+    return float(np.mean((y_held_out - guess) ** 2))
 
 
 def _binned(

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from separatrix.data import Dataset, chunks, read
 from separatrix.data.tables import find_column
-from separatrix.errors import DataError
+from separatrix.errors import DataError, ParameterError
 from separatrix.validation import is_sparse
 
 __all__ = ["Inputs"]
@@ -69,6 +69,9 @@ class Inputs:
     def of(cls, data: Dataset, drop: Sequence[str] = ()) -> Inputs:
         """The inputs that `data` offers, without the columns in `drop` and without useless ones."""
         target = data.target_name
+        if drop and data.kind != "table":
+            where = data.source or "the data"
+            raise ParameterError(f"{where}: there is a {data.kind}, no table to drop columns from")
         if data.kind == "text":
             column = data.feature_names or ("text",)
             words = (target,) if target is not None and _holds_words(data.y) else ()
@@ -216,7 +219,13 @@ class Inputs:
         if not hasattr(X, "shape"):
             raise DataError(f"{data.source or 'the data'} holds {data.kind}, no matrix of numbers")
         if not is_sparse(X):
-            return np.asarray(X).reshape(len(X), -1)
+            flat = np.asarray(X).reshape(len(X), -1)
+            if self.n_features not in (None, flat.shape[1]):
+                raise DataError(
+                    f"{data.source or 'the data'}: rows have {flat.shape[1]} features, the model "
+                    f"was trained on {self.n_features}"
+                )
+            return flat
         if self.n_features is not None and X.shape[1] != self.n_features:
             # Trailing columns that no row uses are not written to sparse files; columns that
             # training did not have can have no weight.
@@ -235,9 +244,9 @@ def _holds_words(values: Any) -> bool:
 def _useless(name: str, values: npt.NDArray[Any], is_text: bool) -> str | None:
     """Why a column can tell nothing, or None."""
     if values.dtype == object:
-        if values.size and isinstance(values[0], list | tuple | dict):
-            return "holds lists"
         present = values[[value is not None for value in values]]
+        if any(isinstance(value, list | tuple | dict) for value in present):
+            return "holds lists"
         distinct = len(set(map(str, present)))
     else:
         present = values[~np.isnan(values)] if values.dtype.kind == "f" else values

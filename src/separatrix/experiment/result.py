@@ -103,9 +103,9 @@ class Result:
     leaderboard : tuple of LeaderboardRow
         Best first; a tie goes to the simpler learner.
     champion : LeaderboardRow
-        The first row.
+        The first row, or the learner that was asked for.
     runner_up : LeaderboardRow or None
-        The second one, where there is one that is no baseline.
+        The best of the others; a baseline only where nothing else is there.
     metric : Metric
         What decided.
     task : Task
@@ -269,12 +269,15 @@ class Result:
         """
         # Needs jinja2 (extra `report`).
         from separatrix.experiment.page import content_of
-        from separatrix.report import render, write
+        from separatrix.persistence.atomic import replacing
+        from separatrix.report import render
 
         content = content_of(self)
+        page = render(content)
         if path is not None:
-            write(content, path)
-        return render(content)
+            with replacing(path) as file:
+                file.write(page.encode())
+        return page
 
 
 def format_rows(rows: Sequence[LeaderboardRow]) -> list[str]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 
 from separatrix.bayes import BayesDecision
 from separatrix.data import Dataset
-from separatrix.errors import DataError, ParameterError, SeparatrixError
-from separatrix.experiment.calibrating import calibrate
+from separatrix.errors import ParameterError, SeparatrixError
+from separatrix.experiment.calibrating import N_FOLDS, calibrate, check_folds
 from separatrix.experiment.clock import Clock
 from separatrix.experiment.costs import read_costs
 from separatrix.experiment.curves import learning_curves, training_curves
@@ -26,15 +25,17 @@ from separatrix.experiment.entrants import Wanted, entrants
 from separatrix.experiment.findings import findings, profile
 from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.metric import Metric, find_metric
+from separatrix.experiment.parting import make_parts
 from separatrix.experiment.preparation import describe_preparation, make_preparation
+from separatrix.experiment.ranking import efforts_of, finalists_of, row_of, row_of_previous
 from separatrix.experiment.result import LeaderboardRow, Result
 from separatrix.experiment.source import as_dataset, fingerprint
-from separatrix.experiment.split import Given, SealedTest, Split, Stratified
+from separatrix.experiment.split import Stratified, check_shares
 from separatrix.experiment.task import Task, find_task
 from separatrix.experiment.testing import Finalist, open_test
-from separatrix.experiment.tuning import Rows, Tuned, describe, refit, tune
+from separatrix.experiment.tuning import Rows, Tuned, refit, tune
 from separatrix.registry import Learner
-from separatrix.report.parts import Effort, Efforts, Part
+from separatrix.report.parts import Part
 from separatrix.validation import check_choice, check_cost
 
 __all__ = ["Experiment", "Progress"]
@@ -107,7 +108,8 @@ class Experiment:
     previous : estimator, optional
         A fitted model that takes raw rows, as a strong baseline.
     calibration : {"auto", "none", "temperature", "sigmoid", "isotonic"}
-        How the champion's probabilities are calibrated.
+        How the champion's probabilities are calibrated. Where it has none and `cost` needs them,
+        "none" stands for "temperature".
     random_state : int, default=0
         Seed of the split and the learners.
     n_jobs : int, optional
@@ -152,7 +154,7 @@ class Experiment:
         check_choice("calibration", calibration, CALIBRATIONS)
         self.data, self.target = data, target
         self.learners, self.metric = learners, metric
-        self.split = split if hasattr(split, "rows") else Stratified(tuple(split))
+        self.split = split if hasattr(split, "rows") else Stratified(check_shares(split))
         self.budget, self.cost, self.task = budget, cost, task
         self.drop, self.previous, self.calibration = tuple(drop), previous, calibration
         self.champion = champion
@@ -178,11 +180,10 @@ class Experiment:
         tell(Progress(stage="looking at the data"))
         data = as_dataset(self.data, self.target)
         task = find_task(data, self.task)
-        inputs = Inputs.of(_without(data, self.split.column), self.drop)
-        parts = self._split(data, task)
-        cost = self._cost(np.unique(data.y)) if not task.is_regression else None
+        cost = self._cost(data, task)
         metric = find_metric(self.metric, task.is_regression, cost)
         name, mark, n_rows = self.name or data.source, fingerprint(data), len(data)
+        parts, inputs = make_parts(data, self.split, task, self.drop, self.random_state)
         described = profile(data, inputs, task)
         # From here on nothing but the seal can reach the test rows.
         del data
@@ -190,23 +191,25 @@ class Experiment:
         tell(Progress(stage="preparing the features"))
         raw = Rows(inputs.take(parts.train), parts.train.y)
         raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
+        everything = _join(raw, raw_held_out)
+        if self.calibration == "isotonic" and not task.is_regression:
+            check_folds(everything.y)
         preparation = make_preparation(inputs, raw.X, raw.y, n_jobs=self.n_jobs)
         train = Rows(preparation.transform(raw.X), raw.y)
         held_out = Rows(preparation.transform(raw_held_out.X), raw_held_out.y)
 
         lines = entrants(self.learners, task, train.X.shape[1])
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
-        rows = [_row(one) for one in tuned]
+        rows = [row_of(one) for one in tuned]
         if self.previous is not None:
-            rows.append(_previous_row(self.previous, raw_held_out, metric))
+            rows.append(row_of_previous(self.previous, raw_held_out, metric))
         # Stable: ties keep the order of the registry.
         leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
-        chosen = _finalists(leaderboard, self.champion)
+        chosen = finalists_of(leaderboard, self.champion, notes)
         if chosen[0] is not leaderboard[0]:
             notes += (f"{leaderboard[0].learner} does better on the held-out rows.",)
 
         tell(Progress(stage="fitting the best again"))
-        everything = _join(raw, raw_held_out)
         prepared = make_preparation(inputs, everything.X, everything.y, n_jobs=self.n_jobs)
         all_rows = Rows(prepared.transform(everything.X), everything.y)
         by_name = {one.learner.name: one for one in tuned}
@@ -224,15 +227,17 @@ class Experiment:
         champion = by_name.get(chosen[0].learner)
         pictures: list[Part] = [training_curves(tuned, leaderboard)]
         if champion is not None and clock.spare(2 * champion.seconds / max(1, len(champion.curve))):
-            pictures.append(
-                learning_curves(champion, train, held_out, metric, self.random_state, self.n_jobs)
-            )
+            curve = learning_curves(
+                champion, train, held_out, metric, self.random_state, self.n_jobs,
+                clock.for_refit(1),
+            )  # fmt: skip
+            pictures.append(curve)
 
         tell(Progress(stage="testing"))
         test = parts.test.open(" and ".join(repr(row.learner) for row in chosen))
         opened = open_test(finalists, inputs, test, task, metric, cost)
         found = findings(inputs, raw, raw_held_out, Rows(inputs.take(test), test.y), task)
-        efforts = _efforts(leaderboard, finalists, opened.microseconds, clock.budget, metric)
+        efforts = efforts_of(leaderboard, finalists, opened.microseconds, clock.budget, metric)
         sizes = {"train": len(train.y), "held-out": len(held_out.y), "test": len(test.y)}
         sizes["features"] = int(all_rows.X.shape[1])
         if not task.is_regression:
@@ -258,30 +263,12 @@ class Experiment:
             command=self.command,
         )
 
-    def _split(self, data: Dataset, task: Task) -> Split:
-        """Datasets of the three parts; the test rows are sealed."""
-        generator = np.random.default_rng(self.random_state)
-        rows = self.split.rows(data, generator)
-        if not isinstance(self.split, Given):
-            for part, found in zip(("train", "held-out", "test"), rows, strict=True):
-                if len(found) == 0:
-                    raise DataError(f"{len(data)} rows are too few: no {part} rows are left.")
-            train, held_out, test = (data.take(part) for part in rows)
-            return Split(train, held_out, SealedTest(test))
-        options = {} if data.target_name is None else {"target": data.target_name}
-        test = as_dataset(self.split.test, **options)
-        train = data.take(rows[0])
-        if self.split.held_out is None:
-            held_out = data.take(rows[1])
-        else:
-            held_out = as_dataset(self.split.held_out, **options)
-        for part, found in (("held-out", held_out), ("test", test)):
-            _check_part(part, found, data, task)
-        return Split(train, held_out, SealedTest(test))
-
-    def _cost(self, classes: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:
+    def _cost(self, data: Dataset, task: Task) -> npt.NDArray[np.float64] | None:
         if self.cost is None:
             return None
+        if task.is_regression:
+            raise ParameterError(f"costs are for classes, but this is a regression: {task.reason}")
+        classes = np.unique(data.y)
         if isinstance(self.cost, np.ndarray | list | tuple):
             return check_cost(np.asarray(self.cost), len(classes))
         return read_costs(self.cost, classes)
@@ -297,6 +284,7 @@ class Experiment:
     ) -> tuple[list[Tuned], tuple[str, ...]]:
         tuned: list[Tuned] = []
         notes: list[str] = []
+        failed: Exception | None = None
         for number, learner in enumerate(lines):
             seconds = clock.for_search(len(lines) - number)
             if seconds == 0 and not learner.baseline:
@@ -321,13 +309,16 @@ class Experiment:
             except (SeparatrixError, ValueError) as error:
                 if self.learners != "auto" or learner.baseline:
                     raise
+                failed = error
                 notes.append(f"{learner.name} cannot learn from these rows: {error}")
                 continue
             tuned.append(one)
             if not one.complete:
                 notes.append(f"{learner.name} tried {len(one.curve)} settings before time was up.")
-            row = _row(one)
+            row = row_of(one)
             tell(Progress(learner.name, step, n_steps, row.setting, row.held_out, row))
+        if failed is not None and all(one.learner.baseline for one in tuned):
+            raise failed
         return tuned, tuple(notes)
 
     def _finish(
@@ -342,11 +333,13 @@ class Experiment:
         seconds: float,
     ) -> Finalist:
         """Calibrate on the held-out rows, fit on all rows, and put the raw input before it."""
+        method = self.calibration
+        n_fits = 1 + (one.estimator is None) + (N_FOLDS if method == "isotonic" else 0)
 
         def fit(rows: Rows) -> Any:
             return refit(
                 one.learner, one.value, rows, random_state=self.random_state,
-                n_jobs=self.n_jobs, seconds=seconds,
+                n_jobs=self.n_jobs, seconds=seconds / n_fits,
             )  # fmt: skip
 
         start = time.perf_counter()
@@ -355,7 +348,9 @@ class Experiment:
         final, words = plain, ""
         if one.learner.tasks != ("regression",) and not one.learner.baseline:
             fitted = one.estimator if one.estimator is not None else fit(train)
-            found, words = calibrate(fitted, held_out, self.calibration, fit, everything)
+            if cost is not None and method == "none" and not hasattr(plain, "predict_proba"):
+                method = "temperature"  # without probabilities there is no expected cost
+            found, words = calibrate(fitted, held_out, method, fit, everything)
             final = plain if found is None else found.carried_over(plain)
         if cost is not None:
             decision = BayesDecision(FrozenEstimator(final), cost).fit(everything.X, everything.y)
@@ -368,65 +363,6 @@ class Experiment:
             words,
             refit_seconds,
         )
-
-
-def _without(data: Dataset, column: str | None) -> Dataset:
-    """The data without the column that decided the split."""
-    if column is None or not isinstance(data.X, dict):
-        return data
-    kept = {name: values for name, values in data.X.items() if name != column}
-    texts = tuple(name for name in data.text_names if name != column)
-    return replace(data, X=kept, feature_names=tuple(kept), text_names=texts)
-
-
-def _check_part(part: str, found: Dataset, data: Dataset, task: Task) -> None:
-    where = found.source or f"the {part} rows"
-    if found.y is None:
-        raise DataError(f"{where}: the target {data.target_name!r} is missing")
-    if not task.is_regression:
-        strange = np.setdiff1d(found.y, data.y)
-        if len(strange):
-            raise DataError(f"{where}: class {strange[0]!r} is not among the training rows")
-
-
-def _row(one: Tuned) -> LeaderboardRow:
-    return LeaderboardRow(
-        learner=one.learner.name,
-        setting=describe(one.learner, one.value),
-        value=one.value,
-        held_out=one.held_out,
-        seconds=one.seconds,
-        passes=one.passes,
-        gap=one.gap,
-        solver=one.solver,
-        converged=one.converged,
-        baseline=one.learner.baseline,
-        n_settings=max(1, len(one.curve)),
-        note="" if one.complete else "stopped by the budget",
-    )
-
-
-def _previous_row(model: Any, held_out: Rows, metric: Metric) -> LeaderboardRow:
-    start = time.perf_counter()
-    score = metric(model, held_out.X, held_out.y)
-    seconds = time.perf_counter() - start
-    return LeaderboardRow(
-        "previous_model", "-", None, score, seconds, 0, math.nan, "given", True, True,
-        note="may have seen these rows in its training",
-    )  # fmt: skip
-
-
-def _finalists(
-    leaderboard: tuple[LeaderboardRow, ...], wanted: str | None
-) -> tuple[LeaderboardRow, ...]:
-    """Champion and runner-up; a baseline is a runner-up only if nothing else is there."""
-    front = [row for row in leaderboard if wanted in (None, row.learner)]
-    if not front:
-        raise ParameterError(f"{wanted or 'every learner'} was left out; see the notes")
-    champion = front[0]
-    others = [row for row in leaderboard if row is not champion]
-    rest = [row for row in others if not row.baseline] or others
-    return (champion, *rest[:1])
 
 
 def _left_out(inputs: Inputs) -> tuple[str, ...]:
@@ -445,29 +381,3 @@ def _join(first: Rows, second: Rows) -> Rows:
         blocks: Any = [first.X, second.X]
         return Rows(sp.vstack(blocks, format="csr"), y)
     return Rows(np.concatenate([first.X, second.X]), y)
-
-
-def _efforts(
-    leaderboard: tuple[LeaderboardRow, ...],
-    finalists: Sequence[Finalist],
-    microseconds: Sequence[float],
-    budget: float,
-    metric: Metric,
-) -> Efforts:
-    refits = {one.row.learner: one.refit_seconds for one in finalists}
-    speeds = {one.row.learner: speed for one, speed in zip(finalists, microseconds, strict=True)}
-    return Efforts(
-        tuple(
-            Effort(
-                row.learner,
-                row.seconds,
-                refits.get(row.learner, math.nan),
-                speeds.get(row.learner, math.nan),
-                row.passes,
-                row.n_settings,
-                row.held_out if metric.name == "cost" else math.nan,
-            )
-            for row in leaderboard
-        ),
-        budget if math.isfinite(budget) else math.nan,
-    )

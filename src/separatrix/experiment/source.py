@@ -52,14 +52,36 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
 
 
 def _from_arrays(X: Any, y: Any) -> Dataset:
-    if not (is_sparse(X) or isinstance(X, np.ndarray)):
-        X = np.asarray(X) if not hasattr(X, "columns") else X
     labels = np.asarray(y)
-    if hasattr(X, "columns"):
+    if labels.ndim != 1:
+        raise DataError(f"y must have one value for every row, got shape {labels.shape}")
+    if isinstance(X, dict) or hasattr(X, "columns"):
         columns = _columns(X)
-        return Dataset("table", columns, labels, tuple(columns))
-    if getattr(X, "ndim", 2) == 1:
+        found = Dataset("table", columns, labels, tuple(columns))
+        n_rows = len(next(iter(columns.values()), ()))
+    else:
+        if not is_sparse(X):
+            X = np.asarray(X)
+        found, n_rows = _of_array(X, labels), int(X.shape[0])
+    if n_rows != len(labels):
+        raise DataError(f"X has {n_rows} rows, y has {len(labels)}")
+    return found
+
+
+def _of_array(X: Any, labels: npt.NDArray[Any]) -> Dataset:
+    if X.ndim == 1 and X.dtype.kind in "OU":
         return Dataset("text", X.astype(object), labels, ("text",), text_names=("text",))
+    if X.ndim == 1 or X.dtype.kind not in "fiub":
+        raise DataError(
+            "X must be a matrix of numbers, a sequence of texts, a DataFrame or a dict of columns; "
+            f"got an array of shape {X.shape} and type {X.dtype}"
+        )
+    values = X.data if is_sparse(X) else X
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise DataError(
+            "X contains NaN or infinity; missing values are learned from in tables only: "
+            "give a DataFrame, or a dict of columns"
+        )
     return Dataset("images" if X.ndim > 2 else "matrix", X, labels)
 
 
@@ -71,7 +93,13 @@ def _columns(frame: Any) -> dict[str, npt.NDArray[Any]]:
         import narwhals.stable.v1 as nw
 
         table = nw.from_native(frame, eager_only=True)
-        columns = {str(name): np.asarray(table[name].to_numpy()) for name in table.columns}
+        # By position: pandas has columns whose names are numbers.
+        columns = {
+            str(name): np.asarray(table[:, at].to_numpy()) for at, name in enumerate(table.columns)
+        }
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise DataError(f"the columns have different lengths: {sorted(lengths)}")
     return {name: _plain(values) for name, values in columns.items()}
 
 
@@ -147,7 +175,7 @@ def fingerprint(data: Dataset) -> str:
                 add(np.asarray(array))
         elif isinstance(part, np.ndarray) and part.dtype != object:
             digest.update(f"{part.dtype.str}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).data)
+            digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
         elif part is not None:
             for value in part:
                 digest.update(repr(value).encode("utf-8", "surrogatepass"))

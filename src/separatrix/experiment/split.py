@@ -92,10 +92,12 @@ class Stratified:
     #: The column that decides, which is then no feature.
     column = None
 
-    def rows(self, data: Dataset, generator: np.random.Generator) -> Parts:
+    def rows(
+        self, data: Dataset, generator: np.random.Generator, *, quantity: bool = False
+    ) -> Parts:
         """Row numbers of train, held-out and test, in random order."""
         shares = check_shares(self.shares)
-        codes = _strata(data.y)
+        codes = _strata(data.y, quantity)
         parts: tuple[list[npt.NDArray[np.intp]], ...] = ([], [], [])
         order = generator.permutation(len(codes))
         for code in range(codes.max() + 1):
@@ -130,7 +132,9 @@ class Grouped:
     column: str
     shares: Shares = (0.6, 0.2, 0.2)
 
-    def rows(self, data: Dataset, generator: np.random.Generator) -> Parts:
+    def rows(
+        self, data: Dataset, generator: np.random.Generator, *, quantity: bool = False
+    ) -> Parts:
         """Row numbers of train, held-out and test, in random order."""
         shares = check_shares(self.shares)
         _, codes = np.unique(_column(data, self.column).astype(str), return_inverse=True)
@@ -168,7 +172,9 @@ class ByTime:
     column: str
     shares: Shares = (0.6, 0.2, 0.2)
 
-    def rows(self, data: Dataset, generator: np.random.Generator) -> Parts:
+    def rows(
+        self, data: Dataset, generator: np.random.Generator, *, quantity: bool = False
+    ) -> Parts:
         """Row numbers of train, held-out and test; those of the train rows in random order."""
         shares = check_shares(self.shares)
         values = _column(data, self.column)
@@ -204,12 +210,16 @@ class Given:
 
     column = None
 
-    def rows(self, data: Dataset, generator: np.random.Generator) -> Parts:
+    def rows(
+        self, data: Dataset, generator: np.random.Generator, *, quantity: bool = False
+    ) -> Parts:
         """Row numbers of train and held-out; none of the test rows is here."""
         nothing = np.empty(0, dtype=np.intp)
         if self.held_out is not None:
             return generator.permutation(len(data)), nothing, nothing
-        train, held_out, test = Stratified((0.75, 0.125, 0.125)).rows(data, generator)
+        train, held_out, test = Stratified((0.75, 0.125, 0.125)).rows(
+            data, generator, quantity=quantity
+        )
         return train, np.concatenate([held_out, test]), nothing
 
     def describe(self) -> str:
@@ -219,7 +229,7 @@ class Given:
 
 def check_shares(shares: Any) -> Shares:
     """Three positive shares that sum to one."""
-    if len(shares) != 3 or min(shares) <= 0 or not np.isclose(sum(shares), 1):
+    if np.shape(shares) != (3,) or min(shares) <= 0 or not np.isclose(sum(shares), 1):
         raise ParameterError(f"split must be three positive shares that sum to 1, got {shares!r}.")
     return shares[0], shares[1], shares[2]
 
@@ -233,9 +243,10 @@ def _column(data: Dataset, name: str) -> npt.NDArray[Any]:
     return values
 
 
-def _strata(y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Class numbers; for numbers of which few are alike, the number of their tenth."""
+def _strata(y: npt.NDArray[Any], quantity: bool) -> npt.NDArray[np.intp]:
+    """Class numbers; for a quantity, the number of its tenth (of its fifth row or so, if few)."""
+    if quantity:
+        ranks = np.argsort(np.argsort(y, kind="stable"))
+        return np.asarray(ranks * max(1, min(10, len(y) // 5)) // len(y), dtype=np.intp)
     _, codes = np.unique(y, return_inverse=True)
-    if y.dtype.kind in "fiu" and 5 * (codes.max() + 1) > len(y):
-        codes = np.argsort(np.argsort(y, kind="stable")) * 10 // len(y)
     return np.asarray(codes, dtype=np.intp)

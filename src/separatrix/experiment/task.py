@@ -70,6 +70,7 @@ def find_task(data: Dataset, asked: str = "auto") -> Task:
         raise DataError(f"{shown} holds sets of labels; learners of label sets are not here yet")
     if not isinstance(y, np.ndarray):
         raise DataError(f"{data.source} holds sequences; learners of sequences are not here yet")
+    _check_labels(data, y, shown)
     numbers = y.dtype.kind in "fiu"
     if asked == "regression":
         if not numbers:
@@ -91,6 +92,27 @@ def find_task(data: Dataset, asked: str = "auto") -> Task:
         "binary" if len(distinct) == 2 else "multiclass",
         "asked for" if asked != "auto" else f"{shown} holds {len(distinct)} classes",
     )
+
+
+def _check_labels(data: Dataset, y: Any, shown: str) -> None:
+    """Every row has a label, and labels can be put into an order."""
+    where = data.source or "the data"
+    if len(y) == 0:
+        raise DataError(f"{where}: there are no rows")
+    missing = np.array([value is None or value != value for value in y], dtype=bool)
+    if missing.any():
+        rows = int(missing.sum())
+        raise DataError(
+            f"{where}: row {int(np.argmax(missing))} (from 0) has no value in {shown}"
+            + (f", and {rows - 1} more" if rows > 1 else "")
+            + "; leave such rows out"
+        )
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        row = int(np.argmin(np.isfinite(y)))
+        raise DataError(f"{where}: row {row} (from 0) holds {y[row]} in {shown}")
+    kinds = sorted({type(value).__name__ for value in y}) if y.dtype == object else []
+    if len(kinds) > 1:
+        raise DataError(f"{where}: {shown} holds values of several types: {', '.join(kinds)}")
 
 
 def _is_quantity(data: Dataset, y: Any, distinct: Any) -> bool:

@@ -24,8 +24,8 @@ from separatrix.report.parts import Part, TestReport, TestScore
 __all__ = ["Finalist", "Opened", "open_test"]
 
 LEVEL = 0.95
-#: Draws of the Bayesian bootstrap.
-_DRAWS = 2000
+#: Draws of the Bayesian bootstrap, and about how many weights they have together.
+_DRAWS, _WEIGHTS = 2000, 20_000_000
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _score(
     else:
         score = metric(one.model, X, y)
         if values is not None and np.isfinite(values).all():
-            draws = metric.of_mean(_draws(len(y)) @ values)
+            draws = metric.of_mean(_bootstrap_means(values))
             low, high = (float(q) for q in np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
         if not task.is_regression:
             others = (("accuracy", float(np.mean(said == y))),)
@@ -147,15 +147,20 @@ def _probability_better(
     first, second = values[0], values[1]
     if first is None or second is None or not np.isfinite(first - second).all():
         return math.nan, ""
-    differences = _draws(len(y)) @ (first - second)
+    differences = _bootstrap_means(first - second)
     share = float(np.mean(differences > 0) + np.mean(differences == 0) / 2)
     return (share if metric.higher_is_better else 1 - share), "Bayesian bootstrap of the test rows"
 
 
-def _draws(n: int) -> npt.NDArray[np.float64]:
-    """Weights of the Bayesian bootstrap (Rubin 1981), shape (draws, n), of a fixed seed."""
+def _bootstrap_means(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Means of the values under the weights of the Bayesian bootstrap (Rubin 1981); fixed seed."""
     generator = np.random.default_rng(0)
+    n = len(values)
     # A large test set needs fewer draws: the interval is narrow then.
-    weights = generator.standard_exponential((max(200, min(_DRAWS, 20_000_000 // n)), n))
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
+    n_draws = max(200, min(_DRAWS, _WEIGHTS // n))
+    at_once = max(1, _WEIGHTS // (10 * n))
+    means = []
+    for first in range(0, n_draws, at_once):
+        weights = generator.standard_exponential((min(at_once, n_draws - first), n))
+        means.append(weights @ values / weights.sum(axis=1))
+    return np.concatenate(means)

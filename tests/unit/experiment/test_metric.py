@@ -1,0 +1,86 @@
+"""Metrics against scikit-learn's, and what they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import metrics as peers
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+
+from separatrix.baselines import MeanValue, MedianValue
+from separatrix.bayes import BayesianLinearRegression
+from separatrix.errors import ParameterError
+from separatrix.experiment.metric import METRICS, find_metric, probabilities
+from tests.unit.experiment.problems import blobs
+
+X, y = blobs(300, spread=2.0)
+MODEL = LogisticRegression().fit(X[:150], y[:150])
+COST = np.array([[0, 1, 2], [3, 0, 1], [9, 4, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "peer"),
+    [
+        ("accuracy", lambda: peers.accuracy_score(y, MODEL.predict(X))),
+        ("balanced_accuracy", lambda: peers.balanced_accuracy_score(y, MODEL.predict(X))),
+        ("macro_f1", lambda: peers.f1_score(y, MODEL.predict(X), average="macro")),
+        ("log_loss", lambda: peers.log_loss(y, MODEL.predict_proba(X))),
+    ],
+)
+def test_classes(name, peer):
+    metric = find_metric(name, regression=False)
+    assert metric(MODEL, X, y) == pytest.approx(peer())
+    assert metric.gain(1.0) == (-1.0 if name == "log_loss" else 1.0)
+    if metric.each is not None:
+        assert metric.each(MODEL, X, y).shape == y.shape
+
+
+def test_cost_is_that_of_the_cheapest_action():
+    metric = find_metric("auto", regression=False, cost=COST)
+    shares = MODEL.predict_proba(X)
+    actions = np.argmin(shares @ COST, axis=1)
+    paid = COST[np.searchsorted(MODEL.classes_, y), actions]
+    assert metric(MODEL, X, y) == pytest.approx(paid.mean())
+    assert metric.name == "cost"
+    assert not metric.higher_is_better
+
+
+def test_quantities():
+    truth = X[:, 0] * 2 + 1
+    model = BayesianLinearRegression().fit(X, truth + np.random.default_rng(0).normal(size=300))
+    rmse = find_metric("auto", regression=True)
+    assert rmse(model, X, truth) == pytest.approx(
+        peers.root_mean_squared_error(truth, model.predict(X))
+    )
+    density = find_metric("log_density", regression=True)
+    assert density(model, X, truth) == pytest.approx(model.predictive(X).logpdf(truth).mean())
+    assert density(MeanValue().fit(X, truth), X, truth) < density(model, X, truth)
+    assert np.isfinite(density(MedianValue().fit(X, truth), X, truth))
+
+
+def test_scores_alone_become_probabilities_of_the_best_temperature():
+    model = RidgeClassifier().fit(X[:150], y[:150])
+    shares = probabilities(model, X, y)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X))
+    loss = find_metric("log_loss", regression=False)(model, X, y)
+    assert loss < peers.log_loss(y, np.tile(1 / 3, (len(y), 3)))
+
+
+@pytest.mark.parametrize(
+    ("name", "regression", "words"),
+    [
+        ("cost", False, "needs a cost matrix"),
+        ("f1", False, "no metric 'f1'; there are cost, accuracy"),
+        ("rmse", False, "rmse scores quantities, but the target holds classes"),
+        ("accuracy", True, "accuracy scores classes, but the target holds quantities"),
+    ],
+)
+def test_bad_names(name, regression, words):
+    with pytest.raises(ParameterError, match=words):
+        find_metric(name, regression)
+
+
+def test_each_metric_is_a_mean_or_a_whole():
+    for metric in METRICS.values():
+        assert (metric.each is None) != (metric.whole is None)

@@ -1,0 +1,147 @@
+"""What a result says in words, as values and as a file; a saved champion predicts the same."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import beta
+
+from separatrix import load
+from separatrix.data import Dataset
+from separatrix.experiment import Experiment, Inputs
+from separatrix.experiment.result import FOOTNOTE, HEADINGS
+from separatrix.experiment.source import as_dataset
+from separatrix.persistence import describe
+from tests.unit.experiment.problems import QUICK, blobs, line, table, texts
+
+
+@pytest.fixture(scope="module")
+def result():
+    return Experiment(blobs(300, spread=2.0), learners=QUICK, name="blobs", command="do it").run()
+
+
+def test_the_text_has_a_line_per_learner_and_ends_with_the_verdict(result):
+    lines = str(result).splitlines()
+    assert lines[0] == "Task: multiclass (the target holds 3 classes), decided by accuracy."
+    assert lines[1].startswith("180 train, 60 held-out, 60 test rows (rows at random, classes in")
+    assert lines[1].endswith("4 features, 3 classes.")
+    heading = lines.index(next(line for line in lines if line.startswith("learner")))
+    assert lines[heading].split() == [name for name, _ in HEADINGS]
+    names = [line.split()[0] for line in lines[heading + 1 : heading + 5]]
+    assert names == [row.learner for row in result.leaderboard]
+    assert lines[-1] == result.verdict()
+    assert lines[-1].startswith(
+        f"Champion: {result.champion.learner} ({result.champion.setting}), "
+    )
+    assert f"accuracy {result.test_score:.4f} (95 % credible interval" in lines[-1]
+    assert f"Runner-up: {result.runner_up.learner}, {result.test.scores[1].score:.4f}" in lines[-1]
+    assert "the champion is better with probability 0." in lines[-1]
+
+
+def test_the_interval_is_that_of_the_beta_posterior(result):
+    right = round(result.test_score * 60)
+    score = result.test.scores[0]
+    low, high = beta(1 + right, 61 - right).interval(0.95)
+    assert (score.low, score.high) == pytest.approx((low, high))
+
+
+def test_a_dictionary_is_strict_json(result):
+    record = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert record["champion"] == result.champion.learner
+    assert record["runner_up"] == result.runner_up.learner
+    assert (record["source"], record["command"]) == ("blobs", "do it")
+    assert record["sizes"]["train"] == 180
+    baselines = [row for row in record["leaderboard"] if row["baseline"]]
+    assert all(row["gap"] is None for row in baselines)
+    assert [row["held_out"] for row in record["leaderboard"]] == [
+        row.held_out for row in result.leaderboard
+    ]
+    assert record["test"][0]["score"] == result.test_score
+    assert len(record["fingerprint"]) == 64
+    assert "model" not in record
+
+
+def test_a_fit_that_ran_out_of_passes_is_marked():
+    from separatrix.registry import Learner
+
+    hasty = Learner(
+        "hasty", "separatrix.linear:LogisticRegression", "one pass", "path", parameter="C",
+        grid=(1.0,), params=(("max_iter", 1), ("solver", "gradient_descent")),
+    )  # fmt: skip
+    found = Experiment(blobs(), learners=[hasty]).run()
+    row = next(row for row in found.leaderboard if row.learner == "hasty")
+    assert row.short_of_tolerance
+    assert row.cells()[5].endswith("*")
+    assert FOOTNOTE in str(found)
+
+
+def pictures():
+    random = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    images = random.random((120, 5, 4))
+    images[y == 1, 1:3, 1:3] += 1.0
+    return Dataset("images", images, y, target_name="class")
+
+
+def mixed():
+    """A table with numbers, categories, gaps and a text."""
+    rows = table()
+    told = texts(200)
+    rows["remark"] = told.X
+    rows["class"] = told.y
+    data = as_dataset(rows)
+    return Dataset("table", data.X, data.y, data.feature_names, "class", ("remark",))
+
+
+CASES = {
+    "table": (table(), {}),
+    "table with text": (mixed(), {}),
+    "text": (texts(), {}),
+    "matrix": (blobs(), {}),
+    "sparse": ((sp.csr_array(blobs()[0]), blobs()[1]), {"calibration": "isotonic"}),
+    "images": (pictures(), {}),
+    "regression": (line(), {"target": "price", "learners": ["bayesian_regression"]}),
+    "polynomial": (line(), {"target": "price", "learners": ["polynomial_regression"]}),
+    "radial": (line(60), {"target": "price", "learners": ["radial_regression"]}),
+    "cost": (table(), {"cost": [[0, 5], [1, 0]]}),
+    "svm": (table(), {"learners": ["linear_svm"], "calibration": "sigmoid"}),
+    "online": (texts(), {"learners": ["mira"]}),
+    "baseline": (table(), {"learners": []}),
+    "median": (line(), {"target": "price", "learners": []}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_saved_champion_predicts_the_same_from_raw_rows(case, tmp_path):
+    made, options = CASES[case]
+    options = {"learners": QUICK, **options}
+    found = Experiment(made, **options).run()
+    path = tmp_path / "model.sx"
+    found.save(path)
+    data = as_dataset(made, options.get("target", "auto"))
+    inputs = Inputs.from_dict(describe(path).summary["input"])
+    rows = inputs.take(data)
+    again = load(path)
+    np.testing.assert_array_equal(again.predict(rows), found.model.predict(rows))
+    if hasattr(found.model, "predict_proba"):
+        shares = again.predict_proba(rows)
+        np.testing.assert_array_equal(shares, found.model.predict_proba(rows))
+        assert list(again.classes_) == sorted(set(data.y))
+    if not found.champion.baseline and not found.task.is_regression:
+        assert np.mean(again.predict(rows) == data.y) > 0.7
+
+
+def test_the_file_tells_where_it_comes_from(result, tmp_path):
+    result.save(tmp_path / "model.sx")
+    header = describe(tmp_path / "model.sx")
+    training = header.summary
+    assert training["learner"] == result.champion.learner
+    assert training["setting"] == result.champion.setting
+    assert training["task"] == "multiclass"
+    assert training["n_rows"] == 240
+    assert training["test"] == result.test_score
+    assert training["command"] == "do it"
+    assert header.fingerprint == result.fingerprint

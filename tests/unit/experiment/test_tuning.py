@@ -1,0 +1,180 @@
+"""A setting is chosen on held-out rows, the simplest among equals, and used again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from separatrix import registry
+from separatrix.experiment import tuning
+from separatrix.experiment.entrants import entrants
+from separatrix.experiment.metric import find_metric
+from separatrix.experiment.task import Task
+from separatrix.experiment.tuning import PATIENCE, Rows, describe, refit, tune
+from separatrix.linear import LogisticRegression, regularization_path
+from tests.unit.experiment.problems import PEER, blobs, line
+
+ACCURACY = find_metric("accuracy", regression=False)
+RMSE = find_metric("rmse", regression=True)
+
+
+class Fixed(ClassifierMixin, BaseEstimator):
+    """Right on a share of the rows that depends on the number of passes."""
+
+    scores = (0.5, 0.7, 0.7, 0.6, 0.6, 0.6, 0.6, 0.9)
+
+    def partial_fit(self, X, y, classes):
+        self.n_passes_ = getattr(self, "n_passes_", 0) + 1
+        return self
+
+    def predict(self, X):
+        right = round(self.scores[self.n_passes_ - 1] * X.shape[0])
+        return np.arange(X.shape[0]) >= right
+
+
+class Late(Fixed):
+    """Its best pass comes within the patience."""
+
+    scores = (0.5, 0.7, 0.7, 0.6, 0.6, 0.8, 0.1, 0.1)
+
+
+FALSE = Rows(np.zeros((10, 1)), np.zeros(10, dtype=bool))
+
+
+def test_early_stopping_keeps_the_first_best_pass(monkeypatch):
+    monkeypatch.setattr(tuning, "load", lambda target: Fixed)
+    steps = []
+    found = tune(PEER, FALSE, FALSE, ACCURACY, report=lambda *step: steps.append(step))
+    assert (found.value, found.held_out) == (2.0, 0.7)
+    # Pass 2 was best; after PATIENCE passes without a better one the search ends.
+    assert found.passes == 2 + PATIENCE == len(steps) == len(found.curve)
+    assert steps[1] == (2, "2 passes", 0.7)
+    assert found.complete
+    assert refit(PEER, found.value, FALSE).n_passes_ == 2
+
+
+def test_a_better_pass_within_the_patience_is_found(monkeypatch):
+    monkeypatch.setattr(tuning, "load", lambda target: Late)
+    assert tune(PEER, FALSE, FALSE, ACCURACY).value == 6.0
+
+
+def test_the_curve_holds_train_and_held_out_scores_of_every_setting():
+    X, y = blobs(300, spread=2.0)
+    train, held_out = Rows(X[:200], y[:200]), Rows(X[200:], y[200:])
+    learner = registry.get("logistic_regression")
+    found = tune(learner, train, held_out, ACCURACY)
+    path = regularization_path(LogisticRegression(), *train, learner.grid)
+    for point, model in zip(found.curve, path.estimators, strict=True):
+        assert point.held_out == np.mean(model.predict(held_out.X) == held_out.y)
+        assert point.train == np.mean(model.predict(train.X) == train.y)
+    assert [point.value for point in found.curve] == list(learner.grid)
+    best = max(point.held_out for point in found.curve)
+    assert found.held_out == best
+    # The simplest of the best.
+    assert found.value == next(p.value for p in found.curve if p.held_out == best)
+    assert found.passes == sum(solution.n_passes for solution in path.solutions)
+    np.testing.assert_array_equal(
+        found.estimator.coef_, path.estimators[learner.grid.index(found.value)].coef_
+    )
+
+
+def test_ties_go_to_the_strongest_regularization():
+    X, y = blobs(90, n_classes=2, spread=0.01)
+    found = tune(registry.get("linear_svm"), Rows(X, y), Rows(X, y), ACCURACY)
+    assert found.held_out == 1.0
+    assert found.value == next(point.value for point in found.curve if point.held_out == 1.0)
+
+
+def test_a_lower_rmse_wins():
+    rows = line()
+    y = rows.pop("price")
+    X = np.column_stack(list(rows.values()))
+    train, held_out = Rows(X[:200], y[:200] ** 2), Rows(X[200:], y[200:] ** 2)
+    found = tune(registry.get("polynomial_regression"), train, held_out, RMSE)
+    assert [point.value for point in found.curve] == [2, 3]
+    assert found.held_out == min(point.held_out for point in found.curve)
+    model = refit(found.learner, found.value, train)
+    assert RMSE(model, *held_out) == pytest.approx(found.held_out)
+
+
+@pytest.mark.parametrize("name", registry.names("binary"))
+def test_every_learner_is_tuned_and_fitted_again(name):
+    X, y = blobs(120, n_classes=2)
+    learner = registry.get(name)
+    train, held_out = Rows(X[:80], y[:80]), Rows(X[80:], y[80:])
+    found = tune(learner, train, held_out, ACCURACY)
+    assert (found.value is None) == (learner.kind == "none")
+    assert found.value is None or found.value in learner.grid
+    assert describe(learner, found.value) == {
+        "none": "-",
+        "passes": f"{found.value or 0:g} pass{'es' * (found.value != 1)}",
+    }.get(learner.kind, f"{learner.parameter} = {found.value or 0:g}")
+    model = refit(learner, found.value, train)
+    # Warm starts and one-step fits end near each other, and counts and passes are the same.
+    assert ACCURACY(model, *held_out) == pytest.approx(found.held_out, abs=0.03)
+    if not learner.baseline:
+        assert found.held_out > 0.8
+    if learner.kind == "path":
+        assert np.isfinite(found.gap)
+    else:
+        assert np.isnan(found.gap)
+
+
+def test_counts_are_shared_among_the_settings(monkeypatch):
+    from separatrix.generative import NaiveBayes
+
+    fits = []
+    genuine = NaiveBayes.fit
+    monkeypatch.setattr(
+        NaiveBayes, "fit", lambda self, *args: fits.append(1) or genuine(self, *args)
+    )
+    X, y = blobs()
+    found = tune(registry.get("naive_bayes"), Rows(X, y), Rows(X, y), ACCURACY)
+    assert len(fits) == found.passes == 1
+    assert len(found.curve) == len(registry.K_GRID)
+
+
+def test_the_same_seed_gives_the_same_passes():
+    X, y = blobs(spread=3.0)
+    first, again, other = (
+        refit(PEER, 3.0, Rows(X, y), random_state=seed).coef_ for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def names(wanted, task, n_features):
+    return [entry.name for entry in entrants(wanted, Task(task, ""), n_features)]
+
+
+def test_baselines_come_first_then_the_order_of_the_registry():
+    assert names(["mira", "naive_bayes"], "binary", 4) == [
+        "majority_class",
+        "prior_sampling",
+        "naive_bayes",
+        "mira",
+    ]
+    assert names([], "regression", 4) == ["mean_value", "median_value"]
+    assert names("auto", "multiclass", 4) == list(registry.names("multiclass"))
+
+
+@pytest.mark.parametrize("name", ["gaussian_discriminant", "sparse_logistic", "voted_perceptron"])
+def test_slow_learners_are_left_out_of_wide_data_unless_asked_for(name):
+    assert name in names("auto", "binary", 20)
+    assert name not in names("auto", "binary", 20_000)
+    assert name in names([name], "binary", 20_000)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ("all", '"auto" or a list'),
+        (["nonsense"], "no learner 'nonsense'; for this task: majority_class"),
+        (["squared_hinge_svm"], "learns binary tasks; this one is multiclass"),
+        (["bayesian_regression"], "learns regression tasks"),
+    ],
+)
+def test_learners_that_cannot_take_part(wanted, words):
+    with pytest.raises(ValueError, match=words):
+        names(wanted, "multiclass", 4)
