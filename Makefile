@@ -55,8 +55,9 @@ help:  ## List the targets
 
 build: $(VENV)/.built  ## Release build into .venv, with all extras but those of the benchmarks
 
-demo: $(VENV)/.built  ## Compare all learners on the digits: train, held-out, test
-	$(VENV)/bin/separatrix compare digits
+demo: $(VENV)/.built  ## Compare all learners on the digits; champion and report in build/
+	@mkdir -p build
+	$(VENV)/bin/separatrix compare digits --save build/digits.sx --report build/digits.html
 
 test: lint  ## Everything CI runs: lint, cargo test, stub check, pytest with doctests and coverage
 	@$(call packages,$(DEBIAN_PACKAGES))
