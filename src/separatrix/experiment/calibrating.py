@@ -12,13 +12,14 @@ from sklearn.model_selection import StratifiedKFold
 from separatrix.calibration import Calibrated
 from separatrix.errors import DataError
 from separatrix.experiment.tuning import Rows
-from separatrix.metrics import log_loss
+from separatrix.metrics import calibration_bins, log_loss
 
 __all__ = ["N_FOLDS", "calibrate", "check_folds"]
 
 #: Folds whose scores an isotonic calibration is fitted to.
 N_FOLDS = 5
-#: Least relative gain in held-out log loss for which probabilities are changed.
+#: Least relative gain in held-out log loss for which probabilities are changed, and most loss in
+#: calibration error.
 _WORTH = 0.01
 
 
@@ -59,12 +60,12 @@ def calibrate(
         return model, f"{method.capitalize()} calibration, fitted to the held-out scores."
     model = Calibrated(fitted).calibrate(held_out.X, held_out.y)
     if hasattr(fitted, "predict_proba"):
-        before, after = (
-            log_loss(held_out.y, m.predict_proba(held_out.X), labels=fitted.classes_)
-            for m in (fitted, model)
-        )
-        if after > before * (1 - _WORTH):
-            return None, "Its probabilities were found to be calibrated on the held-out rows."
+        shares = [m.predict_proba(held_out.X) for m in (fitted, model)]
+        before, after = (log_loss(held_out.y, p, labels=fitted.classes_) for p in shares)
+        errors = [calibration_bins(held_out.y, p, labels=fitted.classes_).error for p in shares]
+        # A temperature that only serves a few wild mistakes makes all other rows too unsure.
+        if after > before * (1 - _WORTH) or errors[1] > errors[0] + _WORTH:
+            return None, "A temperature would not improve its probabilities on the held-out rows."
     words = f"Temperature {model.temperature_:.3g}, fitted to the held-out scores."
     return model, words
 

@@ -45,7 +45,7 @@ def content_of(result: Result) -> shown.Content:
             result.metric.higher_is_better,
             digits=2 if percent else 4,
         ),
-        summary=result.remarks(),
+        summary=result.notes,
         command=result.command,
         date=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         versions=_versions(),

@@ -21,10 +21,26 @@ from separatrix.experiment.metric import Metric
 from separatrix.registry import Learner, load
 from separatrix.results import Solution, StopReason, time_limit
 
-__all__ = ["PATIENCE", "CurvePoint", "Rows", "StepReport", "Tuned", "describe", "refit", "tune"]
+__all__ = [
+    "PATIENCE",
+    "ROUGH",
+    "WORSE",
+    "CurvePoint",
+    "Rows",
+    "StepReport",
+    "Tuned",
+    "describe",
+    "refit",
+    "tune",
+]
 
 #: Passes without a better held-out score after which an online learner stops.
 PATIENCE = 5
+#: Settings of a path in a row that are worse than the best before it is left: from there on weaker
+#: regularization makes it worse still, and every step takes longer than all before it.
+WORSE = 2
+#: Relative gap to which the settings of a path are fitted; the last fit goes to the default.
+ROUGH = 1e-3
 #: Train rows that the train score of a setting is taken from.
 _SCORED = 5000
 
@@ -176,7 +192,7 @@ def tune(
     start = time.perf_counter()
     sample = Rows(train.X[:_SCORED], train.y[:_SCORED])
     curve: list[CurvePoint] = []
-    best_gain, best, solution, at, passes = -math.inf, None, None, 0, 0.0
+    best_gain, best, solution, at, worse, passes = -math.inf, None, None, 0, 0, 0.0
     complete = True
     trials = _TRIALS[learner.kind](learner, train, random_state, n_jobs)
     with _no_surprises(), time_limit(seconds):
@@ -192,7 +208,10 @@ def tune(
                 solution = getattr(trial.estimator, "solution_", None)
             if report is not None:
                 report(step, describe(learner, trial.value), score)
+            worse = worse + 1 if metric.gain(score) < best_gain else 0
             if learner.kind == "passes" and step - at >= PATIENCE:
+                break
+            if learner.kind == "path" and worse >= WORSE:
                 break
             if time.perf_counter() - start >= seconds and step < max(1, len(learner.grid)):
                 complete = False
@@ -252,9 +271,10 @@ def _path(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -
     # Imported here so that a comparison of baselines alone needs no solver.
     from separatrix.linear import follow_path
 
-    for model in follow_path(
-        make(learner, len(rows.y), random_state, n_jobs), rows.X, rows.y, learner.grid
-    ):
+    template = make(learner, len(rows.y), random_state, n_jobs)
+    if "tol" not in dict(learner.params):
+        template.set_params(tol=ROUGH)
+    for model in follow_path(template, rows.X, rows.y, learner.grid):
         value = float(getattr(model, learner.parameter))
         yield _Trial(value, model, float(model.solution_.n_passes), True)
 

@@ -74,4 +74,12 @@ def weights_part(
         odds=type(final).__name__ in _ODDS and two,
         note=_UNITS.get(inputs.kind, "per largest absolute value of a feature"),
         n_features=int(final.n_features_in_),
+        **_words(final, inputs),
     )
+
+
+def _words(final: Any, inputs: Inputs) -> dict[str, str]:
+    """What the signs of weights mean, where they do not speak for classes."""
+    if hasattr(final, "classes_"):
+        return {}
+    return {"positive": f"raises {inputs.target or 'the target'}", "negative": "lowers it"}
