@@ -1,9 +1,26 @@
-"""The honest comparison in one call: tune on held-out rows, open the test set once."""
+"""Digits from pixels: compare learners honestly, save the champion, write the report."""
+
+import tempfile
+from pathlib import Path
 
 from sklearn.datasets import load_digits
 
-from separatrix.experiment import compare
+import separatrix
+from separatrix import Experiment
 
-X, y = load_digits(return_X_y=True)
-result = compare(X, y, learners=["perceptron", "linear_svm", "logistic_regression"])
+digits = load_digits()
+result = Experiment(
+    (digits.images, digits.target),
+    learners=["perceptron", "linear_svm", "logistic_regression"],
+    name="digits",
+).run()
 print(result)
+
+with tempfile.TemporaryDirectory() as folder:
+    model = Path(folder, "digits.sx")
+    result.save(model)
+    page = result.to_html(Path(folder, "digits.html"))
+    again = separatrix.load(model)
+    print(
+        f"\nA report of {len(page) // 1024} kB; the loaded model says {again.predict(digits.data[:5])}"
+    )

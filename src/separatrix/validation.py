@@ -16,15 +16,18 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 from separatrix.errors import DataError, ParameterError
 
 __all__ = [
+    "canonical",
     "check_choice",
     "check_cost",
     "check_frame",
+    "check_given",
     "check_positive",
     "check_weights",
     "encode_known_labels",
     "encode_labels",
     "is_sparse",
     "name_column",
+    "named_classes",
     "number_of_threads",
     "seed_from",
     "validate_X",
@@ -168,6 +171,28 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)
 
 
+def check_given(estimator: Any, y: Any) -> None:
+    """Raise DataError when there is no target, in the words that scikit-learn asks for."""
+    if y is None:
+        raise DataError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, "
+            "but the target y is None."
+        )
+
+
+def named_classes(classes: Any, before: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    """The classes that partial_fit was given, sorted: two or more, and those of the last call."""
+    named: npt.NDArray[Any] = np.unique(classes)
+    if len(named) < 2:
+        raise DataError("classes must name at least two classes")
+    if before is not None and not np.array_equal(named, before):
+        raise DataError(
+            f"classes={named.tolist()} is not the same as on the last call, {before.tolist()}; "
+            "fit a new estimator to change them"
+        )
+    return named
+
+
 def encode_known_labels(y: Any, n_rows: int, classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """The class number of every row, among classes that were named before (partial_fit)."""
     y = np.asarray(y).ravel()
@@ -247,3 +272,21 @@ def check_cost(cost: Any, n_classes: int) -> npt.NDArray[np.float64] | None:
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array."""
     return bool(sp.issparse(X))
+
+
+def canonical(X: Any) -> Any:
+    """A copy of sparse X with sorted rows that name no column twice; dense X as it is.
+
+    What a flag of X says of its order is not believed: a copy looks for itself.
+
+    Examples
+    --------
+    >>> X = sp.csr_array(([1.0, 2.0, 3.0], [2, 0, 2], [0, 3]), shape=(1, 3))
+    >>> canonical(X).data, X.nnz
+    (array([2., 4.]), 3)
+    """
+    if not is_sparse(X):
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X

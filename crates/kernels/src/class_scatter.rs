@@ -8,10 +8,10 @@
 use rayon::prelude::*;
 
 use crate::batch::threads_for;
-use crate::count::check_classes;
+use crate::count::check_labels;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length, zeros};
-use crate::gram::{CHUNK, add_products, mirror};
+use crate::error::{KernelError, zeros};
+use crate::gram::{CHUNK, add_parts, add_products, pack_row};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, Task, dispatch, dispatch_packed};
@@ -111,10 +111,7 @@ impl<T: Packed> PackedTask<T> for Products<'_, T> {
                 for ((s, &x), &m) in scaled.iter_mut().zip(self.data.x.row(i)).zip(center) {
                     *s = root * (x - m);
                 }
-                for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                    let to = (p * CHUNK + r) * panel;
-                    packed[to..to + panel].copy_from_slice(part);
-                }
+                pack_row(&scaled, r, panel, &mut packed);
             }
             add_products::<T, V>(&packed, rows.len(), panels, &mut near);
             if (number + 1) % FLUSH == 0 || number + 1 == chunks {
@@ -139,17 +136,7 @@ pub fn class_scatter<T: Packed>(
     stop: &Interrupt,
 ) -> Result<Scatter, KernelError> {
     let (n, d) = (x.n_rows(), x.n_cols());
-    check_classes(n_classes)?;
-    check_length("targets", targets.len(), n)?;
-    if let Some(i) = targets.iter().position(|&t| usize::try_from(t).map_or(true, |t| t >= n_classes)) {
-        return Err(KernelError::Argument(format!("target {} in row {i} is no class", targets[i])));
-    }
-    if let Some(weights) = weights {
-        check_length("weights", weights.len(), n)?;
-        if weights.iter().any(|w| !(*w >= 0.0 && w.is_finite())) {
-            return Err(KernelError::Argument("weights must be finite and not negative".into()));
-        }
-    }
+    check_labels(targets, weights, n, n_classes)?;
     let groups = if pooled { 1 } else { n_classes };
     zeros::<f64>(groups.saturating_mul(d).saturating_mul(d))?; // fail in words where there is no memory
     let data = Labeled { x, targets, weights };
@@ -225,15 +212,7 @@ fn products<T: Packed>(
     } else {
         with_threads(n_threads, || rows.par_chunks(per).map(task).collect::<Result<_, KernelError>>())?
     };
-    let width = parts.first().map_or(0, |part| part.len().isqrt());
-    for (i, row) in out.chunks_exact_mut(d).enumerate() {
-        for part in &parts {
-            for (o, p) in row[i..].iter_mut().zip(&part[i * width + i..]) {
-                *o += p;
-            }
-        }
-    }
-    mirror(out, d);
+    add_parts(&parts, out, d);
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::error::{KernelError, check_length, zeros};
+use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
@@ -255,18 +255,8 @@ pub fn count<T: Real, X: Countable<T>>(
     stop: &Interrupt,
 ) -> Result<Option<Part>, KernelError> {
     let (n, d) = (x.n_rows(), x.n_cols());
-    check_classes(n_classes)?;
-    check_length("targets", targets.len(), n)?;
+    check_labels(targets, weights, n, n_classes)?;
     check_length("kinds", plan.n_cols(), d)?;
-    if let Some(i) = targets.iter().position(|&t| usize::try_from(t).map_or(true, |t| t >= n_classes)) {
-        return Err(KernelError::Argument(format!("target {} in row {i} is no class", targets[i])));
-    }
-    if let Some(weights) = weights {
-        check_length("weights", weights.len(), n)?;
-        if weights.iter().any(|w| !(*w >= 0.0 && w.is_finite())) {
-            return Err(KernelError::Argument("weights must be finite and not negative".into()));
-        }
-    }
     if X::SPARSE && plan.has(Kind::Bernoulli) && plan.threshold < 0.0 {
         return Err(KernelError::Argument(
             "a threshold below zero would turn on the zeros that sparse rows leave out".into(),
@@ -320,10 +310,24 @@ pub fn count<T: Real, X: Countable<T>>(
     Ok(all)
 }
 
-/// Fail unless there are classes, and not more than statistics of each could ever be kept.
-pub(crate) fn check_classes(n_classes: usize) -> Result<(), KernelError> {
+/// Fail unless there are classes, not more than statistics of each could ever be kept, and each of `n` rows has
+/// one of them, with a weight that is finite and not negative where there are weights.
+pub(crate) fn check_labels(
+    targets: &[i64],
+    weights: Option<&[f64]>,
+    n: usize,
+    n_classes: usize,
+) -> Result<(), KernelError> {
     if n_classes == 0 || n_classes > 1 << 24 {
         return Err(KernelError::Argument(format!("{n_classes} classes: there must be 1 to 2^24")));
+    }
+    check_length("targets", targets.len(), n)?;
+    if let Some(i) = targets.iter().position(|&t| usize::try_from(t).map_or(true, |t| t >= n_classes)) {
+        return Err(KernelError::Argument(format!("target {} in row {i} is no class", targets[i])));
+    }
+    if let Some(weights) = weights {
+        check_length("weights", weights.len(), n)?;
+        check_not_negative("weights", weights)?;
     }
     Ok(())
 }

@@ -67,6 +67,15 @@ pub fn check_length(what: &'static str, found: usize, expected: usize) -> Result
     if found == expected { Ok(()) } else { Err(KernelError::Length { what, found, expected }) }
 }
 
+/// Fail unless all `values` are finite and none is below zero.
+pub fn check_not_negative<T: crate::real::Real>(what: &'static str, values: &[T]) -> Result<(), KernelError> {
+    if values.iter().all(|&v| v >= T::ZERO && v.is_finite()) {
+        Ok(())
+    } else {
+        Err(KernelError::Argument(format!("{what} must be finite and not negative")))
+    }
+}
+
 /// `n` zeros, or an error where memory for them cannot be had (a plain `vec!` would abort).
 pub fn zeros<T: crate::real::Real>(n: usize) -> Result<Vec<T>, KernelError> {
     Vec::<T>::new()

@@ -4,11 +4,13 @@
 //! over a chunk of rows in registers (Goto & van de Geijn 2008). Rows are cut into tasks by shape alone
 //! and tasks are added in order, so the result does not depend on the number of threads.
 
+use std::ops::AddAssign;
+
 use rayon::prelude::*;
 
 use crate::batch::threads_for;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, check_not_negative};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, dispatch_packed};
@@ -60,14 +62,20 @@ impl<T: Packed> PackedTask<T> for Part<'_, T> {
                 if self.intercept {
                     scaled[d] = root;
                 }
-                for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                    let to = (p * CHUNK + r) * panel;
-                    packed[to..to + panel].copy_from_slice(part);
-                }
+                pack_row(&scaled, r, panel, &mut packed);
             }
             add_products::<T, V>(&packed, weights.len(), panels, &mut out);
         }
         Ok(out)
+    }
+}
+
+/// Put `row`, whole panels, at place `r` of the `CHUNK` rows that are packed panel by panel.
+#[inline(always)]
+pub(crate) fn pack_row<T: Copy>(row: &[T], r: usize, panel: usize, packed: &mut [T]) {
+    for (p, part) in row.chunks_exact(panel).enumerate() {
+        let to = (p * CHUNK + r) * panel;
+        packed[to..to + panel].copy_from_slice(part);
     }
 }
 
@@ -144,13 +152,8 @@ pub fn gram<T: Packed>(
 ) -> Result<Vec<T>, KernelError> {
     let n = rows.map_or(x.n_rows(), <[i64]>::len);
     check_length("weights", weights.len(), n)?;
-    let outside = |row: &&i64| usize::try_from(**row).map_or(true, |row| row >= x.n_rows());
-    if let Some(row) = rows.and_then(|rows| rows.iter().find(outside)) {
-        return Err(KernelError::Argument(format!("row {row} is outside 0..{}", x.n_rows())));
-    }
-    if weights.iter().any(|c| !(*c >= T::ZERO && c.is_finite())) {
-        return Err(KernelError::Argument("weights must be finite and not negative".into()));
-    }
+    check_rows(rows, x.n_rows())?;
+    check_not_negative("weights", weights)?;
     let size = x.n_cols() + usize::from(intercept);
     let per = n.div_ceil(MAX_TASKS).max(CHUNK).next_multiple_of(CHUNK);
     let task = |t: usize| {
@@ -165,20 +168,34 @@ pub fn gram<T: Packed>(
         with_threads(n_threads, || (0..tasks).into_par_iter().map(task).collect::<Result<_, KernelError>>())?
     };
     let mut out = vec![T::ZERO; size * size];
-    let width = parts.first().map_or(0, |p| p.len().isqrt());
+    add_parts(&parts, &mut out, size);
+    Ok(out)
+}
+
+/// Fail unless all `rows` are numbers below `n`.
+pub(crate) fn check_rows(rows: Option<&[i64]>, n: usize) -> Result<(), KernelError> {
+    let outside = |row: &&i64| usize::try_from(**row).map_or(true, |row| row >= n);
+    match rows.and_then(|rows| rows.iter().find(outside)) {
+        Some(row) => Err(KernelError::Argument(format!("row {row} is outside 0..{n}"))),
+        None => Ok(()),
+    }
+}
+
+/// Add the upper triangles of the parts, in order, to `out`, of order `size` and zero before; then the lower one.
+pub(crate) fn add_parts<T: Copy + AddAssign>(parts: &[Vec<T>], out: &mut [T], size: usize) {
+    let width = parts.first().map_or(0, |part| part.len().isqrt());
     for i in 0..size {
-        for part in &parts {
+        for part in parts {
             for (o, &p) in out[i * size + i..(i + 1) * size].iter_mut().zip(&part[i * width + i..]) {
                 *o += p;
             }
         }
     }
-    mirror(&mut out, size);
-    Ok(out)
+    mirror(out, size);
 }
 
 /// Copy the upper triangle to the lower one, in squares that stay in cache.
-pub(crate) fn mirror<T: Copy>(matrix: &mut [T], size: usize) {
+fn mirror<T: Copy>(matrix: &mut [T], size: usize) {
     const SIDE: usize = 32;
     for top in (0..size).step_by(SIDE) {
         for left in (0..=top).step_by(SIDE) {

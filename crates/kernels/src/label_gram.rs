@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use crate::batch::threads_for;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length};
-use crate::gram::{CHUNK, add_products};
+use crate::error::{KernelError, check_length, check_not_negative};
+use crate::gram::{CHUNK, add_products, check_rows, pack_row};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
@@ -68,10 +68,7 @@ impl<T: Real> PackedTask<f64> for Pairs<'_, T> {
                 if self.intercept {
                     scaled[d] = root;
                 }
-                for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                    let to = (p * CHUNK + filled) * panel;
-                    packed[to..to + panel].copy_from_slice(part);
-                }
+                pack_row(&scaled, filled, panel, &mut packed);
                 filled += 1;
                 if filled == CHUNK {
                     self.stop.check()?;
@@ -115,16 +112,11 @@ pub fn label_gram<T: Real>(
 ) -> Result<Vec<f64>, KernelError> {
     let n = rows.map_or(x.n_rows(), <[i64]>::len);
     check_length("weights", weights.len(), n * n_labels)?;
-    let outside = |row: &&i64| usize::try_from(**row).map_or(true, |row| row >= x.n_rows());
-    if let Some(row) = rows.and_then(|rows| rows.iter().find(outside)) {
-        return Err(KernelError::Argument(format!("row {row} is outside 0..{}", x.n_rows())));
-    }
+    check_rows(rows, x.n_rows())?;
     if kept > n_labels {
         return Err(KernelError::Argument(format!("{kept} labels are kept of {n_labels}")));
     }
-    if weights.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
-        return Err(KernelError::Argument("weights must be finite and not negative".into()));
-    }
+    check_not_negative("weights", weights)?;
     let mut used = 0;
     let mut totals = Vec::with_capacity(n);
     for weights in weights.chunks_exact(n_labels.max(1)) {

@@ -1,7 +1,9 @@
 //! Smooth losses of a block of rows: values, and derivatives in place of the scores.
 //!
 //! The same formulas as `separatrix.losses`, which stay the reference in the tests. Scores of a block
-//! are score-major, `z[c * BLOCK + i]`; losses are summed in `f64`.
+//! are score-major, `z[c * BLOCK + i]`; losses are summed in `f64`. [`crate::row_loss`] has them too, row by
+//! row and in `f64`: here they run over packs of rows, in the data's precision and with an exponential of
+//! their own, so that neither can serve the other without its speed or its digits; a test holds them together.
 
 use rayon::prelude::*;
 
@@ -303,4 +305,48 @@ pub fn losses_at<T: VectorExp>(
         })?
     };
     Ok(sums.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BLOCK, Labeled, SmoothLoss, Targets, losses_at};
+    use crate::interrupt::Interrupt;
+    use crate::row_loss::RowLoss;
+
+    /// Scores from small to beyond what an exponential holds apart from one.
+    fn scores(n: usize) -> Vec<f64> {
+        (0..n).map(|i| ((i * 7919) % 101) as f64 / 10.0 - 5.0).map(|s| s * s * s / 10.0).collect()
+    }
+
+    fn agree(name: &str, targets: Targets<'_, f64>, classes: &[i32], k: usize) {
+        let n = classes.len();
+        let (scores, mut out) = (scores(n * k), vec![0.0; n * k]);
+        let loss = SmoothLoss::named(name).expect("known");
+        let labeled = Labeled::new(loss, targets, None, n, k).expect("valid");
+        let sum = losses_at(labeled, &scores, &mut out, 1, &Interrupt::new()).expect("valid");
+        let row = RowLoss::new(name, k, &[]).expect("known");
+        let (mut expected, mut grad) = (0.0, vec![0.0; k]);
+        for (i, &y) in classes.iter().enumerate() {
+            expected += row.value_and_grad(&scores[i * k..(i + 1) * k], y, &mut grad);
+            for (&g, &o) in grad.iter().zip(&out[i * k..(i + 1) * k]) {
+                assert!((g - o).abs() <= 1e-13 * g.abs().max(1.0), "{name}: {g} and {o} in row {i}");
+            }
+        }
+        assert!((sum - expected).abs() <= 1e-12 * expected.abs(), "{name}: {sum} and {expected}");
+    }
+
+    #[test]
+    fn blocks_and_single_rows_have_the_same_losses() {
+        let n = 2 * BLOCK + 3;
+        let signs: Vec<i32> = (0..n).map(|i| if i % 3 == 0 { 1 } else { -1 }).collect();
+        let values: Vec<f64> = signs.iter().map(|&y| f64::from(y)).collect();
+        for name in ["logistic", "squared_hinge", "squared", "exponential"] {
+            agree(name, Targets::Signs(&values), &signs, 1);
+        }
+        for k in [2, 5] {
+            let classes: Vec<i32> = (0..n).map(|i| (i * 31 % k) as i32).collect();
+            let numbers: Vec<i64> = classes.iter().map(|&c| i64::from(c)).collect();
+            agree("multiclass_logistic", Targets::Classes(&numbers), &classes, k);
+        }
+    }
 }

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use crate::batch::threads_for;
 use crate::dense::Dense;
-use crate::error::{KernelError, check_length};
-use crate::gram::{CHUNK, add_products, mirror};
+use crate::error::{KernelError, check_length, check_not_negative};
+use crate::gram::{CHUNK, add_parts, add_products, pack_row};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
@@ -54,10 +54,7 @@ impl<T: Real> PackedTask<f64> for Part<'_, T> {
                 }
                 scaled[d] = root * (self.y[i] - shift_y);
                 scaled[d + 1] = root;
-                for (p, part) in scaled.chunks_exact(panel).enumerate() {
-                    let to = (p * CHUNK + i - first) * panel;
-                    packed[to..to + panel].copy_from_slice(part);
-                }
+                pack_row(&scaled, i - first, panel, &mut packed);
             }
             add_products::<f64, V>(&packed, last - first, panels, &mut out);
         }
@@ -81,9 +78,7 @@ pub fn moments<T: Real>(
     check_length("shift", shift.len(), size - 1)?;
     if let Some(weights) = weights {
         check_length("weights", weights.len(), n)?;
-        if weights.iter().any(|c| !(*c >= 0.0 && c.is_finite())) {
-            return Err(KernelError::Argument("weights must be finite and not negative".into()));
-        }
+        check_not_negative("weights", weights)?;
     }
     let per = n.div_ceil(MAX_TASKS).max(CHUNK).next_multiple_of(CHUNK);
     let task = |t: usize| {
@@ -97,15 +92,7 @@ pub fn moments<T: Real>(
         with_threads(n_threads, || (0..tasks).into_par_iter().map(task).collect::<Result<_, KernelError>>())?
     };
     let mut out = vec![0.0; size * size];
-    let width = parts.first().map_or(0, |p| p.len().isqrt());
-    for i in 0..size {
-        for part in &parts {
-            for (o, &p) in out[i * size + i..(i + 1) * size].iter_mut().zip(&part[i * width + i..]) {
-                *o += p;
-            }
-        }
-    }
-    mirror(&mut out, size);
+    add_parts(&parts, &mut out, size);
     Ok(out)
 }
 

@@ -21,7 +21,7 @@
 //! An epoch returns its number of mistakes.
 
 use crate::column_set::ColumnSet;
-use crate::error::{KernelError, check_length, zeros};
+use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::real::Real;
@@ -231,9 +231,7 @@ impl<T: Real> Online<T> {
         check_length("targets", examples.targets.len(), x.n_rows())?;
         if !examples.row_weights.is_empty() {
             check_length("sample weights", examples.row_weights.len(), x.n_rows())?;
-            if examples.row_weights.iter().any(|c| !(c.is_finite() && *c >= 0.0)) {
-                return Err(KernelError::Argument("sample weights must be finite and not negative".into()));
-            }
+            check_not_negative("sample weights", examples.row_weights)?;
         }
         if let Some(&y) = examples.targets.iter().find(|&&y| y as usize >= self.n_classes) {
             return Err(KernelError::Argument(format!("class number {y} is not below {}", self.n_classes)));

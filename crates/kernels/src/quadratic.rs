@@ -7,7 +7,7 @@
 //! Source: Friedman, Hastie & Tibshirani (2010), covariance updates; Yuan, Ho & Lin (2012).
 //! Returned: the sweeps made and the largest violation of the optimality conditions at the end.
 
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, check_not_negative};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
@@ -33,9 +33,8 @@ impl<'a> Penalty<'a> {
     pub fn new(l1: &'a [f64], l2: &'a [f64], size: usize) -> Result<Self, KernelError> {
         check_length("l1", l1.len(), size)?;
         check_length("l2", l2.len(), size)?;
-        if l1.iter().chain(l2).any(|p| !(*p >= 0.0 && p.is_finite())) {
-            return Err(KernelError::Argument("penalties must be finite and not negative".into()));
-        }
+        check_not_negative("penalties", l1)?;
+        check_not_negative("penalties", l2)?;
         Ok(Self { l1, l2 })
     }
 

@@ -96,50 +96,43 @@ pub fn dispatch<K: Task>(task: K) -> K::Output {
     }
 }
 
-/// Ask for the cache lines of `values`, at most the first 64; a hint that changes nothing.
-///
-/// Rows visited in random order start with a cache miss each, which the hardware cannot foresee.
-#[inline(always)]
-pub fn prefetch<T>(values: &[T]) {
-    prefetch_lines(values, 64);
-}
-
 /// Ask for the first cache lines of `values`; after a few, the hardware has seen where it goes.
-#[cfg(target_arch = "x86_64")]
+///
+/// A hint that changes nothing: rows visited in random order start with a cache miss each, which the
+/// hardware cannot foresee.
 #[inline(always)]
 pub fn prefetch_lines<T>(values: &[T], lines: usize) {
-    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    const LINE: usize = 64;
-    let start = values.as_ptr().cast::<i8>();
-    let size = std::mem::size_of_val(values).min(LINE * lines);
-    for at in (0..size).step_by(LINE) {
-        // SAFETY: a prefetch reads nothing into the program and cannot fault; the address is in `values`.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(at)) };
-    }
+    ask::<T, true>(values, lines.saturating_mul(LINE));
 }
 
 /// Ask for all cache lines of `values`, for the second level of the cache.
-#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn prefetch_outer<T>(values: &[T]) {
-    use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-    const LINE: usize = 64;
+    ask::<T, false>(values, usize::MAX);
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Ask for the cache lines of the first `most` bytes of `values`, for the first level or the second.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn ask<T, const FIRST: bool>(values: &[T], most: usize) {
+    use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
     let start = values.as_ptr().cast::<i8>();
-    for at in (0..std::mem::size_of_val(values)).step_by(LINE) {
-        // SAFETY: as above.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(start.add(at)) };
+    for at in (0..std::mem::size_of_val(values).min(most)).step_by(LINE) {
+        // SAFETY: a prefetch reads nothing into the program and cannot fault; the address is in `values`.
+        unsafe {
+            let line = start.add(at);
+            if FIRST { _mm_prefetch::<_MM_HINT_T0>(line) } else { _mm_prefetch::<_MM_HINT_T1>(line) }
+        }
     }
 }
 
-/// Ask for all cache lines of `values`: nothing on this target.
+/// Ask for cache lines: nothing on this target.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub fn prefetch_outer<T>(_values: &[T]) {}
-
-/// Ask for the first cache lines of `values`: nothing on this target.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-pub fn prefetch_lines<T>(_values: &[T], _lines: usize) {}
+fn ask<T, const FIRST: bool>(_values: &[T], _most: usize) {}
 
 /// Run `task` on the packs of the instruction set in use.
 #[cfg(target_arch = "x86_64")]

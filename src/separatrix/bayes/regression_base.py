@@ -22,6 +22,7 @@ from separatrix.errors import DataError, NotFittedError, ParameterError
 from separatrix.scores import make_design
 from separatrix.validation import (
     check_choice,
+    check_given,
     check_positive,
     is_sparse,
     name_column,
@@ -151,11 +152,7 @@ class BaseGaussianRegression(BaseEstimator):  # type: ignore[misc]
     # -- data ----------------------------------------------------------------------------------
 
     def _take(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Moments:
-        if y is None:
-            raise DataError(
-                f"This {type(self).__name__} estimator requires y to be passed, "
-                "but the target y is None."
-            )
+        check_given(self, y)
         X = validate_X(self, X, reset=reset)
         y = self._check_y(y, X.shape[0])
         weights = self._check_weights(sample_weight, X)

@@ -100,7 +100,7 @@ def compare(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare learners on a data set, test the best two, and keep the champion.
+    """Compare learners, test the best two, keep the champion.
 
     Rows are split into train, held-out and test. Every learner is tuned on held-out rows, the best
     two are fitted again on train and held-out rows, and the test set is opened once, for both.
@@ -174,7 +174,7 @@ def run_experiment(
         output.check_report()
     seconds = None if budget is None else parse_seconds(budget)
 
-    data = read(source, target=target, text=text, **options)
+    data = read(source, quiet=quiet, target=target, text=text, **options)
     from separatrix.errors import ParameterError
     from separatrix.experiment import ByTime, Experiment, Given, Grouped, Inputs
     from separatrix.experiment.source import as_dataset
@@ -185,7 +185,7 @@ def run_experiment(
         # Further files are read as the first one was: words stay words, texts stay texts.
         needs = Inputs.of(data).options(target=True)
         needs.pop("columns", None)
-        return read(name, needs=needs, **options)
+        return read(name, quiet=quiet, needs=needs, **options)
 
     asked = [one for one in (test, group, time) if one is not None]
     if len(asked) > 1:

@@ -40,16 +40,11 @@ def convert(
         _export(Path(source), out)
         note(f"{out} written", quiet=quiet)
         return
-    from separatrix.cli.source import open_source
+    from separatrix.cli.source import read
     from separatrix.data import write
 
-    bar = Waiting("Reading", quiet=quiet)
-    opened = open_source(
-        source, format=input_format, target=target, encoding=encoding, delimiter=delimiter
-    )
-    bar.expect(opened.watch(bar.advance, passes=1))
-    with bar:
-        data = opened.read()
+    reading = {"format": input_format, "encoding": encoding, "delimiter": delimiter}
+    data = read(source, quiet=quiet, target=target, **reading)
     with Waiting("Writing", quiet=quiet):
         write(data, out, lossy=lossy)
     note(f"{len(data)} rows of {source} written to {out}", quiet=quiet)

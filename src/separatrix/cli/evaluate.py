@@ -67,14 +67,14 @@ def _scores(
     saved: SavedModel, file: str, target: str | None, quiet: bool, reading: dict[str, Any]
 ) -> Any:
     import numpy as np
+    from sklearn.base import is_regressor
 
     from separatrix.cli import scoring
-    from separatrix.cli.regression import is_regression
     from separatrix.cli.streaming import piecewise
 
     estimator = saved.estimator
     options: dict[str, Any] = {"what": "Evaluating", "target": target or True, "quiet": quiet}
-    if is_regression(estimator):
+    if is_regressor(estimator):
         blocks = piecewise(
             lambda X, data: scoring.gather(estimator, X, _truth(data, file)),
             saved,
@@ -88,10 +88,9 @@ def _scores(
     def work(X: Any, data: Dataset) -> tuple[Any, Any, Any, Any]:
         truth = scoring.match_labels(_truth(data, file), classes)
         shares = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
-        cost = None
-        if hasattr(estimator, "mean_cost") and np.isin(truth, classes).all():
-            cost = (estimator.mean_cost(X, truth), len(truth))
-        return truth, estimator.predict(X), shares, cost
+        known = np.isin(truth, classes).all()
+        cost = scoring.mean_cost(estimator, X, truth) if known else None
+        return truth, estimator.predict(X), shares, None if cost is None else (cost, len(truth))
 
     pieces = list(piecewise(work, saved, file, **options, **reading))
     truth, said, shares, costs = zip(*pieces, strict=True)

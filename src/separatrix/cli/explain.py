@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,7 +56,6 @@ def explain(
     row, one JSON object a line.
     """
     import json as encoder
-    import sys
 
     from separatrix.cli.model import open_model
     from separatrix.cli.tables import Table, plain, print_json
@@ -82,7 +82,7 @@ def explain(
         (x,) = _rows(saved, what, row or 1, quiet, reading)
         found = explained(x)
     else:
-        found = explained(what)
+        found = explained(_text_row(saved, what))
     if json:
         print_json(found.to_dict())
     elif format is None or format is Format.table:
@@ -98,11 +98,15 @@ def _names(saved: SavedModel) -> Any:
 
 
 def _is_file(saved: SavedModel, what: str) -> bool:
-    """Whether TEXT_OR_FILE means a file; a model of texts takes all other words as a text."""
+    """Whether TEXT_OR_FILE means a file; a model of texts takes all other words as a text.
+
+    So does a model of a table with one column of texts.
+    """
     from separatrix.cli.source import BUNDLED
     from separatrix.data.detect import SUFFIXES
 
-    if what == "-" or what in BUNDLED or saved.inputs.kind != "text":
+    takes_text = saved.inputs.kind == "text" or len(saved.inputs.texts) == 1
+    if what == "-" or what in BUNDLED or not takes_text:
         return True
     try:
         if Path(what).is_file():
@@ -111,6 +115,13 @@ def _is_file(saved: SavedModel, what: str) -> bool:
         return False
     named = what.lower().removesuffix(".gz").removesuffix(".zst")
     return not any(map(str.isspace, what)) and named.endswith(tuple(SUFFIXES))
+
+
+def _text_row(saved: SavedModel, text: str) -> Any:
+    """Model input for a text; the other columns of a table are missing."""
+    if saved.inputs.kind == "text":
+        return text
+    return {name: text if name in saved.inputs.texts else None for name in saved.inputs.columns}
 
 
 def _rows(
@@ -128,7 +139,7 @@ def _rows(
             saved,
             source,
             what="Explaining",
-            quiet=quiet,
+            quiet=quiet or sys.stdout.isatty(),
             **reading,
         )
         for X, n in blocks:

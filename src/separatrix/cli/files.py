@@ -22,7 +22,7 @@ def check_writable(path: Path) -> None:
 
 def write_parts(path: Path, parts: Iterable[str]) -> None:
     """Write a text piece by piece; what stood at `path` is replaced when all of it is there."""
-    from separatrix.persistence.atomic import replacing
+    from separatrix.atomic import replacing
 
     with replacing(path) as file:
         for part in parts:

@@ -28,20 +28,22 @@ def inspect(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show what a model file holds: training, steps, weights, checksum.
+    """Show what a model file holds, and whether it is sound.
 
     Compares the checksum with the whole file; exit code 1 tells that it does not fit.
     """
     import sys
 
     from separatrix.cli.model import open_model
+    from separatrix.cli.progress import Waiting
     from separatrix.cli.tables import print_json
     from separatrix.errors import ModelFileError
     from separatrix.persistence import describe, verify
 
     info = describe(model)
     try:
-        verify(model)
+        with Waiting("Checking"):
+            verify(model)
     except ModelFileError as error:
         sound = str(error).removeprefix(f"{model}: ")
     else:

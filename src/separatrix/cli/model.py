@@ -81,6 +81,8 @@ def open_model(path: Path) -> SavedModel:
     ModelFileError
         The file is damaged, or no model file.
     """
+    with open(path, "rb"):  # a wrong name is told before everything is imported
+        pass
     from separatrix.experiment.inputs import Inputs
     from separatrix.persistence import describe, load
 

@@ -82,7 +82,8 @@ def predict(
         saved,
         file,
         what="Predicting",
-        quiet=quiet,
+        # A bar among the predictions on a terminal would only disturb them.
+        quiet=quiet or (out is None and sys.stdout.isatty()),
         format=input_format,
         encoding=encoding,
         delimiter=delimiter,
@@ -107,18 +108,19 @@ def predict(
 def _columns(saved: SavedModel, proba: bool, level: float) -> tuple[tuple[str, ...], Any]:
     """Headings, and a function from model input to rows under them."""
     import numpy as np
+    from sklearn.base import is_regressor
 
-    from separatrix.cli.regression import is_regression, predictive
     from separatrix.errors import ParameterError
+    from separatrix.experiment.metric import distribution
 
     estimator, classes = saved.estimator, saved.classes
-    if is_regression(estimator):
+    if is_regressor(estimator):
         if proba:
             raise ParameterError("--proba is for classes, and this model predicts a quantity")
 
         def quantities(X: Any) -> list[Any]:
             mean = np.asarray(estimator.predict(X), dtype=np.float64)
-            found = predictive(estimator, X)
+            found = distribution(estimator, X)
             if found is None:
                 return [(value,) for value in mean.tolist()]
             low, high = found.interval(level)

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.bayes.comparison import AccuracyInterval, accuracy_interval
-from separatrix.cli.regression import predictive
 from separatrix.errors import DataError
+from separatrix.experiment.metric import distribution
 from separatrix.metrics import (
     ClassReport,
     confusion_matrix,
@@ -25,6 +25,7 @@ __all__ = [
     "QuantityScores",
     "gather",
     "match_labels",
+    "mean_cost",
     "score_classes",
     "score_quantities",
 ]
@@ -80,9 +81,11 @@ class ClassScores:
     ----------
     accuracy : AccuracyInterval
     report : ClassReport
-        Precision, recall and F1 of each class.
+        Precision, recall and F1 of each class that occurs.
+    labels : ndarray of shape (K,)
+        All classes, of the model and of the file.
     confusion : ndarray of shape (K, K)
-        Rows are the truth, columns the predictions, in the order of the report.
+        Rows are the truth, columns the predictions.
     log_loss, calibration_error : float or None
         Where the model has probabilities; of the rows whose label it knows.
     mean_cost : float or None
@@ -93,6 +96,7 @@ class ClassScores:
 
     accuracy: AccuracyInterval
     report: ClassReport
+    labels: npt.NDArray[Any]
     confusion: npt.NDArray[Any]
     log_loss: float | None
     calibration_error: float | None
@@ -113,7 +117,7 @@ class ClassScores:
             "mean_cost": self.mean_cost,
             "classes": [dict(zip(self.headings(), row, strict=True)) for row in rows],
             "confusion": {
-                "labels": report.labels.tolist(),
+                "labels": self.labels.tolist(),
                 "counts": self.confusion.tolist(),
             },
             "unknown_labels": list(self.strange),
@@ -144,7 +148,7 @@ class ClassScores:
         return "\n".join(lines)
 
     def _confusions(self) -> list[str]:
-        labels = [str(label) for label in self.report.labels]
+        labels = [str(label) for label in self.labels]
         if len(labels) <= _MATRIX:
             cells = [["truth \\ prediction", *labels]]
             cells += [
@@ -203,17 +207,26 @@ def score_classes(
     if strange or any(label not in known for label in said.tolist()):
         # Labels of different kinds cannot be sorted; as words they can.
         truth, said = truth.astype(str), said.astype(str)
+        classes = np.unique(np.concatenate([truth, said, classes.astype(str)]))
     report = per_class_report(truth, said)
     n_rows = sum(n for _, n in costs)
     return ClassScores(
         accuracy_interval(truth, said),
         report,
-        confusion_matrix(truth, said, labels=report.labels),
+        classes,
+        confusion_matrix(truth, said, labels=classes),
         loss,
         error,
         sum(mean * n for mean, n in costs) / n_rows if n_rows else None,
         strange,
     )
+
+
+def mean_cost(model: Any, X: Any, truth: npt.NDArray[Any]) -> float | None:
+    """Mean cost of the decisions of a model, in a pipeline or not; None if it knows no costs."""
+    while hasattr(model, "steps"):
+        X, model = model[:-1].transform(X), model.steps[-1][1]
+    return float(model.mean_cost(X, truth)) if hasattr(model, "mean_cost") else None
 
 
 @dataclass(frozen=True)
@@ -293,7 +306,7 @@ def gather(model: Any, X: Any, truth: npt.NDArray[Any]) -> QuantityPiece:
         raise DataError(f"the model predicts a quantity, but the first true value is {truth[0]!r}")
     y = truth.astype(np.float64)
     errors = np.asarray(model.predict(X), dtype=np.float64) - y
-    found = predictive(model, X)
+    found = distribution(model, X)
     if found is None:
         return QuantityPiece(y, errors, None, ())
     inside = []

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ class Opened:
     name : str
         As it was given; for messages.
     format : str
-        Of the file; "bundled" for a bundled data set.
+        Of the file; "bundled" for a bundled data set, "lines" for one text a line.
     origin : Origin or None
         Where its bytes come from.
     options : dict
@@ -71,6 +72,8 @@ class Opened:
         """All of it."""
         if self.format == "bundled":
             return _retarget(load(self.name), self.options)
+        if self.format == "lines":
+            return next(self.chunks(sys.maxsize))
         from separatrix import data
 
         return data.read(self.origin, self.format, **self.options)
@@ -79,12 +82,28 @@ class Opened:
         """Pieces of at most `n` rows; images and bundled data sets are read whole before."""
         from separatrix import data
 
+        if self.format == "lines":
+            yield from self._lines(n)
+            return
         if self.format not in ("bundled", "idx"):
             yield from data.chunks(self.origin, n, self.format, **self.options)
             return
         whole = self.read()
         for first in range(0, len(whole), n):
             yield whole.take(range(first, min(first + n, len(whole))))
+
+    def _lines(self, n: int) -> Iterator[Dataset]:
+        from separatrix.data import Dataset
+        from separatrix.data.columns import objects
+        from separatrix.data.source import TextStream, naming
+
+        name, encoding = self.options["columns"][0], self.options.get("encoding")
+        with naming(self.origin.name):
+            texts = (line.strip() for line in TextStream(self.origin.recode(encoding)))
+            # Empty lines are texts too: predictions stay beside their lines.
+            rows = (text for at, text in enumerate(texts) if at or text != name)
+            while block := list(islice(rows, n)):
+                yield Dataset("text", objects(block), feature_names=(name,), text_names=(name,))
 
     def watch(self, told: Callable[[int], None], passes: int) -> float | None:
         """Have `told` called with the bytes that are read, where that can be done.
@@ -94,9 +113,10 @@ class Opened:
         float or None
             Bytes it will be told of when the file is read so many times; None if it will not.
         """
-        watched = self.format in ("csv", "tsv", "jsonl") and "encoding" not in self.options
+        watched = self.format in ("csv", "tsv", "jsonl", "lines") and "encoding" not in self.options
         if not watched or self.origin.open().packing is not None:
             return None
+        passes = 1 if self.format == "lines" else passes
         self.origin = replace(self.origin, watch=told)
         content = self.origin.content
         size = len(content) if isinstance(content, bytes) else os.path.getsize(content)
@@ -106,7 +126,7 @@ class Opened:
         """Rows, where counting them is quick; blank lines and comments count."""
         if self.format == "bundled":
             return float(BUNDLED[self.name][0])
-        if self.format in ("csv", "tsv", "jsonl", "svmlight"):
+        if self.format in ("csv", "tsv", "jsonl", "svmlight", "lines"):
             stream, n_lines = self.origin.open(), 0
             while block := stream.read(1 << 20):
                 n_lines += block.count(b"\n")
@@ -131,7 +151,8 @@ def open_source(
     format : str, optional
         Of the file; by default its name or its content tells.
     needs : mapping, optional
-        Further options of `separatrix.data.read`, as far as the format takes them.
+        Further options of `separatrix.data.read`, as far as the format takes them. Where they ask
+        for one column of texts, a file that is no table holds one text a line.
     **options
         Options of `separatrix.data.read`; None stands for the default.
 
@@ -150,19 +171,43 @@ def open_source(
         return Opened(source, "bundled", None, {**(needs or {}), **given})
     from separatrix.data import FORMATS
     from separatrix.data.detect import detect
+    from separatrix.errors import FormatError
     from separatrix.validation import check_choice
 
     origin = _origin(source)
+    texts_only = needs is not None and _texts_only(needs)
+    known = ("lines", *FORMATS) if texts_only else tuple(FORMATS)
+    if format is None and texts_only and source.lower().endswith((".txt", ".txt.gz")):
+        format = "lines"
     if format is None:
-        format = detect(origin.recode(given.get("encoding")))
-    check_choice("--input-format", format, tuple(FORMATS))
+        try:
+            format = detect(origin.recode(given.get("encoding")))
+        except FormatError as error:
+            # Lines that are no table may be texts; what is empty or binary is neither.
+            if not texts_only or error.line is not None or not origin.sample.strip():
+                raise
+            format = "lines"
+    check_choice("--input-format", format, known)
+    if format == "lines":
+        return Opened(source, format, origin, {**(needs or {}), **given})
     taken = {name: part for name, part in (needs or {}).items() if name in FORMATS[format].takes}
     return Opened(source, format, origin, {**taken, **given})
 
 
-def read(source: str, **options: Any) -> Dataset:
-    """Read SOURCE whole; options as those of `open_source`."""
-    return open_source(source, **options).read()
+def _texts_only(needs: Mapping[str, Any]) -> bool:
+    columns = needs.get("columns") or ()
+    return len(columns) == 1 and tuple(columns) == tuple(needs.get("text") or ())
+
+
+def read(source: str, *, quiet: bool = False, **options: Any) -> Dataset:
+    """Read SOURCE whole, under a bar unless `quiet`; options as those of `open_source`."""
+    from separatrix.cli.progress import Waiting
+
+    opened = open_source(source, **options)
+    bar = Waiting("Reading", quiet=quiet)
+    bar.expect(None if opened.format == "bundled" else opened.watch(bar.advance, passes=1))
+    with bar:
+        return opened.read()
 
 
 def _origin(source: str) -> Any:

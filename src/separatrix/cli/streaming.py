@@ -56,7 +56,8 @@ def piecewise(
     from separatrix.errors import DataError
 
     bar = Waiting(what, quiet=quiet)
-    with naming_rows(source):
+    shown = "<stdin>" if source == "-" else source
+    with naming_rows(shown):
         opened = open_source(source, needs=model.options(target=target), **reading)
         # A text is looked at once for the kinds of its columns, and then read.
         n_bytes = opened.watch(bar.advance, passes=2)
@@ -65,7 +66,7 @@ def piecewise(
     with bar:
         parts = opened.chunks(ROWS)
         while True:
-            with naming_rows(source, done):
+            with naming_rows(shown, done):
                 data = next(parts, None)
                 if data is None:
                     break
@@ -75,4 +76,4 @@ def piecewise(
             if n_bytes is None:
                 bar.advance(len(data))
     if not done:
-        raise DataError(f"{source}: there are no rows")
+        raise DataError(f"{shown}: there are no rows")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,17 @@ import numpy.typing as npt
 
 from separatrix.data.dataset import LabelSets
 
-__all__ = ["ColumnKind", "kind_of_strings", "kind_of_values", "make_column", "make_target"]
+__all__ = [
+    "ColumnKind",
+    "are_texts",
+    "kind_of_strings",
+    "kind_of_values",
+    "make_column",
+    "make_target",
+]
 
-#: Words a value on average from which on a column of strings counts as text.
-TEXT_WORDS = 5.0
+#: Words a value on average from which on strings count as texts, and how many are looked at.
+_TEXT_WORDS, _TEXT_SAMPLE = 3, 10_000
 _LARGEST = 2**63
 
 
@@ -28,8 +36,8 @@ class ColumnKind:
         "none": no value is there.
     missing : bool
         Whether some value is missing.
-    n_values, n_words : int
-        Strings seen, and words in them.
+    sample : tuple
+        The first values that are there and not blank, for `are_texts`.
 
     Examples
     --------
@@ -39,8 +47,7 @@ class ColumnKind:
 
     base: str = "none"
     missing: bool = False
-    n_values: int = 0
-    n_words: int = 0
+    sample: tuple[Any, ...] = field(default=(), repr=False)
 
     def __or__(self, other: ColumnKind) -> ColumnKind:
         """The kind of both columns together."""
@@ -49,17 +56,34 @@ class ColumnKind:
             base = bases.pop() if bases else "none"
         else:
             base = "float" if bases == {"int", "float"} else "string"
-        return ColumnKind(
-            base,
-            self.missing or other.missing,
-            self.n_values + other.n_values,
-            self.n_words + other.n_words,
-        )
+        sample = self.sample
+        if len(sample) < _TEXT_SAMPLE:
+            sample = (sample + other.sample)[:_TEXT_SAMPLE]
+        return ColumnKind(base, self.missing or other.missing, sample)
 
     @property
     def is_text(self) -> bool:
-        """Whether these are strings of many words."""
-        return self.base == "string" and self.n_words >= TEXT_WORDS * max(self.n_values, 1)
+        """Whether these are strings, and texts."""
+        return self.base == "string" and are_texts(map(_word, self.sample))
+
+
+def are_texts(values: Iterable[str]) -> bool:
+    """Whether strings are texts rather than names of categories: what ``"auto"`` goes by.
+
+    They are when they have three words or more on average and more than half of them are distinct,
+    by the first ten thousand that are not blank.
+
+    Examples
+    --------
+    >>> are_texts(["good value for money", "broke after a week", "does what it says"])
+    True
+    >>> are_texts(["New York City", "New York City", "New York City", "Oslo"])
+    False
+    """
+    seen = list(islice(filter(str.strip, values), _TEXT_SAMPLE))
+    if 2 * len(set(seen)) <= len(seen):  # of no values too
+        return False
+    return sum(len(value.split()) for value in seen) >= _TEXT_WORDS * len(seen)
 
 
 def kind_of_strings(values: Sequence[str], missing: Sequence[str]) -> ColumnKind:
@@ -67,12 +91,10 @@ def kind_of_strings(values: Sequence[str], missing: Sequence[str]) -> ColumnKind
     absent = set(missing)
     distinct = set(values)
     present = [value for value in distinct if value.strip() not in absent]
-    lacks = len(present) < len(distinct)
-    base = _base_of_strings(present)
-    if base != "string":
-        return ColumnKind(base, lacks, len(values))
-    words = sum(len(value.split()) for value in values)
-    return ColumnKind(base, lacks, len(values), words)
+    said = {value for value in present if value.strip()}
+    there = values if len(said) == len(distinct) else filter(said.__contains__, values)
+    sample = tuple(islice(there, _TEXT_SAMPLE))
+    return ColumnKind(_base_of_strings(present), len(present) < len(distinct), sample)
 
 
 def _base_of_strings(present: list[str]) -> str:
@@ -96,7 +118,10 @@ def _base_of_strings(present: list[str]) -> str:
 
 def kind_of_values(values: Sequence[Any]) -> ColumnKind:
     """The kind of a column of typed values: numbers, truth values, strings, lists, None."""
-    kind = ColumnKind(missing=any(value is None for value in values))
+    blank = (value is None or (isinstance(value, str) and not value.strip()) for value in values)
+    there = (value for value, nothing in zip(values, blank, strict=True) if not nothing)
+    sample = tuple(islice(there, _TEXT_SAMPLE))
+    kind = ColumnKind("none", any(value is None for value in values), sample)
     types = {type(value) for value in values} - {type(None)}
     for seen in types:
         if seen is bool:
@@ -110,10 +135,6 @@ def kind_of_values(values: Sequence[Any]) -> ColumnKind:
         else:
             base = "list" if seen is list else "string"
         kind |= ColumnKind(base)
-    if kind.base == "string":
-        strings = [value for value in values if value is not None]
-        words = sum(len(str(value).split()) for value in strings)
-        kind = ColumnKind("string", kind.missing, len(strings), words)
     return kind
 
 

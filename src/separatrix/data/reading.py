@@ -111,7 +111,8 @@ def read(
         become `LabelSets`.
     text : str, int, sequence of these, or None
         Columns of a table that hold texts; there nothing is missing, only empty. "auto": strings
-        of five words or more on average.
+        of three words or more on average, most of them distinct, by the first ten thousand; the
+        rule of `TableEncoder`.
     columns : sequence of str, optional
         The features; by default all columns but the target.
     strings : sequence of str

@@ -19,6 +19,7 @@ from separatrix.data.options import Options
 from separatrix.data.source import Origin, naming
 from separatrix.data.writing import write_atomically
 from separatrix.errors import DataError, FormatError
+from separatrix.validation import canonical
 
 __all__ = ["chunks_svmlight", "read_svmlight", "write_svmlight"]
 
@@ -156,8 +157,7 @@ def write_svmlight(
     """
     matrix = sp.csr_matrix(X, dtype=np.float64, copy=False)
     if not matrix.has_sorted_indices or not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
+        matrix = canonical(matrix)
     labels, starts = _label_arrays(y)
     if len(starts) - 1 != matrix.shape[0]:
         raise DataError(f"X has {matrix.shape[0]} rows, y has {len(starts) - 1}")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
-import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
+from separatrix.atomic import replacing
 from separatrix.errors import DataError, ParameterError
 
 __all__ = ["write_atomically"]
@@ -23,23 +22,13 @@ def write_atomically(path: str | os.PathLike[str], parts: Iterable[bytes]) -> No
     target = Path(path)
     if target.suffix.lower() in (".zst", ".zstd"):
         raise ParameterError(f"{path}: Zstandard is read, not written; use .gz or no packing")
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as raw:
-            if target.suffix.lower() == ".gz":
-                # No time stamp inside: the same data give the same file.
-                with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
-                    _write(cast("IO[bytes]", packed), parts)
-            else:
-                _write(raw, parts)
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.chmod(name, _permissions(target))
-        os.replace(name, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
+    with replacing(target) as raw:
+        if target.suffix.lower() == ".gz":
+            # No time stamp inside: the same data give the same file.
+            with gzip.GzipFile("", "wb", 6, raw, mtime=0) as packed:
+                _write(cast("IO[bytes]", packed), parts)
+        else:
+            _write(raw, parts)
 
 
 def _write(stream: IO[bytes], parts: Iterable[bytes]) -> None:
@@ -51,13 +40,3 @@ def _write(stream: IO[bytes], parts: Iterable[bytes]) -> None:
             raise DataError("a text cannot begin with U+FEFF: it would be taken for a mark")
         first = first and not part
         stream.write(part)
-
-
-def _permissions(target: Path) -> int:
-    """Those of the file that is replaced, else those that a new file gets."""
-    try:
-        return target.stat().st_mode & 0o777
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask

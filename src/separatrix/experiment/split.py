@@ -114,7 +114,7 @@ class Stratified:
 
     def describe(self) -> str:
         """The split in words."""
-        return "rows at random, classes in the same shares"
+        return "rows at random, stratified by the target"
 
 
 @dataclass(frozen=True)

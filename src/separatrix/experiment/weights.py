@@ -10,6 +10,7 @@ from separatrix.data import Dataset
 from separatrix.errors import ParameterError
 from separatrix.experiment.inputs import Inputs
 from separatrix.explanation import see_through, top_weights
+from separatrix.features import RadialBasis
 from separatrix.report.parts import ClassWeights, Weights
 
 __all__ = ["weights_part"]
@@ -40,11 +41,13 @@ def weights_part(
     names = None
     if inputs.kind in ("matrix", "images"):
         names = [f"column {column}" for column in range(inputs.n_features or 0)]
+    steps, final = see_through(model)
+    if any(isinstance(step, RadialBasis) for step in steps):
+        return None  # its columns have no meaning of their own
     try:
         found = top_weights(model, _TOP, names=names)
     except ParameterError:
         return None
-    _, final = see_through(model)
     pictures: list[Any] = [None] * len(found)
     if (
         inputs.kind == "images"

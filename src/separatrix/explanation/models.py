@@ -128,10 +128,20 @@ def explain(
     if known is not None:
         chosen = [learner.classes_.tolist().index(label) for label in found.labels.tolist()]
         found = replace(found, posterior=np.asarray(known, dtype=np.float64)[chosen])
-    found = replace(found, prediction=prediction)
+    found = replace(found, prediction=prediction, calibrated=_is_calibrated(model))
     if isinstance(x, str):
         found = _as_in_text(found, steps, x, names)
     return found if top is None else found.top(top)
+
+
+def _is_calibrated(model: Any) -> bool:
+    while not hasattr(model, "estimator_"):
+        inner = model.steps[-1][1] if hasattr(model, "steps") else model
+        inner = getattr(inner, "classifier_", inner)
+        if inner is model:
+            return False
+        model = inner
+    return True
 
 
 def _one_row(x: Any) -> Any:

@@ -47,6 +47,8 @@ class Explanation:
         Words that the model does not know; they are left out.
     prediction : object or None
         What the whole model predicts, costs included.
+    calibrated : bool
+        Whether the probabilities are those of a calibration of the totals.
     """
 
     labels: npt.NDArray[Any]
@@ -59,6 +61,7 @@ class Explanation:
     columns: npt.NDArray[np.int64] | None = None
     unknown: tuple[str, ...] = ()
     prediction: Any = None
+    calibrated: bool = False
 
     @property
     def totals(self) -> FloatArray:
@@ -158,7 +161,8 @@ class Explanation:
             lines.append(f"positive speaks for {first}, negative for {second}")
         if self.posterior is not None:
             best = int(self.posterior.argmax())
-            lines.append(f"P({labels[best]} | x) = {100 * self.posterior[best]:.1f} %")
+            after = " after calibration" if self.calibrated else ""
+            lines.append(f"P({labels[best]} | x) = {100 * self.posterior[best]:.1f} %{after}")
         told = self.posterior is not None and str(self.prediction) == labels[best]
         if labels and self.prediction is not None and not told:
             lines.append(f"prediction: {self.prediction}")

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from separatrix._core import Csr, Dense
 from separatrix.errors import DataError, ParameterError
-from separatrix.validation import is_sparse, name_column, validate_X
+from separatrix.validation import canonical, is_sparse, name_column, validate_X
 
 __all__ = ["check_hashed", "checked_matrix", "dense_handle", "rows_from_parts", "sparse_handle"]
 
@@ -30,8 +30,7 @@ def checked_matrix(estimator: Any, X: Any, n_threads: int, *, reset: bool) -> An
     except DataError as error:
         raise name_column(error, estimator) from None
     if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+        X = canonical(X)
     return X
 
 

@@ -19,7 +19,7 @@ from separatrix.features.handles import (
     rows_from_parts,
     sparse_handle,
 )
-from separatrix.validation import check_choice, is_sparse, number_of_threads
+from separatrix.validation import canonical, check_choice, is_sparse, number_of_threads
 
 __all__ = ["JointMap"]
 
@@ -298,6 +298,5 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
 def _canonical(features: Any) -> sp.csr_array:
     result = sp.csr_array(features)
     if not result.has_canonical_format:
-        result = result.copy()
-        result.sum_duplicates()
+        result = canonical(result)
     return result

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.data.columns import are_texts
 from separatrix.errors import DataError
 from separatrix.features.columns import Column
 
@@ -21,17 +22,14 @@ KINDS = ("numeric", "boolean", "category", "date", "text", "drop")
 _ISO_DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:?\d{2})?)?"
 )
-#: Strings of so many words on average, most of them distinct, are text.
-_WORDS = 3.0
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 
 
 def detect_kind(column: Column) -> str:
     """The kind of a column by its dtype; of objects, by their values.
 
-    Strings are dates when all look like ISO 8601, text when they have at least three words on
-    average and more than half of them are distinct, and categories otherwise; so are values of
-    mixed types.
+    Strings are dates when all look like ISO 8601, text by the rule of `are_texts`, and categories
+    otherwise; so are values of mixed types.
     """
     kind = {"f": "numeric", "b": "boolean", "M": "date"}.get(column.values.dtype.kind)
     if kind is not None:
@@ -56,13 +54,9 @@ def detect_kind(column: Column) -> str:
 
 
 def _kind_of_strings(values: npt.NDArray[Any]) -> str:
-    distinct = set(values)
-    if all(_ISO_DATE.fullmatch(v) for v in distinct):
+    if all(_ISO_DATE.fullmatch(v) for v in set(values)):
         return "date"
-    if len(distinct) <= len(values) / 2:
-        return "category"
-    words = sum(len(v.split()) for v in values) / len(values)
-    return "text" if words >= _WORDS else "category"
+    return "text" if are_texts(values) else "category"
 
 
 def as_kind(column: Column, kind: str) -> Column:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 from separatrix.errors import DataError, NotFittedError, ParameterError
 from separatrix.features.analysis import TOKEN_PATTERN
 from separatrix.features.text_model import TextModel
-from separatrix.validation import is_sparse
+from separatrix.validation import canonical, is_sparse
 
 __all__ = ["TextVectorizer"]
 
@@ -282,8 +282,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError(f"X has {X.shape[1]} columns, the vocabulary {len(names)} terms")
         if not is_sparse(X):
             return [names[np.flatnonzero(row)] for row in X]
-        X = X.copy()
-        X.sum_duplicates()
+        X = canonical(X)
         X.eliminate_zeros()
         return [names[columns] for columns in np.split(X.indices, X.indptr[1:-1])]
 

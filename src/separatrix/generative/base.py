@@ -9,8 +9,14 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from separatrix.errors import DataError, ParameterError
-from separatrix.validation import check_weights, encode_known_labels, encode_labels
+from separatrix.errors import ParameterError
+from separatrix.validation import (
+    check_given,
+    check_weights,
+    encode_known_labels,
+    encode_labels,
+    named_classes,
+)
 
 __all__ = ["GenerativeClassifier", "align_classes", "log_prior", "normalized"]
 
@@ -27,22 +33,12 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self, X: Any, y: Any, sample_weight: Any, classes: Any, first: bool
     ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], FloatArray | None]:
         """Classes, class numbers and weights of the rows; `classes` for partial_fit."""
-        if y is None:
-            raise DataError(
-                f"This {type(self).__name__} estimator requires y to be passed, "
-                "but the target y is None."
-            )
+        check_given(self, y)
         if classes is None and first:
             found, codes = encode_labels(y, X.shape[0])
         else:
-            found = self.classes_ if classes is None else np.unique(classes)
-            if len(found) < 2:
-                raise DataError("classes must name at least two classes")
-            if not first and not np.array_equal(found, self.classes_):
-                raise DataError(
-                    f"classes={found.tolist()} is not the same as on the last call, "
-                    f"{self.classes_.tolist()}; fit a new estimator to change them"
-                )
+            before = None if first else self.classes_
+            found = self.classes_ if classes is None else named_classes(classes, before)
             codes = encode_known_labels(y, X.shape[0], found)
         whole = classes is None and first
         weights = check_weights(sample_weight, None, X, y, found, codes, two_classes=whole)
@@ -51,6 +47,19 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _joint(self, X: Any) -> FloatArray:
         """Joint log-likelihoods of shape (n, K)."""
         raise NotImplementedError
+
+    def _scores(self, X: Any) -> FloatArray:
+        """The same up to a term that all classes share, where that is cheaper."""
+        return self._joint(X)
+
+    def _log_posterior(self, X: Any) -> FloatArray:
+        """log P(y | x), of shape (n, K)."""
+        return normalized(self._scores(X))
+
+    def _winners(self, X: Any) -> npt.NDArray[np.intp]:
+        """Numbers of the most probable classes."""
+        winners: npt.NDArray[np.intp] = self._scores(X).argmax(axis=1)
+        return winners
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
         """log P(x, y), of shape (n, K): the first of the three steps of inference.
@@ -80,7 +89,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n, K)
             Log-probabilities, columns in the order of `classes_`.
         """
-        return normalized(self._joint(X))
+        return self._log_posterior(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """P(y | x), of shape (n, K).
@@ -111,7 +120,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n,)
             Labels.
         """
-        winners = self._joint(X).argmax(axis=1)
+        winners = self._winners(X)  # says in words where there are no classes yet
         labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
 

@@ -12,9 +12,9 @@ from separatrix._core import Dense, count
 from separatrix.errors import DataError
 from separatrix.generative.columns import GAUSSIAN
 from separatrix.scores import Design, in_place
-from separatrix.validation import is_sparse
+from separatrix.validation import canonical, is_sparse
 
-__all__ = ["Counts", "canonical", "handle"]
+__all__ = ["Counts", "handle"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -193,12 +193,3 @@ def _join(
 def handle(X: Any) -> Design:
     """A handle on rows that nobody has looked at: NaN is welcome, infinity is found later."""
     return in_place(X) if is_sparse(X) else Dense(np.ascontiguousarray(X))
-
-
-def canonical(X: Any) -> Any:
-    """A copy of sparse X with sorted rows that name no column twice; dense X as it is."""
-    if not is_sparse(X):
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X

@@ -16,7 +16,6 @@ from separatrix.generative.base import (
     GenerativeClassifier,
     align_classes,
     log_prior,
-    normalized,
 )
 from separatrix.generative.moments import ClassMoments
 from separatrix.generative.solution import Solved, solve
@@ -331,38 +330,6 @@ class GaussianDiscriminant(GenerativeClassifier):
 
     def _joint(self, X: Any) -> FloatArray:
         return self._densities(self._checked(X), self._solution())
-
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """log P(y | x), of shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Log-probabilities, columns in the order of `classes_`.
-        """
-        return normalized(self._scores(X))
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable label; the first label wins a tie.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows to label.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-        """
-        winners = self._scores(X).argmax(axis=1)
-        labels: npt.NDArray[Any] = self.classes_[winners]
-        return labels
 
 
 def _dense(X: Any) -> npt.NDArray[Any]:

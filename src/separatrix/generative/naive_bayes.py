@@ -37,7 +37,8 @@ class NaiveBayes(Readable, GenerativeClassifier):
     r"""Naive Bayes for counts, switches, categories, measurements and any mixture of them.
 
     Models :math:`P(x, y) = P(y) \prod_j P(x_j \mid y)` and predicts the label of the highest joint
-    probability, in log space. A missing value (NaN) is left out of the product.
+    probability, in log space. A missing value (NaN) is left out of the product, and a row that is
+    impossible under every class gets the prior.
 
     Parameters
     ----------
@@ -326,7 +327,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
             for setting in settings:
                 self.smoothing = setting
                 self._estimate(self.counts_)
-                logs = self._normalized(X)
+                logs = self._log_posterior(X)
                 scores.append(accuracy(y, self.classes_[logs.argmax(axis=1)]))
                 losses.append(log_loss(y, np.exp(logs), labels=self.classes_))
         by_loss = scoring == "log_loss"
@@ -361,7 +362,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
             # A value is missing, or wrong; the sum of all terms tells which.
             return None
 
-    def _normalized(self, X: Any) -> FloatArray:
+    def _log_posterior(self, X: Any) -> FloatArray:
         odds = self._log_odds(X)
         if odds is not None:
             return np.column_stack([log_expit(-odds), log_expit(odds)])
@@ -378,35 +379,6 @@ class NaiveBayes(Readable, GenerativeClassifier):
             joint[ruled_out] = self.class_log_prior_
         return normalized(joint)
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """log P(y | x), of shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows; what is missing is left out of the product.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Log-probabilities; the prior for a row that is impossible under every class.
-        """
-        return self._normalized(X)
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable label; the first label wins a tie.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows to label.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-        """
+    def _winners(self, X: Any) -> npt.NDArray[np.intp]:
         odds = self._log_odds(X)
-        winners = self._normalized(X).argmax(axis=1) if odds is None else (odds > 0).astype(np.intp)
-        labels: npt.NDArray[Any] = self.classes_[winners]
-        return labels
+        return self._log_posterior(X).argmax(axis=1) if odds is None else (odds > 0).astype(np.intp)

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from separatrix._core import joint_likelihood, scores
 from separatrix.errors import DataError
 from separatrix.generative.columns import BERNOULLI, CATEGORICAL, GAUSSIAN, MULTINOMIAL
-from separatrix.generative.counts import Counts, canonical
+from separatrix.generative.counts import Counts
 from separatrix.generative.smoothing import FloatArray, Pool, Smoothing
 from separatrix.scores import Design, in_place
-from separatrix.validation import is_sparse
+from separatrix.validation import canonical, is_sparse
 
 __all__ = ["Estimates", "Likelihood"]
 

@@ -19,6 +19,7 @@ from separatrix.results import Solution, StopReason
 from separatrix.scores import Design, make_design
 from separatrix.validation import (
     check_choice,
+    check_given,
     check_weights,
     encode_known_labels,
     encode_labels,
@@ -131,11 +132,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
         With `classes` given (partial_fit), y may hold any of them and needs not hold two.
         """
-        if y is None:
-            raise DataError(
-                f"This {type(self).__name__} estimator requires y to be passed, "
-                "but the target y is None."
-            )
+        check_given(self, y)
         n_threads = number_of_threads(self.n_jobs)
         X = validate_X(self, X, reset=reset)
         two_classes = classes is None

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
 from separatrix.errors import ParameterError
+from separatrix.linear.likelihood import LikelihoodMixin
 from separatrix.linear.logistic import regularizer_named
-from separatrix.linear.minimizer import (
-    MinimizingClassifier,
-    log_probabilities,
-    probabilities,
-)
+from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.losses import (
     MARGIN_LOSSES,
     multiclass_hinge,
@@ -168,37 +164,8 @@ class LinearClassifier(MinimizingClassifier):
         regularizer: Regularizer = self.regularizer
         return regularizer
 
-    @available_if(_has_likelihood)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
-        """Class probabilities of shape (n, K); for the logistic loss.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            P(y = k | x), columns in the order of `classes_`.
-        """
-        return probabilities(self._scores(X))
-
-    @available_if(_has_likelihood)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:
-        """Logarithms of the class probabilities, shape (n, K); for the logistic loss.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            log P(y = k | x).
-        """
-        return log_probabilities(self._scores(X))
+    predict_proba = available_if(_has_likelihood)(LikelihoodMixin.predict_proba)
+    predict_log_proba = available_if(_has_likelihood)(LikelihoodMixin.predict_log_proba)
 
 
 def _two_classes_only(loss: str, n_classes: int) -> str:

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy.typing as npt
-
-from separatrix.linear.minimizer import (
-    MinimizingClassifier,
-    log_probabilities,
-    probabilities,
-)
+from separatrix.linear.likelihood import LikelihoodMixin
+from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.losses import Logistic, multiclass_logistic
 from separatrix.protocols import Loss, Regularizer
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
@@ -19,7 +14,7 @@ from separatrix.validation import check_choice
 __all__ = ["LogisticRegression"]
 
 
-class LogisticRegression(MinimizingClassifier):
+class LogisticRegression(LikelihoodMixin, MinimizingClassifier):
     r"""Logistic regression for two classes or many (softmax, multinomial regression).
 
     Minimizes :math:`R(w) + C \sum_i c_i \log\bigl(1 + e^{-y_i s_i}\bigr)` for two classes and
@@ -124,36 +119,6 @@ class LogisticRegression(MinimizingClassifier):
 
     def _regularizer(self) -> Regularizer:
         return regularizer_named(self.penalty, self.l1_ratio)
-
-    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
-        """Class probabilities of shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            P(y = k | x), columns in the order of `classes_`.
-        """
-        return probabilities(self._scores(X))
-
-    def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:
-        """Logarithms of the class probabilities, shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            log P(y = k | x).
-        """
-        return log_probabilities(self._scores(X))
 
 
 def regularizer_named(name: str | None, l1_ratio: float) -> Regularizer:

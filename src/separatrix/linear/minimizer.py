@@ -6,14 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import expit, log_expit, log_softmax, softmax
 
 from separatrix.errors import DataError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, is_narrow
 from separatrix.linear.progress import progress
 from separatrix.objective import Objective
-from separatrix.protocols import Array, Loss, Regularizer, Solver
+from separatrix.protocols import Loss, Regularizer, Solver
 from separatrix.results import Monitor, Solution
 from separatrix.scores import FlatScores, in_place
 from separatrix.solvers import SOLVERS, check_needs, make_solver
@@ -25,7 +23,7 @@ from separatrix.validation import (
     seed_from,
 )
 
-__all__ = ["MinimizingClassifier", "log_probabilities", "probabilities"]
+__all__ = ["MinimizingClassifier"]
 
 
 class MinimizingClassifier(BaseLinearClassifier):
@@ -146,19 +144,3 @@ def _zero_sum(solution: Solution, objective: Objective) -> Solution:
     w = solution.w.copy()
     w[-1] -= w[-1].mean()
     return solution._replace(w=w)
-
-
-def probabilities(scores: Array) -> npt.NDArray[np.floating]:
-    """Class probabilities of shape (n, K) from scores: sigmoid of one score, softmax of many."""
-    if scores.shape[1] == 1:
-        return np.hstack([expit(-scores), expit(scores)])
-    result: npt.NDArray[np.floating] = softmax(scores, axis=1)
-    return result
-
-
-def log_probabilities(scores: Array) -> npt.NDArray[np.floating]:
-    """Logarithms of `probabilities`, without underflow."""
-    if scores.shape[1] == 1:
-        return np.hstack([log_expit(-scores), log_expit(scores)])
-    result: npt.NDArray[np.floating] = log_softmax(scores, axis=1)
-    return result

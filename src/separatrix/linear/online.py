@@ -22,6 +22,7 @@ from separatrix.validation import (
     check_positive,
     is_sparse,
     name_column,
+    named_classes,
     number_of_threads,
     seed_from,
     validate_X,
@@ -200,14 +201,7 @@ class OnlineClassifier(BaseLinearClassifier):
             )
         first = not hasattr(self, "classes_")
         if classes is not None:
-            classes = np.unique(classes)
-            if len(classes) < 2:
-                raise DataError("classes must name at least two classes")
-            if not first and not np.array_equal(classes, self.classes_):
-                raise DataError(
-                    f"classes={classes.tolist()} is not the same as on the last call, "
-                    f"{self.classes_.tolist()}; fit a new estimator to change them"
-                )
+            classes = named_classes(classes, None if first else self.classes_)
         elif not first:
             classes = self.classes_
         data = self._take(X, y, sample_weight, classes=classes, reset=first)

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.atomic import replacing
 from separatrix.errors import ModelFileError, NotSavableError
-from separatrix.persistence.atomic import replacing
 
 __all__ = ["DTYPES", "HEADER_LIMIT", "VERSION", "Container", "parse_json", "read", "write"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.atomic import replacing
 from separatrix.errors import MissingPackageError, NotSavableError
 from separatrix.linear import LinearSVM
-from separatrix.persistence.atomic import replacing
 from separatrix.persistence.flat import Flat, check_flat, flatten
 
 __all__ = ["save_onnx", "to_onnx", "to_sklearn"]

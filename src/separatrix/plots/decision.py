@@ -11,11 +11,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.plots.canvas import COLORS, canvas
+from separatrix.plots.canvas import COLORS, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["DecisionRegionDisplay"]
 
@@ -23,7 +22,7 @@ _MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 
 
 @dataclass
-class DecisionRegionDisplay:
+class DecisionRegionDisplay(Display):
     """The predictions of a classifier over two features, with the rejected area hatched.
 
     Use `from_estimator` to make one.
@@ -50,8 +49,6 @@ class DecisionRegionDisplay:
     actions: npt.NDArray[Any]
     n_rejected: int = 0
     names: tuple[str, str] = ("feature 0", "feature 1")
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     surface_: Any = field(init=False, repr=False)
 
     @classmethod
@@ -152,7 +149,7 @@ class DecisionRegionDisplay:
         DecisionRegionDisplay
             This display.
         """
-        self.figure_, self.ax_ = canvas(ax)
+        self._open(ax)
         from matplotlib.patches import Patch
 
         n = len(self.actions)

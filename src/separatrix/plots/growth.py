@@ -11,11 +11,10 @@ from sklearn.base import clone
 
 from separatrix.bayes import BayesianLinearRegression
 from separatrix.errors import DataError
-from separatrix.plots.canvas import COLORS, canvas
+from separatrix.plots.canvas import COLORS, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 __all__ = ["EstimateGrowthDisplay"]
@@ -24,7 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass
-class EstimateGrowthDisplay:
+class EstimateGrowthDisplay(Display):
     """Weights by maximum likelihood and by MAP against the number of observations.
 
     Use `from_estimator` to make one.
@@ -52,8 +51,6 @@ class EstimateGrowthDisplay:
     upper: FloatArray
     names: tuple[str, ...]
     true_weights: FloatArray | None = None
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     lines_: list[Line2D] = field(init=False, repr=False)
 
     @classmethod
@@ -142,7 +139,7 @@ class EstimateGrowthDisplay:
         EstimateGrowthDisplay
             This display.
         """
-        self.figure_, self.ax_ = canvas(ax)
+        self._open(ax)
         self.lines_ = []
         for j, name in enumerate(self.names):
             color = COLORS[j % len(COLORS)]

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from separatrix.errors import ParameterError
 from separatrix.losses import MARGIN_LOSSES, MarginLoss
-from separatrix.plots.canvas import COLORS, canvas
+from separatrix.plots.canvas import COLORS, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 __all__ = ["LossDisplay"]
@@ -25,7 +24,7 @@ _STYLES = ("-", "--", "-.", ":")
 
 
 @dataclass
-class LossDisplay:
+class LossDisplay(Display):
     """Losses phi(m) of the margin m = y s, each a line.
 
     Use `from_losses` to make one.
@@ -42,8 +41,6 @@ class LossDisplay:
 
     margin: npt.NDArray[np.float64]
     values: dict[str, npt.NDArray[np.float64]]
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     lines_: list[Line2D] = field(init=False, repr=False)
 
     @classmethod
@@ -113,7 +110,7 @@ class LossDisplay:
         LossDisplay
             This display.
         """
-        self.figure_, self.ax_ = canvas(ax)
+        self._open(ax)
         self.lines_ = []
         for number, (label, values) in enumerate(self.values.items()):
             options: dict[str, Any] = {

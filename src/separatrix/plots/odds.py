@@ -9,20 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.plots.canvas import COLORS, canvas
+from separatrix.plots.canvas import COLORS, Display
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
 
 __all__ = ["OddsRatioDisplay"]
 
 
 @dataclass
-class OddsRatioDisplay:
+class OddsRatioDisplay(Display):
     """Bars from 1 to the odds ratio of every feature, on a log scale.
 
     Use `from_estimator` or `from_ratios` to make one.
@@ -46,8 +45,6 @@ class OddsRatioDisplay:
     label: str = ""
     rest: str = ""
     intervals: npt.NDArray[np.float64] | None = None
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     bars_: BarContainer = field(init=False, repr=False)
 
     @classmethod
@@ -158,7 +155,7 @@ class OddsRatioDisplay:
             This display.
         """
         new = ax is None
-        self.figure_, self.ax_ = canvas(ax)
+        self._open(ax)
         from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
         if new:

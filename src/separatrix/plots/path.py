@@ -10,18 +10,17 @@ import numpy.typing as npt
 
 from separatrix.errors import ParameterError
 from separatrix.metrics import accuracy
-from separatrix.plots.canvas import COLORS, canvas
+from separatrix.plots.canvas import COLORS, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 __all__ = ["PathDisplay"]
 
 
 @dataclass
-class PathDisplay:
+class PathDisplay(Display):
     """Held-out accuracy or weights against C, on a log scale.
 
     Use `from_path` to make one.
@@ -47,8 +46,6 @@ class PathDisplay:
     kind: Literal["score", "coefficients"]
     name: str = "held-out"
     best_C: float | None = None
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     lines_: list[Line2D] = field(init=False, repr=False)
 
     @classmethod
@@ -116,7 +113,7 @@ class PathDisplay:
         PathDisplay
             This display.
         """
-        self.figure_, self.ax_ = canvas(ax)
+        self._open(ax)
         options: dict[str, Any]
         if self.kind == "score":
             options = {"marker": "o", "label": self.name}

@@ -10,11 +10,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.plots.canvas import COLORS, canvas
+from separatrix.plots.canvas import COLORS, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 __all__ = ["PredictiveBandDisplay"]
@@ -23,7 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass
-class PredictiveBandDisplay:
+class PredictiveBandDisplay(Display):
     """Predictive mean against x, with a band for new observations and one for the function.
 
     Use `from_estimator` to make one.
@@ -51,8 +50,6 @@ class PredictiveBandDisplay:
     level: float
     X: FloatArray | None = None
     y: FloatArray | None = None
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     line_: Line2D = field(init=False, repr=False)
 
     @classmethod
@@ -136,7 +133,7 @@ class PredictiveBandDisplay:
         PredictiveBandDisplay
             This display.
         """
-        self.figure_, self.ax_ = canvas(ax)
+        self._open(ax)
         options: dict[str, Any] = {"color": COLORS[0], "label": "predictive mean"}
         (self.line_,) = self.ax_.plot(self.x, self.mean, **(options | line_options))
         color = self.line_.get_color()

@@ -10,18 +10,17 @@ import numpy.typing as npt
 
 from separatrix.errors import ParameterError
 from separatrix.metrics import CalibrationBins, calibration_bins
-from separatrix.plots.canvas import COLORS, canvas
+from separatrix.plots.canvas import COLORS, Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 __all__ = ["ReliabilityDisplay"]
 
 
 @dataclass
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Reliability diagram: one point per bin of equal mass, on the diagonal when calibrated.
 
     Use `from_estimator` or `from_predictions` to make one; give its `ax_` to the next to lay
@@ -42,8 +41,6 @@ class ReliabilityDisplay:
     bins: CalibrationBins
     name: str
     event: str
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     line_: Line2D = field(init=False, repr=False)
 
     @classmethod
@@ -171,7 +168,7 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             This display.
         """
-        self.figure_, self.ax_ = canvas(ax)
+        self._open(ax)
         drawn = [line for line in self.ax_.lines if line.get_gid() == "reliability"]
         if not drawn:
             self.ax_.axline((0, 0), slope=1, color="0.6", linestyle=":", linewidth=1.2)

@@ -10,11 +10,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import ParameterError
-from separatrix.plots.canvas import canvas
+from separatrix.plots.canvas import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 __all__ = ["TraceDisplay"]
@@ -32,7 +31,7 @@ _LABELS = {
 
 
 @dataclass
-class TraceDisplay:
+class TraceDisplay(Display):
     """One line per run of a solver.
 
     Use `from_estimator` to make one; give its `ax_` to the next to lay runs over each other.
@@ -56,8 +55,6 @@ class TraceDisplay:
     quantity: Quantity
     clock: Clock
     name: str
-    figure_: Figure = field(init=False, repr=False)
-    ax_: Axes = field(init=False, repr=False)
     line_: Line2D = field(init=False, repr=False)
 
     @classmethod
@@ -127,7 +124,7 @@ class TraceDisplay:
         TraceDisplay
             This display.
         """
-        self.figure_, self.ax_ = canvas(ax)
+        self._open(ax)
         options: dict[str, Any] = {"label": self.name, "marker": ".", "linewidth": 1.5}
         (self.line_,) = self.ax_.plot(self.x, self.y, **(options | line_options))
         if self.quantity == "gap":

@@ -129,7 +129,7 @@ def probability(value: float) -> str:
     return percent(value, 0 if 0.01 <= value <= 0.99 else 1)
 
 
-def count(number: int) -> str:
+def count(number: float) -> str:
     """A whole number with its thousands apart.
 
     Examples
@@ -137,7 +137,7 @@ def count(number: int) -> str:
     >>> count(20000)
     '20,000'
     """
-    return f"{int(number):,}"
+    return decimal(number, 0)
 
 
 def counted(number: int, one: str, many: str = "") -> str:

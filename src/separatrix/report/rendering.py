@@ -7,8 +7,8 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
 
+from separatrix.atomic import replacing
 from separatrix.errors import MissingPackageError
-from separatrix.persistence.atomic import replacing
 from separatrix.report import formats
 from separatrix.report.content import Content
 from separatrix.report.draw.elements import Drawing

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from separatrix._core import Csr, Dense, adjoint, row_adjoint, row_scores, scores
 from separatrix.protocols import Array
+from separatrix.validation import canonical
 
 __all__ = ["Design", "FlatScores", "RowScores", "in_place", "make_design"]
 
@@ -33,9 +34,7 @@ def make_design(X: npt.NDArray[Any] | sp.csr_array | sp.csr_matrix, n_threads: i
         return dense
     design = in_place(X)
     if design.check(n_threads):
-        X = sp.csr_array((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
-        X.sum_duplicates()
-        design = in_place(X)
+        design = in_place(canonical(X))
         design.check(n_threads)
     return design
 

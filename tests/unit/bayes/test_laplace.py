@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
-from scipy import stats
-from scipy.special import expit, log_softmax, logsumexp
-from sklearn.datasets import load_iris, make_classification
+from scipy.special import expit, log_softmax
+from sklearn.datasets import make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import (
-    BayesianLinearRegression,
     LaplaceLogisticRegression,
-    LogisticRegression,
-    regularization_path,
 )
 from separatrix.bayes.curvature import basis_of
 from separatrix.bayes.moderation import monte_carlo, normal_points, probit
-from separatrix.errors import DataError, ParameterError
+from tests.unit.bayes.laplace_problems import grid_posterior, problem
 
 
 @parametrize_with_checks(
@@ -32,13 +27,6 @@ from separatrix.errors import DataError, ParameterError
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
-
-
-def problem(classes=2, n=60, d=3, seed=0):
-    generator = np.random.default_rng(seed)
-    X = generator.standard_normal((n, d)) + 0.3
-    scores = X @ generator.standard_normal((d, classes)) + generator.gumbel(size=(n, classes))
-    return X, scores.argmax(axis=1)
 
 
 def log_posterior(theta, X, y, C, weights, classes, intercept, exempt):
@@ -107,18 +95,6 @@ def test_covariance_is_the_inverse_of_the_numeric_hessian(classes, form):
     assert posterior.covariance.log_determinant == pytest.approx(
         -log_determinant + others, rel=1e-4, abs=1e-3
     )
-
-
-def grid_posterior(X, y, C, size=401, reach=6.0, center=0.0):
-    """Exact posterior on a grid of (w, b), both with prior N(0, C)."""
-    axis = np.linspace(-reach, reach, size) + center
-    w, b = np.meshgrid(axis, axis, indexing="ij")
-    log = -(w**2 + b**2) / (2 * C) - np.log(2 * np.pi * C)
-    for x_i, y_i in zip(X[:, 0], y, strict=True):
-        s = (w * x_i + b) * (1 if y_i else -1)
-        log = log - np.logaddexp(0, -s)
-    cell = 2 * np.log(axis[1] - axis[0])
-    return w, b, np.exp(log - log.max()), logsumexp(log) + cell
 
 
 def test_quadrature_in_two_dimensions():
@@ -295,159 +271,3 @@ def test_weights_are_frequencies():
         weighted.credible_interval().coef, repeated.credible_interval().coef, atol=1e-5
     )
     assert weighted.posterior_.log_evidence == pytest.approx(repeated.posterior_.log_evidence)
-
-
-# -- evidence ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_evidence_chooses_the_highest(classes):
-    X, y = problem(classes, n=80, d=8, seed=2)
-    model = LaplaceLogisticRegression("evidence", penalize_intercept=True, tol=1e-10).fit(X, y)
-    path = model.evidence_path_
-    assert path.Cs[path.log_evidences.argmax()] == model.C_
-    assert model.log_evidence() == pytest.approx(path.log_evidences.max(), abs=1e-4)
-    for factor in (0.8, 1.25):
-        other = LaplaceLogisticRegression(
-            model.C_ * factor, penalize_intercept=True, tol=1e-10
-        ).fit(X, y)
-        assert other.log_evidence() < model.log_evidence() + 1e-4
-    flat = LaplaceLogisticRegression("evidence").fit(X, y)
-    with pytest.raises(ParameterError, match="penalize_intercept"):
-        flat.log_evidence()
-
-
-def test_evidence_against_exact_integration_along_C():
-    X, y = problem(n=150, d=1, seed=3)
-    for C in (0.1, 1.0, 30.0):
-        model = LaplaceLogisticRegression(C, penalize_intercept=True, tol=1e-12).fit(X, y)
-        exact = grid_posterior(X, y, C)[3]
-        assert model.log_evidence() == pytest.approx(exact, abs=0.05)
-
-
-def test_evidence_finds_the_scale_of_the_prior():
-    generator = np.random.default_rng(0)
-    X = generator.standard_normal((3000, 60))
-    for C in (0.05, 1.0):
-        w = np.sqrt(C) * generator.standard_normal(60)
-        y = generator.random(3000) < expit(X @ w)
-        model = LaplaceLogisticRegression("evidence").fit(X, y)
-        assert np.log(model.C_ / C) == pytest.approx(0, abs=0.7)
-
-
-def test_a_path_gives_posteriors():
-    X, y = problem(3)
-    path = regularization_path(LaplaceLogisticRegression(tol=1e-10), X, y, [0.1, 10.0])
-    for C, model in zip(path.Cs, path.estimators, strict=True):
-        single = LaplaceLogisticRegression(C, tol=1e-10).fit(X, y)
-        np.testing.assert_allclose(model.predict_proba(X), single.predict_proba(X), atol=1e-5)
-        assert C == model.C_
-
-
-# -- what is reported --------------------------------------------------------------------------
-
-
-def test_odds_ratios_of_two_classes():
-    X, y = problem()
-    frame = pd.DataFrame(X, columns=["age", "dose", "weight"])
-    labels = np.array(["healthy", "ill"])[y]
-    model = LaplaceLogisticRegression().fit(frame, labels)
-    odds = model.odds_ratios(0.9)
-    np.testing.assert_allclose(odds.ratios, np.exp(model.coef_))
-    np.testing.assert_allclose(np.log(odds.lower), model.credible_interval(0.9).coef[..., 0])
-    assert odds.classes == ("ill",)
-    against = model.odds_ratios(0.9, reference="ill")
-    assert against.classes == ("healthy",)
-    np.testing.assert_allclose(against.ratios, 1 / odds.ratios)
-    np.testing.assert_allclose(against.lower, 1 / odds.upper)
-    text = str(model.odds_ratios(top=2))
-    assert "odds of ill" in text
-    assert len(text.splitlines()) == 4
-    table = odds.table()
-    assert {row["feature"] for row in table} == {"age", "dose", "weight"}
-    assert pd.DataFrame(table).shape == (3, 5)
-
-
-def test_odds_ratios_of_many_classes():
-    X, y = load_iris(return_X_y=True)
-    model = LaplaceLogisticRegression(10.0).fit(X, y)
-    odds = model.odds_ratios()
-    np.testing.assert_allclose(np.log(odds.ratios), model.coef_, atol=1e-7)
-    against = model.odds_ratios(reference=1)
-    np.testing.assert_allclose(np.log(against.ratios), model.coef_ - model.coef_[1], atol=1e-7)
-    np.testing.assert_allclose(against.lower[1], 1)
-    draws = model.sample_weights(60_000, 0)[..., :4]
-    contrast = draws[:, 2] - draws[:, 1]
-    reach = np.log(against.upper[2] / against.ratios[2]) / stats.norm.isf(0.025)
-    np.testing.assert_allclose(contrast.std(axis=0), reach, rtol=0.03)
-
-
-def test_from_estimator():
-    X, y = problem(3)
-    estimator = LogisticRegression(C=0.5, tol=1e-12).fit(X, y)
-    model = LaplaceLogisticRegression.from_estimator(estimator, X, y, prediction="monte_carlo")
-    np.testing.assert_array_equal(model.coef_, estimator.coef_)
-    assert (model.C_, model.prediction) == (0.5, "monte_carlo")
-    direct = LaplaceLogisticRegression(0.5, tol=1e-12).fit(X, y)
-    np.testing.assert_allclose(
-        model.credible_interval().coef, direct.credible_interval().coef, atol=1e-5
-    )
-    with pytest.raises(ParameterError, match="penalty"):
-        LaplaceLogisticRegression.from_estimator(LogisticRegression("l1").fit(X, y), X, y)
-    with pytest.raises(ParameterError, match="option"):
-        LaplaceLogisticRegression.from_estimator(estimator, X, y, C=3.0)
-    with pytest.raises(ParameterError, match="LogisticRegression"):
-        LaplaceLogisticRegression.from_estimator("no", X, y)
-    with pytest.raises(DataError, match="classes"):
-        LaplaceLogisticRegression.from_estimator(estimator, X, y % 2)
-    with pytest.raises(DataError, match="features"):
-        LaplaceLogisticRegression.from_estimator(estimator, X[:, :2], y)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"C": "nonsense"},
-        {"C": -1.0},
-        {"covariance": "nonsense"},
-        {"prediction": "nonsense"},
-        {"rank": 0},
-        {"n_draws": 0},
-    ],
-)
-def test_bad_parameters(parameters):
-    X, y = problem()
-    with pytest.raises(ParameterError):
-        LaplaceLogisticRegression(**parameters).fit(X, y)
-
-
-def test_bad_calls():
-    X, y = problem()
-    model = LaplaceLogisticRegression().fit(X, y)
-    with pytest.raises(ParameterError, match="level"):
-        model.credible_interval(0.0)
-    with pytest.raises(ParameterError, match="reference"):
-        model.odds_ratios(reference="nobody")
-    with pytest.raises(DataError, match="row 0, column 1"):
-        model.predict_proba([[0.0, np.nan, 0.0]])
-
-
-def test_arviz_gets_named_draws(monkeypatch):
-    X, y = problem(3)
-    handed = {}
-
-    def keep(draws, *, coords, dims):
-        handed.update(draws=draws, coords=coords, dims=dims)
-        return handed
-
-    monkeypatch.setattr("separatrix.bayes.laplace_inference.draws_to_arviz", keep)
-    monkeypatch.setattr("separatrix.bayes.regression_draws.draws_to_arviz", keep)
-    LaplaceLogisticRegression().fit(X, y).to_arviz(10, random_state=0)
-    assert handed["draws"]["coef"].shape == (1, 10, 3, 3)
-    assert handed["draws"]["intercept"].shape == (1, 10, 3)
-    assert handed["coords"]["class"] == ["0", "1", "2"]
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    BayesianLinearRegression().fit(frame, y).to_arviz(10, random_state=0)
-    assert handed["draws"]["coef"].shape == (1, 10, 3)
-    assert handed["coords"]["feature"] == ["a", "b", "c"]
-    assert handed["dims"] == {"coef": ["feature"]}

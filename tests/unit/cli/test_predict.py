@@ -135,6 +135,21 @@ def test_a_reader_that_leaves_ends_the_run_in_silence(home):
     assert done.returncode == 141
 
 
+@pytest.mark.parametrize("name", ["new.txt", "new"])
+@pytest.mark.parametrize("head", ["", "message\n"])
+def test_a_file_of_texts_has_one_a_line(run, home, tmp_path, name, head):
+    file = tmp_path / name
+    file.write_text(f"{head}free money now\n\nsee you at lunch")
+    nothing = load(home / "mail.sx").predict([""])[0]
+    done = run("predict", home / "mail.sx", file)
+    assert done.out.split() == ["prediction", "spam", nothing, "ham"]
+    done = run("predict", home / "mail.sx", file, "--input-format", "lines")
+    assert done.out.split() == ["prediction", "spam", nothing, "ham"]
+    done = run("predict", home / "people.sx", file)
+    assert done.code == 1
+    assert run("predict", home / "people.sx", file, "--input-format", "lines").code == 2
+
+
 @pytest.mark.parametrize(
     ("model", "file", "content", "code", "message"),
     [

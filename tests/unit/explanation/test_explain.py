@@ -115,6 +115,7 @@ def test_wrappers_are_seen_through():
         assert see_through(model)[1] is learner
         found = explain(model, X[0])
         np.testing.assert_allclose(found.posterior[::-1], model.predict_proba(X[:1])[0])
+        assert found.calibrated is ("after calibration" in str(found)) is (model is calibrated)
     # The label of least cost is told where it is not the most probable one.
     torn = np.flatnonzero(decision.predict(X) != decision.predict_proba(X).argmax(axis=1))[0]
     assert "prediction: 0" in str(explain(decision, X[torn]))

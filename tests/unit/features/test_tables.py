@@ -1,5 +1,6 @@
 import contextlib
 import datetime as dt
+import json
 import pickle
 from decimal import Decimal
 
@@ -15,6 +16,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from separatrix.data import chunks, read
 from separatrix.errors import DataError, ParameterError
 from separatrix.features import TableEncoder
 from separatrix.features.columns import is_missing
@@ -216,6 +218,35 @@ def test_text_columns():
     np.testing.assert_array_equal(result[:, [4]].toarray()[:, 0], [0, 0, 1, 0])
     np.testing.assert_array_equal(result[:, [5]].toarray()[:, 0], [1, 0, 1, 1])
     assert clone(encoder).get_params()["text_options"] == {"min_df": 2}
+
+
+words = st.sampled_from(["", " ", "red", "New York City", "it broke after one week", "1", "2.5"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.one_of(words, st.integers().map("the number is {}".format)), min_size=1))
+def test_what_is_text_is_the_same_for_files_and_for_tables(cells):
+    rows = [{"n": 0, "c": cell} for cell in cells]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    data = read(content, "jsonl")
+    kinds = TableEncoder().fit(data.X).kinds_
+    assert [name for name, kind in kinds.items() if kind == "text"] == list(data.text_names)
+    for chunk in chunks(content, 3, "jsonl"):
+        assert chunk.text_names == data.text_names
+
+
+def test_texts_are_told_by_their_words_and_by_being_distinct():
+    def kind(values):
+        return TableEncoder().fit({"c": values}).kinds_["c"]
+
+    assert kind(["one two three", "four five six"]) == "text"
+    assert kind(["one two three", "four five"]) == "category"
+    assert kind(["one two three"] * 2 + ["four five six"] * 2) == "category"
+    assert kind(["one two three"] * 2 + ["four five six"]) == "text"
+    assert kind(["", None, " ", "", "one two three"]) == "text"
+    # Ten thousand values decide.
+    late = ["one two three"] * 10_000 + [f"the number is {i}" for i in range(30_000)]
+    assert kind(late) == "category"
 
 
 def test_dense_output_and_precision():

@@ -1,9 +1,8 @@
-"""Naive Bayes: laws of its counts, parity with scikit-learn, missing and impossible values."""
+"""Naive Bayes: parity with scikit-learn, products of terms, missing values, bad input."""
 
 from __future__ import annotations
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -20,38 +19,16 @@ from sklearn.naive_bayes import (
     MultinomialNB,
 )
 
-from separatrix.errors import DataError, ParameterError, ZeroProbabilityWarning
-from separatrix.generative import Interpolation, Laplace, MaximumLikelihood, NaiveBayes
-
-KINDS = ["multinomial", "bernoulli", "gaussian", "categorical"]
-MIXED = {0: "gaussian", 1: "gaussian", 2: "categorical", 3: "bernoulli", 4: "multinomial"}
-
-
-def counts(n=200, d=6, k=3, seed=0):
-    random = np.random.default_rng(seed)
-    y = random.integers(k, size=n)
-    rates = random.gamma(1.0, size=(k, d))
-    return random.poisson(rates[y]).astype(float).clip(max=5), y
-
-
-def with_gaps(X, share=0.15, seed=1):
-    X = X.copy()
-    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
-    return X
-
-
-def models():
-    yield from (NaiveBayes(kind, n_categories=6) for kind in KINDS)
-    yield NaiveBayes(MIXED | {5: "multinomial"}, n_categories=6)
-    yield NaiveBayes("multinomial", smoothing=Interpolation(0.6))
-
-
-MODELS = list(models())
-IDS = [*KINDS, "mixed", "interpolation"]
-
-
-def logs(model, X):
-    return model.predict_log_proba(X)
+from separatrix.errors import DataError, ParameterError
+from separatrix.generative import Laplace, NaiveBayes
+from tests.unit.generative.naive_bayes_models import (
+    IDS,
+    MIXED,
+    MODELS,
+    counts,
+    logs,
+    with_gaps,
+)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -116,125 +93,6 @@ def test_the_joint_is_the_product_of_its_terms(model, gaps):
     np.testing.assert_allclose(model.predict_joint_log_proba(row[None])[0], table, rtol=1e-10)
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("model", MODELS, ids=IDS)
-def test_partial_fit_and_merge_are_one_fit(model, gaps):
-    X, y = counts()
-    X = with_gaps(X) if gaps else X
-    weights = np.random.default_rng(2).random(len(y))
-    whole = clone(model).fit(X, y, weights)
-    stream = clone(model)
-    for part in np.array_split(np.arange(len(y)), 5):
-        stream.partial_fit(X[part], y[part], classes=[0, 1, 2], sample_weight=weights[part])
-    half = len(y) // 2
-    first = clone(model).fit(X[:half], y[:half], weights[:half])
-    merged = first.merge(clone(model).fit(X[half:], y[half:], weights[half:]))
-    for other in (stream, merged):
-        np.testing.assert_allclose(other.class_count_, whole.class_count_, rtol=1e-12)
-        np.testing.assert_allclose(logs(other, X), logs(whole, X), rtol=1e-8, atol=1e-10)
-    assert first.class_count_.sum() == pytest.approx(weights[:half].sum())
-
-
-def test_merging_whole_counts_is_exact_to_the_bit():
-    X, y = counts(300)
-    parts = [NaiveBayes("multinomial").fit(X[i::3], y[i::3]) for i in range(3)]
-    merged = parts[2].merge(parts[0]).merge(parts[1])
-    assert (merged.feature_log_prob_ == NaiveBayes("multinomial").fit(X, y).feature_log_prob_).all()
-
-
-def test_merging_models_of_different_classes_and_categories():
-    X, y = counts()
-    few, many = y < 2, y > 0
-    model = NaiveBayes("categorical")
-    X[few] = X[few].clip(max=2)
-    first, second = clone(model).fit(X[few], y[few]), clone(model).fit(X[many], y[many])
-    rows = np.concatenate([np.flatnonzero(few), np.flatnonzero(many)])
-    whole = clone(model).fit(X[rows], y[rows])
-    merged = first.merge(second)
-    assert merged.classes_.tolist() == [0, 1, 2]
-    np.testing.assert_allclose(logs(merged, X), logs(whole, X), rtol=1e-12)
-    with pytest.raises(DataError, match="different kinds"):
-        first.merge(NaiveBayes("gaussian").fit(X, y))
-
-
-@pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("model", MODELS, ids=IDS)
-def test_sparse_equals_dense(model, dtype, gaps):
-    X, y = counts()
-    X = (with_gaps(X) if gaps else X).astype(dtype)
-    dense = clone(model).fit(X, y)
-    for form in (sp.csr_array, sp.csr_matrix, sp.csc_array):
-        lean = clone(model).fit(form(X), y)
-        for rows in (X, form(X)):
-            np.testing.assert_allclose(logs(lean, rows), logs(dense, X), rtol=1e-5, atol=1e-6)
-            assert (lean.predict(rows) == dense.predict(X)).all()
-
-
-@pytest.mark.parametrize("model", MODELS, ids=IDS)
-def test_rows_out_of_order_and_repeated_columns(model):
-    X, y = counts()
-    tidy = sp.csr_array(X)
-    halves = np.where(tidy.data > 1, tidy.data - 1, tidy.data)
-    rest = tidy.data - halves
-    # Each value as two entries, columns falling.
-    messy = sp.csr_array(
-        (
-            np.concatenate(
-                [
-                    np.ravel(np.column_stack([halves[a:b][::-1], rest[a:b][::-1]]))
-                    for a, b in zip(tidy.indptr, tidy.indptr[1:], strict=False)
-                ]
-            ),
-            np.concatenate(
-                [
-                    np.repeat(tidy.indices[a:b][::-1], 2)
-                    for a, b in zip(tidy.indptr, tidy.indptr[1:], strict=False)
-                ]
-            ),
-            2 * tidy.indptr,
-        ),
-        shape=tidy.shape,
-    )
-    before = messy.indices.copy()
-    expected = clone(model).fit(tidy, y)
-    found = clone(model).set_params(n_categories=6).fit(messy, y)
-    np.testing.assert_allclose(logs(found, messy), logs(expected, tidy), rtol=1e-9, atol=1e-12)
-    assert (messy.indices == before).all()
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("model", MODELS, ids=IDS)
-def test_any_number_of_threads_counts_to_the_same_bit(model, sparse):
-    random = np.random.default_rng(0)
-    X = random.poisson(0.8, size=(60_000, 6)).clip(max=5).astype(np.float32)
-    y = random.integers(3, size=len(X))
-    weights = random.random(len(X))
-    X = sp.csr_array(X) if sparse else X
-    fits = [clone(model).set_params(n_jobs=n).fit(X, y, weights) for n in (1, 2, 3)]
-    for other in fits[1:]:
-        for name in ("classes", "value", "scatter", "table"):
-            assert (getattr(other.counts_, name) == getattr(fits[0].counts_, name)).all()
-        assert (logs(other, X) == logs(fits[0], X)).all()
-
-
-@pytest.mark.parametrize("model", MODELS, ids=IDS)
-def test_one_row_and_a_batch_score_alike_to_the_bit(model):
-    X, y = counts()
-    model.fit(X, y)
-    batch = logs(model, X)
-    assert (np.vstack([logs(model, row[None]) for row in X[:20]]) == batch[:20]).all()
-
-
-@pytest.mark.parametrize("model", MODELS, ids=IDS)
-def test_weight_two_is_the_row_twice_and_weight_zero_no_row(model):
-    X, y = counts()
-    weights = np.arange(len(y)) % 3
-    weighted = clone(model).fit(X, y, weights)
-    repeated = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    np.testing.assert_allclose(logs(weighted, X), logs(repeated, X), rtol=1e-9, atol=1e-11)
-
-
 def test_a_missing_value_is_a_column_left_out():
     X, y = counts()
     for kind in ("bernoulli", "gaussian", "categorical"):
@@ -272,89 +130,6 @@ def test_auto_looks_at_the_data():
     assert listed.kinds_.tolist() == ["gaussian", "gaussian", "categorical"]
     with pytest.raises(DataError, match=r"column 'flag'.*name the kinds"):
         model.partial_fit(frame.assign(flag=0.5), y)
-
-
-def test_maximum_likelihood_reports_its_zeros():
-    X = np.array([[2.0, 0.0, 1.0], [0.0, 3.0, 1.0]])
-    with pytest.warns(ZeroProbabilityWarning, match="2 estimated probabilities are zero"):
-        model = NaiveBayes("multinomial", smoothing=MaximumLikelihood()).fit(X, ["a", "b"])
-    assert model.zero_probabilities_ == 2
-    np.testing.assert_array_equal(model.predict_proba([[1, 0, 5]]), [[1.0, 0.0]])
-    assert np.isneginf(model.predict_joint_log_proba([[1, 0, 5]])[0, 1])
-    with pytest.warns(ZeroProbabilityWarning, match="1 rows .* row 1"):
-        impossible = model.predict_proba([[1, 0, 0], [1, 1, 0]])
-    np.testing.assert_allclose(impossible, [[1, 0], [0.5, 0.5]])
-
-
-@pytest.mark.parametrize("kind", ["bernoulli", "categorical", "multinomial"])
-def test_zeros_rule_classes_out_dense_and_sparse(kind):
-    X = np.array([[0.0, 1, 1], [0, 0, 1], [1, 1, 0], [1, 0, 0]])
-    y = [0, 0, 1, 1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ZeroProbabilityWarning)
-        for smoothing in (MaximumLikelihood(), Laplace(0), Interpolation(1.0)):
-            model = NaiveBayes(kind, smoothing=smoothing).fit(X, y)
-            assert model.zero_probabilities_ > 0
-            for rows in (X, sp.csr_array(X)):
-                shares = model.predict_proba(rows)
-                np.testing.assert_allclose(shares, np.eye(2)[y], atol=1e-15)
-                assert model.predict(rows).tolist() == y
-
-
-def test_smoothing_leaves_no_zeros_and_no_warning():
-    X, y = counts()
-    X[y == 0, 0] = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for smoothing in (None, 1e-6, Interpolation(0.999)):
-            for kind in KINDS:
-                model = NaiveBayes(kind, smoothing=smoothing).fit(X, y)
-                assert model.zero_probabilities_ == 0
-                assert np.isfinite(model.predict_joint_log_proba(X)).all()
-
-
-def test_interpolation_at_alpha_zero_gives_the_prior():
-    X, y = counts()
-    prior = np.bincount(y) / len(y)
-    for kind in ("multinomial", "bernoulli", "categorical"):
-        model = NaiveBayes(kind, smoothing=Interpolation(0.0)).fit(X, y)
-        np.testing.assert_allclose(model.predict_proba(X), np.tile(prior, (len(X), 1)), rtol=1e-9)
-
-
-def test_tune_picks_the_best_setting_without_counting_again(monkeypatch):
-    X, y = counts(600, 40)
-    held, held_y = counts(300, 40, seed=0)[0][::-1], counts(300, 40, seed=0)[1][::-1]
-    model = NaiveBayes("multinomial").fit(X[:30], y[:30])
-    monkeypatch.setattr("separatrix.generative.counts.count", None)
-    grid = [1e-3, 0.1, 1.0, 30.0]
-    assert model.tune(held, held_y, grid) is model
-    scores = []
-    for k in grid:
-        fresh = clone(model).set_params(smoothing=k)
-        fresh.classes_, fresh.n_features_in_ = model.classes_, model.n_features_in_
-        fresh._estimate(model.counts_)
-        scores.append((fresh.predict(held) == held_y).mean())
-    assert model.tuning_["accuracy"] == pytest.approx(scores)
-    assert model.smoothing.k in np.array(grid)[np.array(scores) == max(scores)]
-    assert (model.predict(held) == held_y).mean() == max(scores)
-    by_loss = model.tune(held, held_y, scoring="log_loss")
-    assert by_loss.tuning_["log_loss"][
-        by_loss.tuning_["smoothing"].index(by_loss.smoothing)
-    ] == min(by_loss.tuning_["log_loss"])
-    model.smoothing = Interpolation(0.5)
-    model.tune(held, held_y)
-    assert isinstance(model.smoothing, Interpolation)
-    monkeypatch.undo()
-    again = NaiveBayes("multinomial", smoothing=model.smoothing).fit(X[:30], y[:30])
-    np.testing.assert_array_equal(logs(model, held), logs(again, held))
-
-
-def test_set_params_after_the_fit_takes_effect():
-    X, y = counts()
-    model = NaiveBayes("multinomial").fit(X, y).set_params(smoothing=50.0)
-    np.testing.assert_array_equal(
-        logs(model, X), logs(NaiveBayes("multinomial", smoothing=50.0).fit(X, y), X)
-    )
 
 
 def test_pickles_and_keeps_its_answers():

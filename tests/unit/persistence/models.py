@@ -220,7 +220,9 @@ CASES: dict[str, Case] = {
     ),
     "calibrated": _classifier(Calibrated(LogisticRegression(), random_state=0)),
     "calibrated_sigmoid": _classifier(Calibrated(LogisticRegression(), "sigmoid", random_state=0)),
-    "calibrated_isotonic": _classifier(Calibrated(LogisticRegression(), "isotonic", random_state=0)),
+    "calibrated_isotonic": _classifier(
+        Calibrated(LogisticRegression(), "isotonic", random_state=0)
+    ),
     "mean_value": _constant(MeanValue()),
     "median_value": _constant(MedianValue()),
     "bayes_regression": _regressor(BayesianLinearRegression()),

@@ -20,7 +20,7 @@ KILLED = """
 import os, signal, sys
 import numpy as np
 from separatrix import LogisticRegression, save
-from separatrix.persistence import atomic
+from separatrix import atomic
 
 path, step = sys.argv[1:]
 

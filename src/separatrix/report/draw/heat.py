@@ -10,7 +10,7 @@ import numpy as np
 from separatrix.report.draw.elements import Drawing, element, number
 from separatrix.report.parts.base import Array
 
-__all__ = ["heat_map"]
+__all__ = ["heat_map", "shade"]
 
 #: Up to this width of all squares the names of columns lie flat.
 WIDEST = 420.0
@@ -104,6 +104,13 @@ def heat_map(
     )
 
 
+def shade(strength: float, css: str) -> str:
+    """How the letters on a square are drawn, so that they are read in light and in dark alike."""
+    if strength < 0.63:
+        return "weak"
+    return "strong" if strength >= 0.84 and css == "right" else "middle"
+
+
 def _cell(
     names: Sequence[str],
     counts: Array,
@@ -121,7 +128,7 @@ def _cell(
         return [element("rect", class_="empty", **common)]
     share = count / int(totals[row])
     # A square root, so that a few mistakes among many rows are seen.
-    strength = 0.1 + 0.9 * share**0.5 if row != column else 0.15 + 0.7 * share
+    strength = 0.1 + 0.9 * share**0.5 if row != column else 0.1 + 0.9 * share
     tip = element(
         "title",
         escape(f"{names[row]} taken for {names[column]}: {count:,}")
@@ -131,14 +138,13 @@ def _cell(
     css = "right" if row == column else "wrong"
     parts = [element("rect", tip, class_=css, fill_opacity=f"{strength:.2f}", **common)]
     if wide >= 30 or len(str(count)) <= 2:
-        shade = " strong" if strength > 0.55 else ""
         parts.append(
             element(
                 "text",
                 f"{count:,}",
                 x=x + wide / 2,
                 y=y + high / 2 + 4,
-                class_=f"count{shade}",
+                class_=f"count {shade(strength, css)}",
                 text_anchor="middle",
             )
         )

@@ -116,7 +116,7 @@ def calibration(part: Calibration, _: Content) -> View:
     series, legend = [], []
     # The last curve is what the model now says: it gets the first color and lies in front.
     for index, curve in enumerate(reversed(part.curves), start=1):
-        mass = np.asarray(curve.mass, dtype=np.float64)
+        mass = np.nan_to_num(np.asarray(curve.mass, np.float64), posinf=0.0, neginf=0.0)
         series.append(
             Series(
                 curve.name,

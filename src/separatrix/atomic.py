@@ -19,7 +19,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     The bytes go to a temporary name in the same folder (renaming is atomic only within one file
     system), reach the disk, and then the name is moved. Whoever opens `path` at any moment, also
-    after a crash or a loss of power, finds the old file or the new one, both whole.
+    after a crash or a loss of power, finds the old file or the new one, both whole. A file that is
+    replaced keeps its mode; a new one gets the mode that `open` gives.
 
     Examples
     --------
@@ -33,17 +34,20 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     # A link stays a link: what it leads to is replaced.
     target = Path(os.path.realpath(path))
     try:
-        mode = stat.S_IMODE(target.stat().st_mode)
+        old = target.stat()
     except FileNotFoundError:
-        mode = 0o666
+        kept = None
     else:
-        if target.is_dir():
+        if stat.S_ISDIR(old.st_mode):
             raise IsADirectoryError(f"{os.fspath(path)} is a folder; name a file in it")
+        kept = stat.S_IMODE(old.st_mode)
     temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(8)}.tmp")
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(temporary, flags, mode)
+    descriptor = os.open(temporary, flags, 0o666 if kept is None else kept)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            if kept is not None:
+                os.chmod(temporary, kept)  # what the umask took away at the opening
             yield file
             file.flush()
             os.fsync(file.fileno())

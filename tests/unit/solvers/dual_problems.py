@@ -1,0 +1,130 @@
+"""Problems for the tests of dual coordinate descent."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import xlogy
+
+from separatrix.losses import (
+    Hinge,
+    Logistic,
+    SquaredHinge,
+    multiclass_hinge,
+    multiclass_logistic,
+)
+from separatrix.objective import Objective
+from separatrix.regularizers import L2
+from separatrix.results import Monitor
+from separatrix.scores import FlatScores, make_design
+from separatrix.solvers import DualCoordinateDescent
+
+COST = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 0.5], [0.0, 3.0, 0.0]])
+LOSSES = {
+    "hinge": Hinge(),
+    "squared_hinge": SquaredHinge(),
+    "logistic": Logistic(),
+    "multiclass_hinge": multiclass_hinge(),
+    "cost": multiclass_hinge(COST),
+    "multiclass_logistic": multiclass_logistic(),
+}
+INTERCEPTS = ("none", "penalized", "free")
+
+
+def make_data(n=60, d=5, *, scale=1.0, seed=0, dtype=np.float64, sparse=False):
+    """Three overlapping classes; y in {0, 1, 2}."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, size=n)
+    X = rng.normal(size=(n, d)) + 0.7 * np.eye(3, d)[y]
+    X[np.abs(X) < 0.4] = 0
+    X = (scale * X).astype(dtype)
+    return (sp.csr_matrix(X) if sparse else X), y
+
+
+def make_objective(X, y, name, intercept="none", *, C=1.0, weight=None, n_threads=1):
+    loss = LOSSES[name]
+    k = loss.n_scores or int(max(3, y.max() + 1))
+    targets = np.where(y == 0, 1, -1) if k == 1 else y
+    scores = FlatScores(
+        make_design(X, n_threads),
+        k,
+        intercept=intercept != "none",
+        dtype=X.dtype,
+        n_threads=n_threads,
+    )
+    return Objective(
+        scores, loss, L2(), targets, C=C, sample_weight=weight, exempt=intercept == "free"
+    )
+
+
+def solve(objective, *, tol=1e-8, max_passes=20_000, **options):
+    monitor = Monitor(tol=tol, max_passes=max_passes)
+    return DualCoordinateDescent(**options).minimize(objective, None, monitor)
+
+
+def dense(X):
+    return (X.toarray() if sp.issparse(X) else X).astype(np.float64)
+
+
+def weights_from_duals(X, objective, dual):
+    """W(a) without intercepts, in float64."""
+    if dual.ndim == 1:
+        return (dense(X).T @ (dual * objective.targets))[:, None]
+    onehot = np.eye(dual.shape[1])[objective.targets]
+    return dense(X).T @ (objective.row_weights[:, None] * onehot - dual)
+
+
+def numpy_bounds(X, objective, solution):
+    """P(w) and the lower bound of the optimum, from the definitions."""
+    w, a, u = solution.w.astype(np.float64), solution.dual, objective.row_weights
+    X, y = dense(X), objective.targets
+    name = objective.loss.name
+    intercept = objective.score_map.intercept
+    b = w[-1] if intercept else np.zeros(w.shape[1])
+    z = X @ w[: X.shape[1]] + b
+    active = u > 0
+    if a.ndim == 1:
+        m = y * z[:, 0]
+        loss = {
+            "hinge": np.maximum(1 - m, 0),
+            "squared_hinge": np.maximum(1 - m, 0) ** 2,
+            "logistic": np.logaddexp(0, -m),
+        }[name]
+        p = np.divide(a, u, out=np.zeros_like(a), where=active)
+        value = {
+            "hinge": a,
+            "squared_hinge": a - np.divide(a**2, 4 * u, out=np.zeros_like(a), where=active),
+            "logistic": -u * (xlogy(p, p) + xlogy(1 - p, 1 - p)),
+        }[name].sum()
+        assert a.min() >= 0
+        assert name == "squared_hinge" or (a <= u * (1 + 1e-12)).all()
+        s = np.array([(a * y).sum()])
+    else:
+        rows = np.arange(len(y))
+        p = np.divide(a, u[:, None], out=np.zeros_like(a), where=active[:, None])
+        np.testing.assert_allclose(p[active].sum(axis=1), 1, atol=1e-5)
+        assert a.min() >= 0
+        if name == "multiclass_logistic":
+            top = z.max(axis=1)
+            loss = top + np.log(np.exp(z - top[:, None]).sum(axis=1)) - z[rows, y]
+            value = -(u[:, None] * xlogy(p, p)).sum()
+        else:
+            cost = objective.loss.max_op.cost
+            cost = 1 - np.eye(a.shape[1]) if cost is None else cost
+            loss = (z + cost[y]).max(axis=1) - z[rows, y]
+            value = (a * cost[y]).sum()
+        s = (u[:, None] * np.eye(a.shape[1])[y] - a).sum(axis=0)
+    inner = weights_from_duals(X, objective, a)
+    primal = 0.5 * (w[: X.shape[1]] ** 2).sum() + (u * loss).sum()
+    dual = value - 0.5 * (inner**2).sum()
+    if objective.exempt:
+        dual -= (b * s).sum() + (np.abs(s) * (1 + np.abs(b))).sum()
+    elif intercept:
+        primal += 0.5 * (b**2).sum()
+        dual -= 0.5 * (s**2).sum()
+    return primal, dual
+
+
+ALL = list(itertools.product(LOSSES, INTERCEPTS))
