@@ -269,7 +269,7 @@ class Result:
         """
         # Needs jinja2 (extra `report`).
         from separatrix.experiment.page import content_of
-        from separatrix.persistence.atomic import replacing
+        from separatrix.atomic import replacing
         from separatrix.report import render
 
         content = content_of(self)
