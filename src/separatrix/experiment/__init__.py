@@ -1,16 +1,25 @@
-"""Honest comparison of learners: choose on held-out rows, open the test set once."""
+"""Honest comparison of learners: choose on held-out rows, open the test set once.
 
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.result import LeaderboardRow, Result
-from separatrix.experiment.run import Experiment, Progress
-from separatrix.experiment.split import (
-    ByTime,
-    Given,
-    Grouped,
-    SealedTest,
-    SealError,
-    Stratified,
-)
+Names are imported on first use, so that a saved model predicts without loading any learner's kin.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from separatrix.experiment.inputs import Inputs
+    from separatrix.experiment.result import LeaderboardRow, Result
+    from separatrix.experiment.run import Experiment, Progress
+    from separatrix.experiment.split import (
+        ByTime,
+        Given,
+        Grouped,
+        SealedTest,
+        SealError,
+        Stratified,
+    )
 
 __all__ = [
     "ByTime",
@@ -25,3 +34,23 @@ __all__ = [
     "SealedTest",
     "Stratified",
 ]
+
+_HOMES = {
+    "ByTime": "split",
+    "Experiment": "run",
+    "Given": "split",
+    "Grouped": "split",
+    "Inputs": "inputs",
+    "LeaderboardRow": "result",
+    "Progress": "run",
+    "Result": "result",
+    "SealError": "split",
+    "SealedTest": "split",
+    "Stratified": "split",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"separatrix.experiment.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'separatrix.experiment' has no attribute {name!r}")

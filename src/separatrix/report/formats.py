@@ -25,6 +25,7 @@ __all__ = [
     "scaled_array",
     "scientific",
     "score",
+    "sentence",
     "setting",
     "short",
     "times",
@@ -221,6 +222,18 @@ def heading(metric: Metric) -> str:
     """
     mark = "%" if metric.percent else metric.unit
     return f"{metric.name}, {mark}" if mark else metric.name
+
+
+def sentence(text: str) -> str:
+    """A text that begins with a capital and ends with a point.
+
+    Examples
+    --------
+    >>> sentence("per unit of the feature"), sentence("'class' holds 2 classes.")
+    ('Per unit of the feature.', "'class' holds 2 classes.")
+    """
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…")) else ".")
 
 
 def clip(text: str, length: int) -> str:

@@ -118,6 +118,7 @@ def _environment() -> Environment:
         "clip": formats.clip,
         "count": formats.count,
         "counted": formats.counted,
+        "sentence": formats.sentence,
         "soft": _soft,
     }
     return environment

@@ -108,7 +108,7 @@ def test_the_leaderboard_shows_every_row_in_order(digits):
     for shown, row in zip(rows, content.leaderboard, strict=True):
         assert shown[1].startswith(row.learner)
         assert shown[2].startswith(f"{100 * row.score:.2f}")
-        assert shown[4] == row.setting
+        assert shown[4] == (row.setting or "–")
         assert shown[5] == f"{row.seconds:.3f}"
         assert shown[6] == f"{row.passes:.0f}"
         gap = "–" if math.isnan(row.gap) else f"{row.gap:.1e}".replace("-", "−")

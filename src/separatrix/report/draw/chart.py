@@ -15,8 +15,8 @@ from separatrix.report.parts.base import Array
 
 __all__ = ["Mark", "Series", "chart"]
 
-WIDTH, HEIGHT = 360.0, 240.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 26.0, 38.0
+WIDTH, HEIGHT = 360.0, 248.0
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 34.0, 38.0
 
 #: More points than this are thinned out evenly: they would lie over each other.
 MOST_POINTS = 800
@@ -120,12 +120,10 @@ def chart(
     if logarithmic:
         x_scale = log_scale(*x_range, left, right)
     else:
+        x_limits = limits if diagonal else (-math.inf, math.inf)
+        whole = all(np.all(one.x == np.round(one.x)) for one in series)
         x_scale = linear_scale(
-            *x_range,
-            left,
-            right,
-            padding=0.03,
-            limits=limits if diagonal else (-math.inf, math.inf),
+            *x_range, left, right, padding=0.03, limits=x_limits, smallest_step=float(whole)
         )
     parts = _axes(x_scale, y_scale, x_title, y_title)
     if diagonal:
@@ -178,7 +176,7 @@ def _axes(x: Scale, y: Scale, x_title: str, y_title: str) -> list[str]:
         parts.append(_line(x(at), y.start, x(at), y.start + 4, "axis"))
         parts.append(_text(x(at), y.start + 16, text, "tick", "middle"))
     parts.append(_text(x.end, y.start + 32, x_title, "name", "end"))
-    parts.append(_text(2.0, 13.0, y_title, "name"))
+    parts.append(_text(2.0, 12.0, y_title, "name"))
     return parts
 
 
@@ -186,7 +184,7 @@ def _mark(mark: Mark, x: Scale, y: Scale) -> str:
     at = min(max(x(mark.x), x.start), x.end)
     left = at > (x.start + x.end) / 2
     return _line(at, y.start, at, y.end, "mark") + _text(
-        at - 5 if left else at + 5, y.start - 7, mark.text, "name halo", "end" if left else None
+        at, y.end - 5, mark.text, "name", "end" if left else None
     )
 
 

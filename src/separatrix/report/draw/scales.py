@@ -63,6 +63,7 @@ def linear_scale(
     padding: float = 0.06,
     limits: tuple[float, float] = (-math.inf, math.inf),
     n_ticks: int = 5,
+    smallest_step: float = 0.0,
 ) -> Scale:
     """A scale with some air at both ends, inside of `limits`, and ticks at round numbers.
 
@@ -80,7 +81,7 @@ def linear_scale(
     low, high = min(low, max(low - air, limits[0])), max(high, min(high + air, limits[1]))
     if not high > low:
         low, high = low - air, high + air
-    step = _round_step((high - low) / n_ticks)
+    step = max(_round_step((high - low) / n_ticks), smallest_step)
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     places = [index * step for index in range(first, last + 1)]

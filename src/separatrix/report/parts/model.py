@@ -67,6 +67,8 @@ class Weights(Part):
         How to read them: "per standard deviation of the feature".
     n_features : int or None
         Features in all.
+    positive, negative : str
+        What values above and below zero do; of a regression "raises price" and "lowers it".
     """
 
     learner: str
@@ -75,6 +77,8 @@ class Weights(Part):
     odds: bool = False
     note: str = ""
     n_features: int | None = None
+    positive: str = "speaks for the class"
+    negative: str = "against it"
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ def leaderboard(content: Content, _: Content) -> View:
                 "seconds": seconds,
                 "passes": passes,
                 "gap": formats.scientific(row.gap),
+                "setting": formats.clip(_setting(row), 80) or formats.DASH,
             }
             for place, row, seconds, passes in zip(
                 range(1, len(rows) + 1),
@@ -97,9 +98,15 @@ def leaderboard_facts(content: Content, _: Content) -> list[Fact]:
     error = best.standard_error
     detail = f"± {formats.score(error, content.metric)} standard error" if error == error else ""
     return [
-        Fact("Champion", best.learner, best.setting, "word"),
+        Fact("Champion", best.learner, _setting(best), "word"),
         Fact(f"Held-out {content.metric.name}", value, detail),
     ]
+
+
+def _setting(row: LeaderboardRow) -> str:
+    """The setting in words, empty for a learner that has none."""
+    text = row.setting.strip()
+    return "" if text in ("-", formats.DASH) else text
 
 
 def test(part: TestReport, content: Content) -> View:
