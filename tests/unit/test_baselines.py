@@ -7,23 +7,27 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import check_estimator
 
-from separatrix.baselines import MajorityClass, PriorSampling
+from separatrix.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
 
 BASELINES = [MajorityClass(), PriorSampling(random_state=0)]
+CONSTANTS = [MeanValue(), MedianValue()]
 
 EXPECTED_FAILURES = {
     MajorityClass: {},
+    MeanValue: {},
+    MedianValue: {},
     PriorSampling: {
         "check_classifiers_train": "predict draws from predict_proba instead of taking its argmax",
     },
 }
 
 
-@pytest.mark.parametrize("baseline", BASELINES, ids=lambda b: type(b).__name__)
+@pytest.mark.parametrize("baseline", BASELINES + CONSTANTS, ids=lambda b: type(b).__name__)
 def test_check_estimator(baseline):
     check_estimator(baseline, expected_failed_checks=EXPECTED_FAILURES[type(baseline)])
 
@@ -119,5 +123,67 @@ def test_a_class_of_weight_zero_is_never_drawn():
     ],
 )
 def test_bad_input_is_a_value_error(baseline, X, y, weights, words):
+    with pytest.raises(ValueError, match=words):
+        clone(baseline).fit(X, y, sample_weight=weights)
+
+
+def skewed(n=101, seed=0):
+    return np.random.default_rng(seed).exponential(size=n)
+
+
+def test_mean_and_median_are_the_best_constants():
+    y = skewed()
+    X = np.zeros((len(y), 2))
+    for baseline, power in ((MeanValue(), 2), (MedianValue(), 1)):
+        value = baseline.fit(X, y).predict(X[:3])
+        assert value.tolist() == [value[0]] * 3
+        others = value[0] + np.linspace(-1, 1, 201)
+        losses = [np.mean(np.abs(y - other) ** power) for other in others]
+        assert np.mean(np.abs(y - value[0]) ** power) <= min(losses) + 1e-12
+    assert MeanValue().fit(X, y).center_ == pytest.approx(y.mean())
+    assert MedianValue().fit(X, y).center_ == np.median(y)
+    assert MedianValue().fit(X[:4], [4.0, 1.0, 2.0, 9.0]).center_ == 3.0
+
+
+@pytest.mark.parametrize("baseline", CONSTANTS, ids=lambda b: type(b).__name__)
+@pytest.mark.parametrize("seed", range(5))
+def test_weight_two_is_the_number_twice(baseline, seed):
+    y = np.round(skewed(40, seed), 1)
+    X = np.zeros((40, 1))
+    weights = np.random.default_rng(seed).integers(0, 4, 40)
+    weighted = clone(baseline).fit(X, y, sample_weight=weights)
+    repeated = clone(baseline).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert weighted.center_ == pytest.approx(repeated.center_)
+    assert weighted.spread_ == pytest.approx(repeated.spread_)
+
+
+def test_predictive_distributions_are_those_of_the_highest_likelihood():
+    y = skewed()
+    X = np.zeros((len(y), 1))
+    for baseline, family in ((MeanValue(), stats.norm), (MedianValue(), stats.laplace)):
+        found = baseline.fit(X, y).predictive(X)
+        best = family(*family.fit(y)).logpdf(y).sum()
+        assert found.logpdf(y).sum() == pytest.approx(best, abs=1e-6)
+        low, high = found.interval(0.8)
+        assert low.shape == high.shape == y.shape
+    # One value only: the distribution is a spike, not a division by zero.
+    spike = MeanValue().fit(X[:2], [3.0, 3.0]).predictive(X[:1])
+    assert np.isfinite(spike.mean()).all()
+    assert spike.interval(0.95) == (pytest.approx([3.0]), pytest.approx([3.0]))
+
+
+@pytest.mark.parametrize("baseline", CONSTANTS, ids=lambda b: type(b).__name__)
+@pytest.mark.parametrize(
+    ("X", "y", "weights", "words"),
+    [
+        (np.zeros((3, 1)), [0.0, 1.0], None, "inconsistent"),
+        (np.zeros((2, 1)), [0.0, np.nan], None, "NaN"),
+        (np.zeros((0, 1)), [], None, "0 sample"),
+        (np.zeros((2, 1)), [0.0, 1.0], [0, 0], "zero"),
+        (np.zeros((2, 1)), [0.0, 1.0], [1, -1], "[Nn]egative"),
+        (np.zeros((2, 1)), None, None, "requires y"),
+    ],
+)
+def test_bad_quantities_are_a_value_error(baseline, X, y, weights, words):
     with pytest.raises(ValueError, match=words):
         clone(baseline).fit(X, y, sample_weight=weights)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit, log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
@@ -167,3 +167,75 @@ def test_what_goes_wrong_is_told():
         Calibrated(NaiveBayes().fit(X, y)).calibrate(X, y, np.zeros(100))
     with pytest.raises(ParameterError, match="neither"):
         Calibrated(LabelsOnly().fit(X, y)).calibrate(X, y)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("model", [LinearSVM(), NaiveBayes()], ids=["scores", "probabilities"])
+def test_a_calibration_carried_over_is_the_same_map_of_other_scores(method, model):
+    X, y = two()
+    first = Calibrated(clone(model).fit(X[:1000], y[:1000]), method)
+    first.calibrate(X[1000:2000], y[1000:2000])
+    before = first.predict_proba(X)
+    last = clone(model).fit(X[:3000], y[:3000])
+    final = first.carried_over(last)
+    assert final.estimator_ is last
+    assert final.method == method
+    np.testing.assert_array_equal(first.predict_proba(X), before)
+    # On the estimator that it was learned with nothing changes.
+    same = first.carried_over(first.estimator_)
+    np.testing.assert_array_equal(same.predict_proba(X), before)
+    np.testing.assert_array_equal(final.predict_proba(X), final._map(final._scores(X)[0]))
+    assert not np.array_equal(final.predict_proba(X), before)
+    assert final.n_features_in_ == X.shape[1]
+    # It can be fitted anew as any estimator.
+    assert clone(final).fit(X, y).predict(X[:3]).shape == (3,)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("k", [2, 3])
+def test_scores_alone_give_the_same_calibration(method, k):
+    X, y = drawn(2000, k)
+    model = LinearSVM().fit(X[:1000], y[:1000])
+    expected = Calibrated(model, method).calibrate(X[1000:], y[1000:])
+    known = Calibrated(model, method).calibrate_scores(
+        model.decision_function(X[1000:]), y[1000:], model.classes_, log_probabilities=False
+    )
+    with pytest.raises((NotFittedError, AttributeError)):
+        known.predict_proba(X)
+    np.testing.assert_array_equal(
+        known.carried_over(model).predict_proba(X), expected.predict_proba(X)
+    )
+
+
+def test_log_probabilities_alone_give_the_same_calibration():
+    X, y = drawn(2000)
+    model = Given(3.0).fit(X, y)
+    expected = Calibrated(model, "sigmoid").calibrate(X, y)
+    logs = model.predict_log_proba(X)
+    known = Calibrated(model, "sigmoid")
+    known.calibrate_scores(logs, y, model.classes_, log_probabilities=True)
+    np.testing.assert_array_equal(
+        known.carried_over(model).predict_proba(X), expected.predict_proba(X)
+    )
+
+
+@pytest.mark.parametrize("n", [10, 1000])
+def test_scores_without_mistakes_leave_some_doubt(n):
+    """The temperature stays away from zero, the more so the fewer rows vouch for it."""
+    y = np.arange(n) % 2
+    X = np.where(y == 1, 1.0, -1.0)[:, None]
+    shares = Calibrated(LinearSVM().fit(X, y)).calibrate(X, y).predict_proba(X)
+    doubt = 1 - shares[np.arange(n), y]
+    # One row's worth in n + 2, shared between the two classes.
+    np.testing.assert_allclose(doubt, 0.5 / (n + 2), rtol=1e-3)
+
+
+def test_what_cannot_be_carried_over():
+    X, y = two(400)
+    known = Calibrated(LinearSVM().fit(X, y)).calibrate(X, y)
+    with pytest.raises(NotFittedError):
+        known.carried_over(LinearSVM())
+    with pytest.raises(NotFittedError):
+        Calibrated(LinearSVM()).carried_over(LinearSVM().fit(X, y))
+    with pytest.raises(ParameterError, match="learned other classes"):
+        known.carried_over(LinearSVM().fit(X, y + 1))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from sklearn.base import is_regressor
 
 from separatrix import registry
 from separatrix.registry import C_GRID, LEARNERS
@@ -19,7 +20,10 @@ def test_names_are_unique_and_baselines_come_first():
     assert len(set(names)) == len(names)
     flags = [learner.baseline for learner in LEARNERS]
     assert flags == sorted(flags, reverse=True)
-    assert flags.count(True) == 2
+    for task in ("binary", "multiclass", "regression"):
+        able = [learner.baseline for learner in LEARNERS if task in learner.tasks]
+        assert able.count(True) == 2
+        assert able.count(False) >= 3
 
 
 def test_reading_the_table_imports_no_family():
@@ -43,13 +47,23 @@ def test_grid_is_one_over_gamma_and_runs_from_simple_to_elaborate():
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.name)
 def test_every_learner_loads_and_takes_its_parameters(learner):
-    cls = registry.load(learner)
+    cls = registry.load(learner.target)
     estimator = cls(**dict(learner.params))
+    if learner.features:
+        cls = registry.load(learner.features)
+        assert hasattr(cls(**dict(learner.feature_params)), "transform")
     accepted = inspect.signature(cls).parameters
-    if learner.kind == "path":
+    if learner.kind in ("path", "counts", "grid"):
         assert learner.parameter in accepted
     if learner.kind == "passes":
         assert hasattr(estimator, "partial_fit")
+
+
+def test_no_learner_has_classes_and_quantities():
+    for learner in LEARNERS:
+        assert learner.tasks == ("regression",) or "regression" not in learner.tasks
+        estimator = registry.load(learner.target)(**dict(learner.params))
+        assert is_regressor(estimator) == (learner.tasks == ("regression",))
 
 
 def test_names_by_task_and_lookup():

@@ -105,14 +105,20 @@ def findings(inputs: Inputs, train: Rows, held_out: Rows, test: Rows, task: Task
 def _keys(X: Any) -> list[Any]:
     """Something hashable for every row, equal for equal rows."""
     if isinstance(X, dict):
-        columns = [[repr(value) for value in values] for values in X.values()]
-        return list(zip(*columns, strict=True))
+        return list(zip(*(_hashable(values) for values in X.values()), strict=True))
     if is_sparse(X):
         ends = X.indptr
         return [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(ends)]
     if X.dtype == object:
         return [str(text) for text in X]
     return [row.tobytes() for row in np.ascontiguousarray(X)]
+
+
+def _hashable(values: npt.NDArray[Any]) -> list[Any]:
+    """The values of a column; a missing number is None, since NaN is not equal to itself."""
+    if values.dtype.kind != "f":
+        return list(values.tolist())
+    return [None if value != value else value for value in values.tolist()]
 
 
 def _duplicates(train: Rows, held_out: Rows, test: Rows) -> list[Finding]:
@@ -235,11 +241,12 @@ def _binned(
             for v in (first, second)
         ]
         return codes[0], codes[1]
-    known: dict[str, int] = {}
-    for value in first:
-        known.setdefault(repr(value), len(known) + 1)
+    known: dict[Any, int] = {}
+    for value in _hashable(first):
+        known.setdefault(value, len(known) + 1)
     pairs = [
-        np.array([known.get(repr(value), 0) for value in v], dtype=int) for v in (first, second)
+        np.array([known.get(value, 0) for value in _hashable(v)], dtype=int)
+        for v in (first, second)
     ]
     return pairs[0], pairs[1]
 

@@ -78,7 +78,9 @@ class Inputs:
             return cls("text", column, column, target, strings=words)
         if data.kind in ("matrix", "images"):
             width = int(np.prod(data.X.shape[1:]))
-            return cls(data.kind, target=target, n_features=width)
+            # Labels of images stand in a file of their own, not in a column.
+            label = target if data.kind == "matrix" else None
+            return cls(data.kind, target=label, n_features=width)
         if data.kind != "table":
             return cls(data.kind, data.feature_names, target=target)
         left_out = {find_column(name, list(data.X), "drop"): "asked for" for name in drop}

@@ -7,6 +7,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from sklearn.base import is_regressor
+
 from separatrix.errors import ParameterError
 from separatrix.experiment.metric import Metric
 from separatrix.experiment.result import LeaderboardRow
@@ -37,6 +40,15 @@ def row_of(one: Tuned) -> LeaderboardRow:
 
 def row_of_previous(model: Any, held_out: Rows, metric: Metric) -> LeaderboardRow:
     """The line of a model that was there before."""
+    if is_regressor(model) != metric.regression:
+        learned = "quantities" if is_regressor(model) else "classes"
+        raise ParameterError(f"the previous model predicts {learned}, which is another task")
+    if not metric.regression:
+        strange = sorted(
+            set(held_out.y.tolist()) - set(np.asarray(model.classes_).tolist()), key=str
+        )
+        if strange:
+            raise ParameterError(f"the previous model does not know class {strange[0]!r}")
     start = time.perf_counter()
     score = metric(model, held_out.X, held_out.y)
     seconds = time.perf_counter() - start

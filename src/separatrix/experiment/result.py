@@ -268,8 +268,8 @@ class Result:
             The page.
         """
         # Needs jinja2 (extra `report`).
-        from separatrix.experiment.page import content_of
         from separatrix.atomic import replacing
+        from separatrix.experiment.page import content_of
         from separatrix.report import render
 
         content = content_of(self)

@@ -99,7 +99,11 @@ def _check_labels(data: Dataset, y: Any, shown: str) -> None:
     where = data.source or "the data"
     if len(y) == 0:
         raise DataError(f"{where}: there are no rows")
-    missing = np.array([value is None or value != value for value in y], dtype=bool)
+    missing = np.zeros(len(y), dtype=bool)
+    if y.dtype.kind == "f":
+        missing = np.isnan(y)
+    elif y.dtype == object:
+        missing = np.array([value is None or value != value for value in y], dtype=bool)
     if missing.any():
         rows = int(missing.sum())
         raise DataError(

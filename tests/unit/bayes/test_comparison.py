@@ -16,7 +16,6 @@ from separatrix.bayes import (
     sign_test,
 )
 from separatrix.errors import DataError, ParameterError
-from separatrix.experiment.comparison import credible_interval as interval_of_the_leaderboard
 
 
 def predictions(both, only_a, only_b, none):
@@ -33,12 +32,20 @@ def test_accuracy_is_a_beta():
     assert (result.n_right, result.n_rows, result.accuracy) == (9, 10, 0.9)
     assert result.posterior == BetaBernoulli(10, 2)
     assert result.interval == pytest.approx(stats.beta(10, 2).interval(0.95))
-    assert result.interval == pytest.approx(interval_of_the_leaderboard(9, 10))
     short = accuracy_interval(["a"] * 10, ["a"] * 9 + ["b"], level=0.9, kind="highest")
     assert np.diff(short.interval) < np.diff(stats.beta(10, 2).interval(0.9))
     assert "9 of 10; 90 % credible" in str(short)
     prior = accuracy_interval([1], [1], prior=BetaBernoulli(0.5, 0.5))
     assert prior.posterior == BetaBernoulli(1.5, 0.5)
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 10), (10, 10), (95, 100), (7, 13)])
+def test_interval_ends_have_the_tails_of_the_posterior(right, n):
+    low, high = accuracy_interval([1] * n, [1] * right + [0] * (n - right)).interval
+    assert 0 < low < high < 1
+    # P(Beta(1 + k, 1 + n - k) <= p) = P(Binomial(n + 1, p) > k)
+    assert stats.binom.sf(right, n + 1, low) == pytest.approx(0.025)
+    assert stats.binom.sf(right, n + 1, high) == pytest.approx(0.975)
 
 
 counts = st.tuples(*[st.integers(0, 60)] * 4).filter(lambda c: sum(c) > 0)

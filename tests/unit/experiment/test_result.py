@@ -26,7 +26,9 @@ def result():
 def test_the_text_has_a_line_per_learner_and_ends_with_the_verdict(result):
     lines = str(result).splitlines()
     assert lines[0] == "Task: multiclass (the target holds 3 classes), decided by accuracy."
-    assert lines[1].startswith("180 train, 60 held-out, 60 test rows (rows at random, classes in")
+    assert lines[1].startswith(
+        "180 train, 60 held-out, 60 test rows (rows at random, stratified by"
+    )
     assert lines[1].endswith("4 features, 3 classes.")
     heading = lines.index(next(line for line in lines if line.startswith("learner")))
     assert lines[heading].split() == [name for name, _ in HEADINGS]

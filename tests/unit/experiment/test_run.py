@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix import registry
-from separatrix.baselines import MajorityClass
+from separatrix.baselines import MajorityClass, MeanValue
 from separatrix.data import Dataset
-from separatrix.errors import DataError
+from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, SealedTest, Stratified, run, tuning
 from separatrix.experiment.source import as_dataset
 from separatrix.experiment.tuning import Rows
@@ -315,8 +315,14 @@ def test_a_previous_model_is_a_strong_baseline():
     assert "may have seen" in row.note
     held_out = part_rows(DATA)[1]
     assert row.held_out == np.mean(strong.predict(X[held_out]) == y[held_out])
-    weak = MajorityClass().fit(X, np.full(len(y), "a"))
+    weak = MajorityClass().fit(X, y)
     assert Experiment(DATA, learners=["mira"], previous=weak).run().champion.learner == "mira"
+    for other, words in (
+        (MajorityClass().fit(X, np.full(len(y), "a")), "does not know class 'b'"),
+        (MeanValue().fit(X, X[:, 0]), "predicts quantities, which is another task"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            Experiment(DATA, learners=[], previous=other, metric="log_loss").run()
     kept = Experiment(DATA, learners=[], previous=strong).run()
     assert kept.champion.learner == "previous_model"
     assert kept.model is strong
