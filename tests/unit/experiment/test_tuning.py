@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,8 +13,9 @@ from separatrix.experiment import tuning
 from separatrix.experiment.entrants import entrants
 from separatrix.experiment.metric import find_metric
 from separatrix.experiment.task import Task
-from separatrix.experiment.tuning import PATIENCE, Rows, describe, refit, tune
+from separatrix.experiment.tuning import PATIENCE, ROUGH, WORSE, Rows, describe, refit, tune
 from separatrix.linear import LogisticRegression, regularization_path
+from separatrix.registry import C_GRID
 from tests.unit.experiment.problems import PEER, blobs, line
 
 ACCURACY = find_metric("accuracy", regression=False)
@@ -64,11 +67,12 @@ def test_the_curve_holds_train_and_held_out_scores_of_every_setting():
     train, held_out = Rows(X[:200], y[:200]), Rows(X[200:], y[200:])
     learner = registry.get("logistic_regression")
     found = tune(learner, train, held_out, ACCURACY)
-    path = regularization_path(LogisticRegression(), *train, learner.grid)
+    tried = learner.grid[: len(found.curve)]
+    path = regularization_path(LogisticRegression(tol=ROUGH), *train, tried)
     for point, model in zip(found.curve, path.estimators, strict=True):
         assert point.held_out == np.mean(model.predict(held_out.X) == held_out.y)
         assert point.train == np.mean(model.predict(train.X) == train.y)
-    assert [point.value for point in found.curve] == list(learner.grid)
+    assert [point.value for point in found.curve] == list(tried)
     best = max(point.held_out for point in found.curve)
     assert found.held_out == best
     # The simplest of the best.
@@ -77,6 +81,28 @@ def test_the_curve_holds_train_and_held_out_scores_of_every_setting():
     np.testing.assert_array_equal(
         found.estimator.coef_, path.estimators[learner.grid.index(found.value)].coef_
     )
+
+
+class Bent(LogisticRegression):
+    """Right on a share of the rows that depends on C."""
+
+    scores: ClassVar = dict(zip(C_GRID, (0.5, 0.4, 0.6, 0.6, 0.5, 0.5, 0.5, 0.9), strict=True))
+
+    def predict(self, X):
+        return np.arange(X.shape[0]) >= round(self.scores[self.C] * X.shape[0])
+
+
+def test_a_path_is_left_where_it_gets_worse(monkeypatch):
+    """One setting that is worse, or as good, is no reason; two in a row are."""
+    monkeypatch.setattr(tuning, "load", lambda target: Bent)
+    X = np.random.default_rng(0).normal(size=(10, 1))
+    y = np.arange(10) == 9
+    rows, judged = Rows(X, y), Rows(X, np.zeros(10, dtype=bool))
+    found = tune(registry.get("logistic_regression"), rows, judged, ACCURACY)
+    assert [point.held_out for point in found.curve] == [0.5, 0.4, 0.6, 0.6, 0.5, 0.5]
+    assert len(found.curve) == 4 + WORSE
+    assert found.value == C_GRID[2]
+    assert found.complete
 
 
 def test_ties_go_to_the_strongest_regularization():
