@@ -7,7 +7,7 @@ import os
 import pytest
 
 from separatrix.atomic import replacing
-from separatrix.cli.output import write_json
+from separatrix.cli.files import write_parts
 from separatrix.data.writing import write_atomically
 
 
@@ -27,7 +27,7 @@ def _replace(path):
 WRITERS = [
     pytest.param(_replace, id="replacing"),
     pytest.param(lambda path: write_atomically(path, [b"new"]), id="data"),
-    pytest.param(lambda path: write_json(path, {"new": 1}), id="command-line"),
+    pytest.param(lambda path: write_parts(path, ["n", "ew"]), id="command-line"),
 ]
 
 
@@ -68,7 +68,12 @@ def test_a_folder_is_not_replaced(tmp_path, write):
 def test_an_error_leaves_the_old_file_alone(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    with pytest.raises(ValueError, match="JSON"):
-        write_json(path, {"value": float("nan")})
+
+    def parts():
+        yield "new"
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        write_parts(path, parts())
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["file"]
