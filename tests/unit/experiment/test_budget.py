@@ -73,8 +73,7 @@ def test_solvers_end_with_the_time(monkeypatch, calibration, share):
     monkeypatch.setattr(time, "perf_counter", Ticking(1e-3))
     budget = share * whole.seconds
     result = Experiment(blobs(300, spread=2.0), budget=budget, **options).run()
-    # Each of the last fits ends the pass that it is in.
-    assert result.seconds <= 1.1 * budget + 20e-3
+    assert result.seconds <= 1.1 * budget + 2e-3  # the looks of a pass that has begun
     assert result.notes
     assert result.test_score > 0.5
 

@@ -266,7 +266,7 @@ def test_every_learner_takes_part(task):
     assert all(row.held_out > chance + 0.2 for row in result.leaderboard if not row.baseline)
     for row in result.leaderboard:
         entry = registry.get(row.learner)
-        if entry.kind == "path" and "tol" not in dict(entry.params):
+        if entry.kind == "path" and "solver" not in dict(entry.params):
             assert row.converged == (row.gap <= 1.001 * tuning.ROUGH)
 
 

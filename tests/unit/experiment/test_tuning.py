@@ -74,6 +74,8 @@ def test_the_curve_holds_train_and_held_out_scores_of_every_setting():
         assert point.train == np.mean(model.predict(train.X) == train.y)
     assert [point.value for point in found.curve] == list(tried)
     best = max(point.held_out for point in found.curve)
+    if len(tried) < len(learner.grid):
+        assert all(point.held_out < best for point in found.curve[-WORSE:])
     assert found.held_out == best
     # The simplest of the best.
     assert found.value == next(p.value for p in found.curve if p.held_out == best)
