@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         RadialBasis,
         SpamFeatures,
         TableEncoder,
+        Templates,
         TextVectorizer,
         message_text,
     )
@@ -90,6 +91,7 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "TableEncoder",
+    "Templates",
     "TextVectorizer",
     "bayes_action",
     "load",
@@ -136,6 +138,7 @@ _HOMES = {
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
     "TableEncoder": "features.tables",
+    "Templates": "features.templates",
     "TextVectorizer": "features.text",
     "bayes_action": "bayes",
     "load": "persistence.model",
