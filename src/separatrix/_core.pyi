@@ -457,12 +457,8 @@ def class_scatter(
     n_threads: int,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 
-_TemplateColumn = tuple[
-    npt.NDArray[np.int32], bytes, npt.NDArray[np.int64], npt.NDArray[np.int32]
-]
-_TemplateRows = tuple[
-    npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]
-]
+_TemplateColumn = tuple[npt.NDArray[np.int32], bytes, npt.NDArray[np.int64], npt.NDArray[np.int32]]
+_TemplateRows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]
 
 @final
 class TemplatePlan:

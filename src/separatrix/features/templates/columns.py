@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from numbers import Number
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ _ROLES = {
     "word": (("form", "token", "text"), 0),
     "pos": (("tag", "xpos", "upos"), 1),
 }
-_WORDS = (str, np.str_)
 
 
 def token_sequences(X: Any) -> TokenSequences:
@@ -49,32 +49,42 @@ def token_sequences(X: Any) -> TokenSequences:
     sequences = _sequences(X)
     lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    tokens = list(chain.from_iterable(sequences))
-    kinds = set(map(type, tokens))
-    if all(issubclass(kind, _WORDS) for kind in kinds):
-        columns = {"0": tokens} if tokens else {}
-    elif all(issubclass(kind, Mapping) for kind in kinds):
-        names = dict.fromkeys(chain.from_iterable(tokens))
-        columns = {str(name): [token.get(name) for token in tokens] for name in names}
-    elif all(issubclass(kind, tuple | list | np.ndarray) for kind in kinds):
-        width = len(tokens[0])
-        wrong = next((at for at, token in enumerate(tokens) if len(token) != width), None)
-        if wrong is not None:
-            raise DataError(
-                f"{_place(wrong, offsets)} has {len(tokens[wrong])} columns, the first has {width}"
-            )
-        columns = {str(at): list(words) for at, words in enumerate(zip(*tokens, strict=True))}
-    else:
-        wanted = str if isinstance(tokens[0], _WORDS) else type(tokens[0])
-        wrong = next(at for at, token in enumerate(tokens) if not isinstance(token, wanted))
-        wrong = wrong if isinstance(tokens[0], str | Mapping | tuple | list) else 0
-        raise DataError(
-            f"{_place(wrong, offsets)} is {tokens[wrong]!r}: all tokens must be strings, or tuples "
-            "of strings, or dicts"
-        )
+    columns = _columns(list(chain.from_iterable(sequences)), offsets)
     return TokenSequences(
         {name: _numbered(name, words, offsets) for name, words in columns.items()}, offsets
     )
+
+
+def _columns(tokens: list[Any], offsets: Any) -> dict[str, list[Any]]:
+    """The words of every column, of tokens that are all of one kind."""
+    if not tokens:
+        return {}
+    kinds = {_kind(found) for found in set(map(type, tokens))}
+    if kinds == {"word"}:
+        return {"0": tokens}
+    if kinds == {"dict"}:
+        names = dict.fromkeys(chain.from_iterable(tokens))
+        return {str(name): [token.get(name) for token in tokens] for name in names}
+    if kinds == {"tuple"}:
+        width = len(tokens[0])
+        if set(map(len, tokens)) != {width}:
+            wrong = next(at for at, token in enumerate(tokens) if len(token) != width)
+            raise DataError(
+                f"{_place(wrong, offsets)} has {len(tokens[wrong])} columns, the first has {width}"
+            )
+        return {str(at): list(map(itemgetter(at), tokens)) for at in range(width)}
+    first = _kind(type(tokens[0]))
+    found = ((at, _kind(type(token))) for at, token in enumerate(tokens))
+    wrong = next(at for at, kind in found if kind is None or kind != first)
+    raise DataError(
+        f"{_place(wrong, offsets)} is {tokens[wrong]!r}: all tokens must be strings, or tuples "
+        "of strings, or dicts"
+    )
+
+
+def _kind(found: type[Any]) -> str | None:
+    kinds = (("word", str), ("dict", Mapping), ("tuple", (tuple, list, np.ndarray)))
+    return next((name for name, known in kinds if issubclass(found, known)), None)
 
 
 def _sequences(X: Any) -> Sequence[Any]:

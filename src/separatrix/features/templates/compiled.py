@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -69,7 +68,7 @@ class CompiledTemplates:
         """The plan of the kernel."""
         return TemplatePlan(self.literals, self.templates, self.spaces, self.escape)
 
-    @cached_property
+    @property
     def pads(self) -> tuple[str, ...]:
         """Words for one, two, … places before the start, then as many after the end."""
         if self.marks is None or not self.values:
@@ -98,9 +97,13 @@ def templates_of(terms: Iterable[TemplateTerm]) -> list[Template]:
 
 
 def compile_templates(
-    templates: Sequence[Template], *, marks: str | None, escape: bool
+    templates: Sequence[Template], *, marks: str | None, escape: bool, label_bigrams: bool
 ) -> CompiledTemplates:
-    """Number values and groups; values that meet in one place of a group share a space."""
+    """Number values and groups; values that meet in one place of a group share a space.
+
+    A template without parts that goes with pairs of labels makes no attribute: it asks for the
+    pairs as such, and sets `label_bigrams`.
+    """
     constant = [t for t in templates if not t.parts and t.on != "states"]
     kept = [t for t in templates if t.parts or t.on != "transitions"]
     if not kept and not constant:
@@ -130,8 +133,10 @@ def compile_templates(
         literals=tuple(literals for literals, _ in groups),
         on=tuple(on for _, on in groups),
         templates=tuple(numbered),
-        label_bigrams=bool(constant),
+        label_bigrams=label_bigrams or bool(constant),
         marks=marks,
-        reach=max((abs(part.offset) for t in kept for part in t.parts), default=0),
+        reach=max(
+            (max(abs(part.offset), part.absolute) for t in kept for part in t.parts), default=0
+        ),
         escape=escape,
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from numbers import Integral
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from separatrix.data.source import naming
 from separatrix.errors import NotFittedError, ParameterError
 from separatrix.features.handles import check_hashed
 from separatrix.features.templates.columns import token_sequences
@@ -18,6 +22,7 @@ from separatrix.features.templates.compiled import (
     compile_templates,
     templates_of,
 )
+from separatrix.features.templates.crfpp import MARKS, detect_dialect, parse_template_file
 from separatrix.features.templates.encoded import AttributeNames, EncodedSequences
 from separatrix.features.templates.grammar import parse
 from separatrix.features.templates.model import TemplateModel
@@ -103,6 +108,49 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         self.syntax = syntax
         self.n_jobs = n_jobs
 
+    @classmethod
+    def from_crfpp(
+        cls, source: str | os.PathLike[str], *, dialect: str = "auto", **parameters: Any
+    ) -> Self:
+        r"""Templates from a template file of CRF++ or Wapiti.
+
+        Parameters
+        ----------
+        source : str or path
+            The file's path, or its text (a str with a line end or a "%").
+        dialect : {"auto", "crfpp", "wapiti"}, default="auto"
+            The program the file is for; "auto" takes Wapiti where the file uses what only Wapiti
+            has.
+        **parameters : object
+            Further parameters: `min_count`, `hashing`, `n_jobs`.
+
+        Returns
+        -------
+        Templates
+            Not fitted. Attributes are named as the program names them; places outside the sequence
+            are marked as there, whatever `padding` says.
+
+        Raises
+        ------
+        FormatError
+            Where the file has a syntax error; names file, line and column.
+
+        Examples
+        --------
+        >>> templates = Templates.from_crfpp("U0:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nB\n")
+        >>> templates.fit([["the", "cat"]]).get_feature_names_out().tolist()
+        ['U0:the', 'U0:cat', 'U1:_B-1/the', 'U1:the/cat']
+        >>> templates.label_bigrams_
+        True
+        """
+        check_choice("dialect", dialect, ("auto", *MARKS))
+        is_text = isinstance(source, str) and ("\n" in source or "%" in source)
+        text = str(source) if is_text else Path(source).read_text(encoding="utf-8-sig")
+        syntax = detect_dialect(text) if dialect == "auto" else dialect
+        with nullcontext() if is_text else naming(str(source)):
+            parse_template_file(text, syntax)
+        return cls(text, syntax=syntax, **parameters)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the attributes of training data.
 
@@ -158,10 +206,17 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         return TemplateModel(self._compile(), check_dictionaries(self.dictionaries), n_hashed)
 
     def _compile(self) -> CompiledTemplates:
-        check_choice("syntax", self.syntax, ("separatrix",))
+        check_choice("syntax", self.syntax, ("separatrix", *MARKS))
         check_choice("padding", self.padding, ("omit", "mark"))
-        marks = "_B" if self.padding == "mark" else None
-        return compile_templates(templates_of(_terms(self.spec)), marks=marks, escape=True)
+        if self.syntax in MARKS:
+            if not isinstance(self.spec, str):
+                raise ParameterError(f'with syntax="{self.syntax}" spec must be the template text')
+            read = parse_template_file(self.spec, self.syntax)
+            marks = MARKS[self.syntax]
+            return compile_templates(read, marks=marks, escape=False, label_bigrams=False)
+        read = templates_of(_terms(self.spec))
+        outside = "_B" if self.padding == "mark" else None
+        return compile_templates(read, marks=outside, escape=True, label_bigrams=True)
 
     def transform(self, X: Any) -> EncodedSequences:
         """Encode sequences.

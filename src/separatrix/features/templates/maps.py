@@ -23,22 +23,39 @@ def _suffix(word: str, n: int) -> str | None:
     return word[-n:] if len(word) >= n else None
 
 
-@lru_cache(maxsize=1 << 12)
-def _class_of(character: str) -> str:
-    if character.isdigit():
-        return "d"
-    if not character.isalpha():
-        return character
-    return "X" if character.isupper() else "x" if character.islower() else "o"
+class _Classes(dict[int, str]):
+    """What each character becomes in a shape, found when first asked for."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character.isdigit():
+            found = "d"
+        elif not character.isalpha():
+            found = character
+        else:
+            found = "X" if character.isupper() else "x" if character.islower() else "o"
+        self[code] = found
+        return found
+
+
+class _Zeros(dict[int, str]):
+    """Every digit to 0, found when first asked for."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = found = "0" if chr(code).isdigit() else chr(code)
+        return found
+
+
+_CLASSES, _ZEROS = _Classes(), _Zeros()
+_RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
 def _shape(word: str) -> str:
-    return "".join(map(_class_of, word))
+    return word.translate(_CLASSES)
 
 
 def _short_shape(word: str) -> str:
-    shape = _shape(word)
-    return "".join(c for c, before in zip(shape, " " + shape, strict=False) if c != before)
+    return _RUN.sub(r"\1", _shape(word))
 
 
 def _case(word: str) -> str | None:
@@ -60,7 +77,7 @@ def _digits(word: str) -> str | None:
 
 
 def _zeros(word: str) -> str:
-    return "".join("0" if c.isdigit() else c for c in word)
+    return word.translate(_ZEROS)
 
 
 def _length(word: str) -> str:

@@ -252,8 +252,10 @@ def ngrams(term: TemplateTerm, low: int, high: int | None = None) -> TemplateTer
     """
     parts = _window(term, "ngrams")
     high = low if high is None else high
-    if not 1 <= low <= high:
-        raise ParameterError(f"ngrams need 1 <= low <= high, got {low} and {high}")
+    if not 1 <= low <= high <= len(parts):
+        raise ParameterError(
+            f"ngrams of {low} to {high} places do not fit a window of {len(parts)}"
+        )
     sizes = range(low, high + 1)
     runs = (parts[at : at + n] for n in sizes for at in range(len(parts) - n + 1))
     return TemplateTerm(tuple(runs), term.on)
