@@ -77,7 +77,7 @@ def escape(value, n_parts):
 
 
 def attributes(sentence, templates, at, padding):
-    """The attributes of a token; templates are lists of (value, offset), or ("bag", value, a, b)."""
+    """The attributes of a token; templates as lists of (value, offset) or ("bag", value, a, b)."""
     found = []
     for template in templates:
         if template and template[0] == "bag":
