@@ -22,6 +22,8 @@ type Words<'py> = (Bound<'py, PyBytes>, Integers<'py>);
 type WordArrays<'py> = (Bound<'py, PyBytes>, PyReadonlyArray1<'py, i64>);
 /// Row pointer, columns, values.
 type Matrix<'py> = (Integers<'py>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f32>>);
+/// Column, offset, and whether the offset is absolute.
+type Place = (usize, i32, bool);
 type Keys<'py> = Vec<Vec<Bound<'py, PyArray1<u64>>>>;
 
 /// A column: number of the word of each token (-1: none), the words, where each begins, and the words that
@@ -83,7 +85,7 @@ impl TemplatePlan {
     #[new]
     fn new(
         literals: Vec<Vec<String>>,
-        templates: Vec<(usize, Vec<(usize, i32, bool)>)>,
+        templates: Vec<(usize, Vec<Place>)>,
         spaces: Vec<usize>,
         escape: bool,
     ) -> PyResult<Self> {

@@ -26,10 +26,13 @@ impl Index {
             })
             .collect::<Result<_, _>>()?;
         let n_threads = threads_for(tokens.len() * plan.templates().len(), n_threads);
-        build(plan, tokens, !plan.shares(), n_threads, stop, |t, place| {
+        build(plan, tokens, !plan.shares(), n_threads, stop, |t, first, found| {
             let template = &plan.templates()[t];
-            let number = self.groups[template.group].find(&template.parts, &values, place);
-            if number == NONE { NONE } else { self.offsets[template.group] + number }
+            let (group, offset) = (&self.groups[template.group], self.offsets[template.group]);
+            for (found, place) in found.iter_mut().zip(tokens.places(first)) {
+                let number = group.find(&template.parts, &values, place);
+                *found = if number == NONE { NONE } else { offset + number };
+            }
         })
     }
 }

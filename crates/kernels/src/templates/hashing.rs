@@ -49,16 +49,16 @@ pub fn hash_rows(
     };
     let seeds: Vec<u64> = plan.literals().iter().map(seed).collect();
     let n_threads = threads_for(tokens.len() * plan.templates().len(), n_threads);
-    build(plan, tokens, false, n_threads, stop, |t, place| {
+    build(plan, tokens, false, n_threads, stop, |t, first, found| {
         let template = &plan.templates()[t];
-        let mut hash = seeds[template.group];
-        for (part, &space) in template.parts.iter().zip(&plan.group_spaces()[template.group]) {
-            let value = values[part.column].at(part, place);
-            if value == NONE {
-                return NONE;
+        let group_spaces = &plan.group_spaces()[template.group];
+        for (found, place) in found.iter_mut().zip(tokens.places(first)) {
+            let mut hash = Some(seeds[template.group]);
+            for (part, &space) in template.parts.iter().zip(group_spaces) {
+                let value = values[part.column].at(part, place);
+                hash = hash.filter(|_| value != NONE).map(|hash| chain(hash, hashes[space][value as usize]));
             }
-            hash = chain(hash, hashes[space][value as usize]);
+            *found = hash.map_or(NONE, |hash| ((u128::from(hash) * n_columns as u128) >> 64) as u32);
         }
-        ((u128::from(hash) * n_columns as u128) >> 64) as u32
     })
 }

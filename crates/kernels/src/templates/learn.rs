@@ -66,9 +66,11 @@ pub fn learn(
     }
     let index = Index::new(plan.clone(), spaces, groups)?;
     let rows = keep.then(|| {
-        build(plan, tokens, !plan.shares(), n_threads, stop, |t, place| {
-            let number = kept[t][place.token];
-            if number == NONE { NONE } else { index.offsets[plan.templates()[t].group] + number }
+        build(plan, tokens, !plan.shares(), n_threads, stop, |t, first, found| {
+            let offset = index.offsets[plan.templates()[t].group];
+            for (found, &number) in found.iter_mut().zip(&kept[t][first..]) {
+                *found = if number == NONE { NONE } else { offset + number };
+            }
         })
     });
     let rows = rows.transpose()?;
@@ -94,7 +96,7 @@ fn number_group(
     let mut counts: Vec<u64> = Vec::new();
     for first in (0..n).step_by(BLOCK) {
         stop.check()?;
-        for place in tokens.places(first, (first + BLOCK).min(n)) {
+        for place in tokens.places(first).take(BLOCK) {
             for (template, kept) in members.iter().zip(&mut kept) {
                 let number = group.insert(&template.parts, values, place);
                 if min_count > 1 && number != NONE {

@@ -48,7 +48,7 @@ impl Numbers {
         let table = if direct {
             Table::Direct(vec![NONE; range as usize])
         } else {
-            Table::Hashed(HashMap::default())
+            Table::Hashed(HashMap::with_capacity_and_hasher(expected / 2, BuildHasherDefault::default()))
         };
         Self { keys: Vec::new(), table }
     }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::NONE;
 use super::plan::Plan;
-use super::tokens::{Place, Tokens};
+use super::tokens::Tokens;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::threads::with_threads;
@@ -20,82 +20,120 @@ pub struct Rows {
     pub values: Vec<f32>,
 }
 
-/// Tokens of a block; rows do not depend on it.
-const BLOCK: usize = 1 << 13;
+/// Tokens of a block, of which the attributes of all templates fit the cache.
+const BLOCK: usize = 1 << 11;
 
-/// The rows of all tokens; `column` gives the attribute of a template at a place, or `NONE`.
+/// The rows of all tokens; `find` writes the attributes of a template at tokens `first` and following (`NONE`
+/// where there is none).
 ///
 /// With `rising`, templates in the order of the plan give rising columns; otherwise each row is sorted, and an
 /// attribute that occurs several times is counted.
+///
+/// Every block writes into a place of its own that is large enough; then the gaps are closed.
 pub(super) fn build(
     plan: &Plan,
     tokens: &Tokens<'_>,
     rising: bool,
     n_threads: usize,
     stop: &Interrupt,
-    column: impl Fn(usize, Place) -> u32 + Sync,
+    find: impl Fn(usize, usize, &mut [u32]) + Sync,
 ) -> Result<Rows, KernelError> {
-    let n = tokens.len();
-    let block = |b: usize| {
+    let (n, width) = (tokens.len(), plan.order().len());
+    if width == 0 {
+        return Ok(Rows { starts: vec![0; n + 1], ..Rows::default() });
+    }
+    let room = BLOCK.saturating_mul(width);
+    let size = n.checked_mul(width).filter(|&size| i64::try_from(size).is_ok());
+    let size = size.ok_or_else(|| KernelError::Argument("there are too many attributes".into()))?;
+    let mut columns = vec![0_i32; size];
+    let mut values = vec![0_f32; if rising { 0 } else { size }];
+    let block = |scratch: &mut Vec<u32>, b: usize, columns: &mut [i32], values: &mut [f32]| {
         stop.check()?;
-        let (first, last) = (b * BLOCK, ((b + 1) * BLOCK).min(n));
-        let mut rows = Rows::default();
-        rows.columns.reserve((last - first) * plan.order().len());
-        for place in tokens.places(first, last) {
-            let start = rows.columns.len();
-            for &t in plan.order() {
-                let column = column(t, place);
+        let first = b * BLOCK;
+        let length = BLOCK.min(n - first);
+        scratch.resize(length * width, NONE);
+        for (found, &t) in scratch.chunks_exact_mut(length).zip(plan.order()) {
+            find(t, first, found);
+        }
+        let mut ends = Vec::with_capacity(length);
+        let mut end = 0;
+        for token in 0..length {
+            let start = end;
+            for &column in scratch[token..].iter().step_by(length) {
                 if column != NONE {
-                    rows.columns.push(column as i32);
+                    columns[end] = column as i32;
+                    end += 1;
                 }
             }
             if !rising {
-                rows.merge(start);
+                end = start + merge(&mut columns[start..end], &mut values[start..]);
             }
-            rows.starts.push(rows.columns.len() as i64);
+            ends.push(end);
         }
-        Ok(rows)
+        Ok(ends)
     };
-    let n_blocks = n.div_ceil(BLOCK);
-    let blocks: Vec<Result<Rows, KernelError>> = with_threads(n_threads, || {
+    // Where none are counted, an empty slice of values goes with every block.
+    let value_room = if rising { 0 } else { room };
+    let mut rest = &mut values[..];
+    let cut = |columns| {
+        let whole = std::mem::take(&mut rest);
+        let (values, after) = whole.split_at_mut(value_room.min(whole.len()));
+        rest = after;
+        (columns, values)
+    };
+    let parts: Vec<(&mut [i32], &mut [f32])> = columns.chunks_mut(room).map(cut).collect();
+    let run = |scratch: &mut Vec<u32>, (b, (columns, values)): (usize, (&mut [i32], &mut [f32]))| {
+        block(scratch, b, columns, values)
+    };
+    let ends: Vec<Result<Vec<usize>, KernelError>> = with_threads(n_threads, || {
         if n_threads == 1 {
-            (0..n_blocks).map(block).collect()
+            let mut scratch = Vec::new();
+            parts.into_iter().enumerate().map(|part| run(&mut scratch, part)).collect()
         } else {
-            (0..n_blocks).into_par_iter().with_max_len(1).map(block).collect()
+            parts.into_par_iter().enumerate().with_max_len(4).map_init(Vec::new, run).collect()
         }
     });
-    let blocks: Vec<Rows> = blocks.into_iter().collect::<Result<_, _>>()?;
-    let total = blocks.iter().map(|rows| rows.columns.len()).sum();
-    let mut all = Rows {
-        starts: Vec::with_capacity(n + 1),
-        columns: Vec::with_capacity(total),
-        values: if rising { vec![1.0; total] } else { Vec::with_capacity(total) },
-    };
-    all.starts.push(0);
-    for rows in blocks {
-        let before = all.columns.len() as i64;
-        all.starts.extend(rows.starts.iter().map(|start| before + start));
-        all.columns.extend_from_slice(&rows.columns);
-        all.values.extend_from_slice(&rows.values);
+    let mut starts = Vec::with_capacity(n + 1);
+    starts.push(0);
+    let mut total = 0;
+    for (b, ends) in ends.into_iter().enumerate() {
+        let ends = ends?;
+        let (from, length) = (b * room, ends.last().copied().unwrap_or(0));
+        starts.extend(ends.iter().map(|end| (total + end) as i64));
+        columns.copy_within(from..from + length, total);
+        if !rising {
+            values.copy_within(from..from + length, total);
+        }
+        total += length;
     }
-    Ok(all)
+    columns.truncate(total);
+    values.truncate(total);
+    if rising {
+        values = ones(total, n_threads);
+    }
+    Ok(Rows { starts, columns, values })
 }
 
-impl Rows {
-    /// Sort the columns from `start` on, and count those that occur several times.
-    fn merge(&mut self, start: usize) {
-        self.columns[start..].sort_unstable();
-        let mut kept = start;
-        for at in start..self.columns.len() {
-            let column = self.columns[at];
-            if kept > start && self.columns[kept - 1] == column {
-                self.values[kept - 1] += 1.0;
-            } else {
-                self.columns[kept] = column;
-                self.values.push(1.0);
-                kept += 1;
-            }
+/// So many ones; the memory is first touched by the threads that fill it.
+fn ones(n: usize, n_threads: usize) -> Vec<f32> {
+    let mut values = vec![0.0; n];
+    with_threads(n_threads, || values.par_chunks_mut(1 << 18).for_each(|part| part.fill(1.0)));
+    values
+}
+
+/// Sort columns and count those that occur several times; how many are left.
+fn merge(columns: &mut [i32], values: &mut [f32]) -> usize {
+    columns.sort_unstable();
+    let mut kept = 0;
+    for at in 0..columns.len() {
+        let column = columns[at];
+        if kept > 0 && columns[kept - 1] == column {
+            values[kept - 1] += 1.0;
+        } else {
+            columns[kept] = column;
+            values[kept] = 1.0;
+            kept += 1;
         }
-        self.columns.truncate(kept);
     }
+    kept
 }

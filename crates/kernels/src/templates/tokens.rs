@@ -76,11 +76,11 @@ impl<'a> Tokens<'a> {
         &self.columns
     }
 
-    /// The places of tokens `first` to `last`.
-    pub(super) fn places(&self, first: usize, last: usize) -> impl Iterator<Item = Place> {
+    /// The places of the tokens from `first` on.
+    pub(super) fn places(&self, first: usize) -> impl Iterator<Item = Place> {
         let starts = &self.starts;
         let mut sequence = starts.partition_point(|&start| start <= first).saturating_sub(1);
-        (first..last).map(move |token| {
+        (first..self.len()).map(move |token| {
             while starts[sequence + 1] <= token {
                 sequence += 1;
             }

@@ -97,12 +97,17 @@ def templates_of(terms: Iterable[TemplateTerm]) -> list[Template]:
 
 
 def compile_templates(
-    templates: Sequence[Template], *, marks: str | None, escape: bool, label_bigrams: bool
+    templates: Sequence[Template],
+    *,
+    marks: str | None,
+    escape: bool,
+    unique: bool,
+    label_bigrams: bool,
 ) -> CompiledTemplates:
     """Number values and groups; values that meet in one place of a group share a space.
 
     A template without parts that goes with pairs of labels makes no attribute: it asks for the
-    pairs as such, and sets `label_bigrams`.
+    pairs as such, and sets `label_bigrams`. With `unique`, one that stands twice counts once.
     """
     constant = [t for t in templates if not t.parts and t.on != "states"]
     kept = [t for t in templates if t.parts or t.on != "transitions"]
@@ -125,7 +130,8 @@ def compile_templates(
             old, new = spaces[value], spaces[first.setdefault((group, at), value)]
             spaces = [new if space == old else space for space in spaces]
             places.append((value, part.offset, part.absolute))
-        numbered.append((group, tuple(places)))
+        if not unique or (group, tuple(places)) not in numbered:
+            numbered.append((group, tuple(places)))
     ranks = {space: rank for rank, space in enumerate(dict.fromkeys(spaces))}
     return CompiledTemplates(
         values=tuple(values),

@@ -50,7 +50,8 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     min_count : int, default=1
         Attributes that occur fewer times in the training data are left out.
     hashing : int or None, default=None
-        With a number, attributes are hashed to so many columns and none are learned.
+        With a number, attributes are hashed to so many columns and none are learned; for templates
+        that go with labels only.
     padding : {"omit", "mark"}, default="omit"
         What a template finds outside the sequence: nothing, so that it makes no attribute there,
         or "_B-1", "_B-2", … before the first token and "_B+1", "_B+2", … after the last.
@@ -200,10 +201,16 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         return encoded
 
     def _make_model(self) -> TemplateModel:
-        n_hashed = check_hashed(self.hashing)
+        n_hashed = check_hashed(self.hashing, "hashing")
         if n_hashed is not None and self.min_count != 1:
             raise ParameterError("min_count chooses attributes; with hashing none are learned")
-        return TemplateModel(self._compile(), check_dictionaries(self.dictionaries), n_hashed)
+        compiled = self._compile()
+        if n_hashed is not None and set(compiled.on) - {"states"}:
+            raise ParameterError(
+                "attributes of pairs of labels need hashing=None: hashed columns cannot tell them "
+                "from the others"
+            )
+        return TemplateModel(compiled, check_dictionaries(self.dictionaries), n_hashed)
 
     def _compile(self) -> CompiledTemplates:
         check_choice("syntax", self.syntax, ("separatrix", *MARKS))
@@ -213,10 +220,12 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
                 raise ParameterError(f'with syntax="{self.syntax}" spec must be the template text')
             read = parse_template_file(self.spec, self.syntax)
             marks = MARKS[self.syntax]
-            return compile_templates(read, marks=marks, escape=False, label_bigrams=False)
+            return compile_templates(
+                read, marks=marks, escape=False, unique=False, label_bigrams=False
+            )
         read = templates_of(_terms(self.spec))
         outside = "_B" if self.padding == "mark" else None
-        return compile_templates(read, marks=outside, escape=True, label_bigrams=True)
+        return compile_templates(read, marks=outside, escape=True, unique=True, label_bigrams=True)
 
     def transform(self, X: Any) -> EncodedSequences:
         """Encode sequences.
@@ -262,7 +271,8 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             Such as "word[-1]|word[0]=the|cat". In conjunctions, "|" and a backslash in a word
             have a backslash before them.
         """
-        return self._ready().names.array
+        names: npt.NDArray[Any] = self._ready().names.array.copy()
+        return names
 
     @property
     def attributes_(self) -> AttributeNames:

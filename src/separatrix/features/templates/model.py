@@ -91,9 +91,7 @@ class TemplateModel:
         """Which attributes go with "states" or with "transitions"."""
         if self.n_hashed is None:
             return self.compiled.goes_with(what, self._learned().offsets())
-        # One column may hold attributes of any template.
-        found = any(on in (what, "both") for on in self.compiled.on)
-        return np.full(self.n_hashed, found, dtype=bool)
+        return np.full(self.n_hashed, what == "states", dtype=bool)
 
     def _encoded(self, rows: _Rows, sequences: TokenSequences) -> EncodedSequences:
         return EncodedSequences(

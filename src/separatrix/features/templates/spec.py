@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import product
+from numbers import Integral
 from typing import Literal
 
 from separatrix.errors import ParameterError
@@ -115,7 +116,14 @@ class TokenValue:
         """Value "B" on the first, "I" on further tokens of a dictionary's entry; else none."""
         return self._then("listed", dictionary)
 
+    #: A value has places without end; looping over them is a mistake.
+    __iter__ = None
+
     def __getitem__(self, offset: int) -> TemplateTerm:
+        if not isinstance(offset, Integral):
+            raise ParameterError(
+                f"a place is a whole number, got {offset!r}; for several, use window(first, last)"
+            )
         return TemplateTerm(((TokenPart(self, int(offset)),),))
 
     def window(self, first: int, last: int) -> TemplateTerm:

@@ -63,6 +63,11 @@ def test_attributes_are_those_of_crfpp(sentences):
     assert rows_of(templates.fit_transform(sentences)) == expected(CHUNKING, sentences)
 
 
+def test_a_line_that_stands_twice_counts_twice():
+    rows = Templates.from_crfpp("U:%x[0,0]\nU:%x[0,0]\n").fit_transform([["a"]])
+    assert rows[0] == [{"U:a": 2.0}]
+
+
 def test_names_and_what_they_go_with():
     templates = Templates.from_crfpp(CHUNKING).fit([SENTENCE])
     names = templates.get_feature_names_out().tolist()

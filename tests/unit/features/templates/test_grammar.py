@@ -162,6 +162,7 @@ def test_any_text_is_read_or_refused(text):
         (lambda: column(""), "named by a string"),
         (lambda: column(None), "named by a string"),
         (lambda: word.window(2, 1), "must not end before"),
+        (lambda: word[0:2], "a place is a whole number"),
         (lambda: word.prefix(0), "a number from 1 on"),
         (lambda: word.found("("), "no regular expression"),
         (lambda: WordMap("upper"), "there is no map 'upper'"),

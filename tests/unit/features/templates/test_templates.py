@@ -237,8 +237,9 @@ def test_bad_input_names_the_token(X, message):
     [
         ({"min_count": 0}, "min_count must be a number from 1 on"),
         ({"min_count": 1.5}, "min_count"),
-        ({"hashing": 0}, "must be None or in 1"),
+        ({"hashing": 0}, "hashing must be None or in 1"),
         ({"hashing": 8, "min_count": 2}, "with hashing none are learned"),
+        ({"hashing": 8, "spec": "transitions: word"}, "pairs of labels need hashing=None"),
         ({"padding": "zero"}, "padding"),
         ({"syntax": "mallet"}, "syntax"),
         ({"syntax": "crfpp", "spec": [column(0)]}, "spec must be the template text"),
