@@ -45,15 +45,14 @@ class Vocabulary(Sequence[str]):
     def of(cls, words: Iterable[str]) -> Vocabulary:
         """The vocabulary of distinct words."""
         words = list(words)
-        text = "".join(words)
-        if text.isascii():  # then bytes are characters, and one encoding serves all
-            return cls(text.encode(), _starts(list(map(len, words))))
         try:
-            encoded = [word.encode() for word in words]
-        except UnicodeEncodeError as error:
-            message = f"word {error.object!r} holds half a character (a lone surrogate)"
+            data = "".join(words).encode()
+        except UnicodeEncodeError:
+            half = next(word for word in words if any("\ud800" <= c <= "\udfff" for c in word))
+            message = f"word {half!r} holds half a character (a lone surrogate)"
             raise DataError(message) from None
-        return cls(b"".join(encoded), _starts([len(word) for word in encoded]))
+        sizes = [len(word) if word.isascii() else len(word.encode()) for word in words]
+        return cls(data, _starts(sizes))
 
     @cached_property
     def array(self) -> npt.NDArray[np.object_]:

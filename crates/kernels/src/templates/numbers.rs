@@ -44,11 +44,14 @@ pub(super) struct Numbers {
 impl Numbers {
     /// No keys yet; they will lie below `range`, and about `expected` of them occur.
     pub fn new(range: u64, expected: usize) -> Self {
-        let direct = range <= (4 * expected as u64).max(1 << 12);
+        let direct = range <= (4 * expected as u64).clamp(1 << 12, 1 << 22);
         let table = if direct {
             Table::Direct(vec![NONE; range as usize])
         } else {
-            Table::Hashed(HashMap::with_capacity_and_hasher(expected / 2, BuildHasherDefault::default()))
+            Table::Hashed(HashMap::with_capacity_and_hasher(
+                (expected / 2).min(1 << 17),
+                BuildHasherDefault::default(),
+            ))
         };
         Self { keys: Vec::new(), table }
     }

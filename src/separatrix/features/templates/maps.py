@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 from separatrix.errors import ParameterError
@@ -47,7 +48,6 @@ class _Zeros(dict[int, str]):
 
 
 _CLASSES, _ZEROS = _Classes(), _Zeros()
-_RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
 def _shape(word: str) -> str:
@@ -55,7 +55,12 @@ def _shape(word: str) -> str:
 
 
 def _short_shape(word: str) -> str:
-    return _RUN.sub(r"\1", _shape(word))
+    return _once(_shape(word))
+
+
+@lru_cache(maxsize=1 << 14)  # there are far fewer shapes than words
+def _once(shape: str) -> str:
+    return "".join(character for character, _ in groupby(shape))
 
 
 def _case(word: str) -> str | None:
