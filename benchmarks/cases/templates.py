@@ -95,7 +95,7 @@ S4 = Case(
         Contender("separatrix Templates", prepare_path, encode_file, read_encoded, ours=True),
         Contender(
             "separatrix Templates, from lists", prepare_lists, encode_lists, read_encoded,
-            ours=True, rival=False,
+            rival=False,
         ),
         Contender("python-crfsuite", prepare_path, load_crfsuite, read_nothing),
         Contender(

@@ -40,6 +40,7 @@ class TemplateModel:
         self.n_hashed = n_hashed
         self.index: TemplateIndex | None = None
         self._names: AttributeNames | None = None
+        self._masks: dict[str, npt.NDArray[np.bool_]] = {}
 
     def learn(
         self, sequences: TokenSequences, min_count: int, keep: bool, n_threads: int
@@ -51,7 +52,7 @@ class TemplateModel:
         self.index, rows = self.compiled.handle.learn(
             columns, sequences.offsets, min_count, keep, n_threads
         )
-        self._names = None
+        self._names, self._masks = None, {}
         return None if rows is None else self._encoded(rows, sequences)
 
     def encode(self, sequences: TokenSequences, n_threads: int) -> EncodedSequences:
@@ -88,10 +89,15 @@ class TemplateModel:
         return written.data, written.offsets
 
     def goes_with(self, what: str) -> npt.NDArray[np.bool_]:
-        """Which attributes go with "states" or with "transitions"."""
-        if self.n_hashed is None:
-            return self.compiled.goes_with(what, self._learned().offsets())
-        return np.full(self.n_hashed, what == "states", dtype=bool)
+        """Which attributes go with "states" or with "transitions"; not to be written to."""
+        if what not in self._masks:
+            if self.n_hashed is None:
+                mask = self.compiled.goes_with(what, self._learned().offsets())
+            else:
+                mask = np.full(self.n_hashed, what == "states", dtype=bool)
+            mask.flags.writeable = False  # all rows that are encoded share it
+            self._masks[what] = mask
+        return self._masks[what]
 
     def _encoded(self, rows: _Rows, sequences: TokenSequences) -> EncodedSequences:
         return EncodedSequences(
