@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import bayes, files, flat, generative, jobs, online, small, text
+from benchmarks.cases import (
+    bayes,
+    files,
+    flat,
+    generative,
+    jobs,
+    online,
+    small,
+    templates,
+    text,
+)
 from benchmarks.spec import Case
 
 CASES: tuple[Case, ...] = (
@@ -14,6 +24,7 @@ CASES: tuple[Case, ...] = (
     *generative.CASES,
     *bayes.CASES,
     *jobs.CASES,
+    *templates.CASES,
 )
 
 

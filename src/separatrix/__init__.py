@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         RadialBasis,
         SpamFeatures,
         TableEncoder,
+        Templates,
         TextVectorizer,
         message_text,
     )
@@ -95,6 +96,7 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "TableEncoder",
+    "Templates",
     "TextVectorizer",
     "bayes_action",
     "explain",
@@ -145,6 +147,7 @@ _HOMES = {
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
     "TableEncoder": "features.tables",
+    "Templates": "features.templates",
     "TextVectorizer": "features.text",
     "bayes_action": "bayes",
     "explain": "explanation",

@@ -1,6 +1,7 @@
 """Typed stub of the Rust extension; checked against the built module by the tests."""
 
 import os
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
@@ -455,3 +456,52 @@ def class_scatter(
     pooled: bool,
     n_threads: int,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+
+_TemplateColumn = tuple[npt.NDArray[np.int32], bytes, npt.NDArray[np.int64], npt.NDArray[np.int32]]
+_TemplateRows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]
+
+@final
+class TemplatePlan:
+    def __new__(
+        cls,
+        literals: Sequence[Sequence[str]],
+        templates: Sequence[tuple[int, Sequence[tuple[int, int, bool]]]],
+        spaces: Sequence[int],
+        escape: bool,
+    ) -> TemplatePlan: ...
+    def learn(
+        self,
+        columns: Sequence[_TemplateColumn],
+        starts: npt.NDArray[np.int64],
+        min_count: int,
+        keep: bool,
+        n_threads: int,
+    ) -> tuple[TemplateIndex, _TemplateRows | None]: ...
+    def hash(
+        self,
+        columns: Sequence[_TemplateColumn],
+        starts: npt.NDArray[np.int64],
+        n_columns: int,
+        n_threads: int,
+    ) -> _TemplateRows: ...
+
+@final
+class TemplateIndex:
+    def __new__(
+        cls,
+        plan: TemplatePlan,
+        spaces: Sequence[tuple[bytes, npt.NDArray[np.int64]]],
+        keys: Sequence[Sequence[npt.NDArray[np.uint64]]],
+    ) -> TemplateIndex: ...
+    @property
+    def n_attributes(self) -> int: ...
+    def offsets(self) -> npt.NDArray[np.int64]: ...
+    def spaces(self) -> list[tuple[bytes, npt.NDArray[np.int64]]]: ...
+    def keys(self) -> list[list[npt.NDArray[np.uint64]]]: ...
+    def names(self) -> tuple[bytes, npt.NDArray[np.int64]]: ...
+    def encode(
+        self,
+        columns: Sequence[_TemplateColumn],
+        starts: npt.NDArray[np.int64],
+        n_threads: int,
+    ) -> _TemplateRows: ...

@@ -260,6 +260,16 @@ def text_calls():
     }
 
 
+def template_calls():
+    plan = [[["a=", ""], ["b"]], [(0, [(0, -1, False)]), (1, [])], [0], True]
+    words = (b"ab", np.array([0, 1, 2]))
+    keys = [[np.array([1], dtype=np.uint64)], [np.array([0], dtype=np.uint64)]]
+    return {
+        "TemplatePlan": plan,
+        "TemplateIndex": [_core.TemplatePlan(*plan), [words], keys],
+    }
+
+
 def generative_calls():
     kinds = np.array([1, 2, 3], dtype=np.uint8)
     sizes = np.array([0, 0, 2], dtype=np.int64)
@@ -281,6 +291,7 @@ CALLS = {
     **proximal_calls(),
     **format_calls(),
     **text_calls(),
+    **template_calls(),
     **generative_calls(),
 }
 

@@ -46,6 +46,7 @@ pub mod simd;
 pub mod step_rule;
 pub mod stochastic;
 pub mod survey;
+pub mod templates;
 pub mod text;
 pub mod threads;
 mod tile;

@@ -17,6 +17,7 @@ mod run;
 mod sparse;
 mod state;
 mod stochastic;
+mod templates;
 mod text;
 
 use pyo3::prelude::*;
@@ -62,6 +63,9 @@ mod _core {
 
     #[pymodule_export]
     use super::hasher::hash_features;
+
+    #[pymodule_export]
+    use super::templates::{TemplateIndex, TemplatePlan};
 
     #[pymodule_export]
     use super::text::column::TextColumn;

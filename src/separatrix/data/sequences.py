@@ -16,6 +16,8 @@ from separatrix.errors import DataError
 __all__ = ["AttributeSequences", "TokenColumn", "TokenSequences", "Vocabulary"]
 
 Integers = npt.NDArray[np.int64]
+#: Several rows: their numbers or a mask; scikit-learn adds an ellipsis.
+Rows = list[int] | tuple[Any, ...] | npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +44,15 @@ class Vocabulary(Sequence[str]):
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
         """The vocabulary of distinct words."""
+        words = list(words)
         try:
-            encoded = [word.encode() for word in words]
-        except UnicodeEncodeError as error:
-            message = f"word {error.object!r} holds half a character (a lone surrogate)"
+            data = "".join(words).encode()
+        except UnicodeEncodeError:
+            half = next(word for word in words if any("\ud800" <= c <= "\udfff" for c in word))
+            message = f"word {half!r} holds half a character (a lone surrogate)"
             raise DataError(message) from None
-        return cls(b"".join(encoded), _starts([len(word) for word in encoded]))
+        sizes = [len(word) if word.isascii() else len(word.encode()) for word in words]
+        return cls(data, _starts(sizes))
 
     @cached_property
     def array(self) -> npt.NDArray[np.object_]:
@@ -118,13 +123,24 @@ class TokenColumn(Sequence[list[str]]):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of sequences; by it scikit-learn knows that it can take rows by an array."""
+        return (len(self),)
+
     @overload
     def __getitem__(self, index: int) -> list[str]: ...
     @overload
     def __getitem__(self, index: slice) -> list[list[str]]: ...
-    def __getitem__(self, index: int | slice) -> list[Any]:
+    @overload
+    def __getitem__(self, index: Rows) -> TokenColumn: ...
+    def __getitem__(self, index: int | slice | Rows) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        if isinstance(index, tuple):
+            return self[index[0]]
+        if isinstance(index, list | np.ndarray):
+            return self.take(index)
         start, end = _bounds(self.offsets, index)
         words: list[Any] = self.vocabulary.array[self.codes[start:end]].tolist()
         return words
@@ -185,13 +201,24 @@ class TokenSequences(Sequence[list[tuple[str, ...]]]):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of sequences; by it scikit-learn knows that it can take rows by an array."""
+        return (len(self),)
+
     @overload
     def __getitem__(self, index: int) -> list[tuple[str, ...]]: ...
     @overload
     def __getitem__(self, index: slice) -> list[list[tuple[str, ...]]]: ...
-    def __getitem__(self, index: int | slice) -> list[Any]:
+    @overload
+    def __getitem__(self, index: Rows) -> TokenSequences: ...
+    def __getitem__(self, index: int | slice | Rows) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        if isinstance(index, tuple):
+            return self[index[0]]
+        if isinstance(index, list | np.ndarray):
+            return self.take(index)
         return list(zip(*(column[index] for column in self.columns.values()), strict=True))
 
     def tolist(self) -> list[list[tuple[str, ...]]]:
@@ -233,13 +260,24 @@ class AttributeSequences(Sequence[list[dict[str, float]]]):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of sequences; by it scikit-learn knows that it can take rows by an array."""
+        return (len(self),)
+
     @overload
     def __getitem__(self, index: int) -> list[dict[str, float]]: ...
     @overload
     def __getitem__(self, index: slice) -> list[list[dict[str, float]]]: ...
-    def __getitem__(self, index: int | slice) -> list[Any]:
+    @overload
+    def __getitem__(self, index: Rows) -> AttributeSequences: ...
+    def __getitem__(self, index: int | slice | Rows) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        if isinstance(index, tuple):
+            return self[index[0]]
+        if isinstance(index, list | np.ndarray):
+            return self.take(index)
         start, end = _bounds(self.offsets, index)
         names, matrix = self.vocabulary.array, self.matrix
         items = []

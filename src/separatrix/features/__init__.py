@@ -9,6 +9,7 @@ from separatrix.features.polynomial import Polynomial
 from separatrix.features.radial import RadialBasis
 from separatrix.features.spam import MessageText, SpamFeatures
 from separatrix.features.tables import ColumnReport, TableEncoder
+from separatrix.features.templates import Templates
 from separatrix.features.text import TextVectorizer
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "RadialBasis",
     "SpamFeatures",
     "TableEncoder",
+    "Templates",
     "TextVectorizer",
     "message_text",
 ]

@@ -61,10 +61,10 @@ def rows_from_parts(
     return X
 
 
-def check_hashed(n_features: Any) -> int | None:
-    """`n_features` of a hashing transformer: None, or a number of columns in 1 … 2^31 - 1."""
+def check_hashed(n_features: Any, name: str = "n_features") -> int | None:
+    """The parameter `name` of a hashing transformer: None, or a number of columns below 2^31."""
     if n_features is None:
         return None
     if not isinstance(n_features, int | np.integer) or not 0 < n_features < 2**31:
-        raise ParameterError(f"n_features must be None or in 1 … 2^31 - 1, got {n_features!r}")
+        raise ParameterError(f"{name} must be None or in 1 … 2^31 - 1, got {n_features!r}")
     return int(n_features)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.utils import _safe_indexing
 
 from separatrix.data import TokenColumn, TokenSequences, chunks, read, write_conll
 from separatrix.errors import DataError, FormatError, ParameterError
@@ -215,3 +216,20 @@ def test_real_files_read_as_a_plain_loop_reads_them(data_dir):
     assert len(data) == 2001
     assert len(data.y.vocabulary) == 17
     assert data.X.columns["form"][0][:2] == ["From", "the"]
+
+
+def test_scikit_learn_takes_rows_without_going_through_strings():
+    words = TokenColumn.of([["a", "b"], ["c"], [], ["a"]])
+    X, y = TokenSequences({"word": words}, words.offsets), TokenColumn.of([[1, 2], [3], [], [4]])
+    (train, test), (labels, _) = (
+        [_safe_indexing(part, rows) for rows in (np.array([3, 0]), np.array([1, 2]))]
+        for part in (X, y)
+    )
+    assert isinstance(train, TokenSequences)
+    assert train.columns["word"].vocabulary is words.vocabulary
+    assert train.columns["word"].tolist() == [["a"], ["a", "b"]]
+    assert test.columns["word"].tolist() == [["c"], []]
+    assert labels.tolist() == [["4"], ["1", "2"]]
+    assert _safe_indexing(y, np.array([True, False, False, True])).tolist() == [["1", "2"], ["4"]]
+    assert _safe_indexing(y, 1) == ["3"]
+    assert X.shape == y.shape == (4,)

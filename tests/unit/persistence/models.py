@@ -41,8 +41,10 @@ from separatrix import (
     RadialBasis,
     SpamFeatures,
     TableEncoder,
+    Templates,
     TextVectorizer,
 )
+from separatrix.features.templates import column, preset
 from separatrix.losses import SquaredHinge, multiclass_hinge
 from separatrix.regularizers import ElasticNet
 from separatrix.solvers import Adam, Lbfgs
@@ -71,6 +73,9 @@ MAILS = [
 TEXTS = ["see you at noon", "cheap pills, cheap!", "Noon? See you", "win CHEAP pills"] * 3
 SPAM = np.array(["ham", "spam", "ham", "spam"] * 3)
 LONG = [f"the quick brown fox number {k} jumps over the läzy dog, and then some" for k in range(90)]
+
+
+TOKENS = [[("New", "JJ"), ("York", "NN")], [], [("the", "DT"), ("New", "JJ"), ("é", "NN")]]
 
 
 class Case(NamedTuple):
@@ -129,6 +134,14 @@ def _joint(combine: str) -> Case:
 def _partly_fitted() -> Any:
     model = MIRA(averaging="average", random_state=np.random.RandomState(3))
     return model.partial_fit(X, Y)
+
+
+def _templates(estimator: Any) -> Case:
+    def ask(model: Any) -> list[Any]:
+        rows = model.transform(TOKENS)
+        return [rows.matrix, model.get_feature_names_out(), model.on_transitions_]
+
+    return Case(lambda: estimator.fit(TOKENS), ask)
 
 
 def _counting() -> Any:
@@ -211,6 +224,16 @@ CASES: dict[str, Case] = {
     "text_counting": Case(
         _counting, lambda model: [deepcopy(model).partial_fit(TEXTS, SPAM).transform(TEXTS)]
     ),
+    "templates": _templates(Templates("chunking", padding="mark")),
+    "templates_terms": _templates(
+        Templates(
+            [*preset("pos"), column("word").lower()[1], "transitions: listed(word, place)"],
+            dictionaries={"place": ["New York"]},
+            min_count=2,
+        )
+    ),
+    "templates_crfpp": _templates(Templates.from_crfpp("U:%x[0,0]/%x[1,1]\nB\n")),
+    "templates_hashed": _templates(Templates("ner", hashing=64)),
     "hasher": Case(
         lambda: Hasher(16), lambda model: [model.transform([{"dog": 1, "town": "Oslo"}])]
     ),

@@ -14,6 +14,7 @@ from sklearn.base import clone
 import separatrix
 from separatrix import LinearClassifier, LogisticRegression, MajorityClass, load, save
 from separatrix.errors import ModelFileError, NotFittedError, NotSavableError, ParameterError
+from separatrix.features.templates.model import TemplateModel
 from separatrix.features.text_model import TextModel
 from separatrix.features.vocabulary import TermCounts, Vocabulary
 from separatrix.losses import Hinge
@@ -54,7 +55,7 @@ def same(a, b):
         assert len(a) == len(b)
         for one, other in zip(a, b, strict=True):
             same(one, other)
-    elif isinstance(a, TextModel | Vocabulary | TermCounts):
+    elif isinstance(a, TemplateModel | TextModel | Vocabulary | TermCounts):
         same(a.__getstate__(), b.__getstate__())
     elif (dataclasses.is_dataclass(a) and not isinstance(a, type)) or hasattr(a, "get_params"):
         assert type(a) is type(b)

@@ -7,7 +7,7 @@
 use crate::error::KernelError;
 
 /// What tells words apart: the bytes when there are few, else a hash.
-#[derive(Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     key: u64,
     length: u32,
@@ -16,7 +16,7 @@ struct Slot {
 }
 
 /// Distinct words in the order in which they were first seen.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Interner {
     slots: Vec<Slot>,
     /// The words, one after another.
@@ -93,7 +93,27 @@ impl Interner {
         self.find(key(word), word)
     }
 
-    /// The same for a word of at most eight bytes that a caller has in a register: its bytes, then zeros.
+    /// The number of a word that was seen before.
+    pub fn number(&self, word: &[u8]) -> Option<u32> {
+        let (key, length) = (key(word), word.len() as u32);
+        let mask = self.slots.len().checked_sub(1)?;
+        let mut at = mix(key ^ u64::from(length)) as usize & mask;
+        loop {
+            let slot = self.slots[at];
+            if slot.id == 0 {
+                return None;
+            }
+            if slot.key == key
+                && slot.length == length
+                && (word.len() <= 8 || self.word(slot.id as usize - 1) == word)
+            {
+                return Some(slot.id - 1);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// `intern` for a word of at most eight bytes that a caller has in a register: its bytes, then zeros.
     #[inline]
     pub fn intern_short(&mut self, bytes: u64, word: &[u8]) -> Result<u32, KernelError> {
         debug_assert!(word.len() <= 8 && bytes == key(word));
@@ -165,6 +185,7 @@ mod tests {
             // Two letters and NUL only, so that words repeat and prefixes abound.
             let word: Vec<u8> = (0..length).map(|i| b"ab\0"[(state >> (2 * i + 30)) as usize % 3]).collect();
             let next = plain.len() as u32;
+            assert_eq!(interner.number(&word), plain.get(&word).copied());
             let expected = *plain.entry(word.clone()).or_insert(next);
             assert_eq!(interner.intern(&word).unwrap(), expected);
             assert_eq!(interner.word(expected as usize), word);

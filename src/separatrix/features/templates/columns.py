@@ -1,0 +1,145 @@
+"""Sequences of tokens in any form as columns of numbered words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from numbers import Number
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from separatrix.data.sequences import TokenColumn, TokenSequences, Vocabulary
+from separatrix.errors import DataError
+
+__all__ = ["find_column", "token_sequences"]
+
+#: Other names that a role goes by, and its position where no column has such a name.
+_ROLES = {
+    "word": (("form", "token", "text"), 0),
+    "pos": (("tag", "xpos", "upos"), 1),
+}
+
+
+def token_sequences(X: Any) -> TokenSequences:
+    """X as token columns.
+
+    Parameters
+    ----------
+    X : TokenSequences, TokenColumn, or sequence of sequences of tokens
+        A token is a string, a tuple or list of strings (columns "0", "1", …), or a dict of columns.
+
+    Returns
+    -------
+    TokenSequences
+        Columns of int32 numbers, -1 where a dict lacks the column.
+
+    Examples
+    --------
+    >>> token_sequences([["the", "cat"], []]).columns["0"].codes.tolist()
+    [0, 1]
+    >>> token_sequences([[{"word": "a", "pos": "D"}]]).names
+    ('word', 'pos')
+    """
+    if isinstance(X, TokenSequences):
+        return X
+    if isinstance(X, TokenColumn):
+        return TokenSequences({"0": X}, X.offsets)
+    sequences = _sequences(X)
+    lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    columns = _columns(list(chain.from_iterable(sequences)), offsets)
+    return TokenSequences(
+        {name: _numbered(name, words, offsets) for name, words in columns.items()}, offsets
+    )
+
+
+def _columns(tokens: list[Any], offsets: Any) -> dict[str, list[Any]]:
+    """The words of every column, of tokens that are all of one kind."""
+    if not tokens:
+        return {}
+    kinds = {_kind(found) for found in set(map(type, tokens))}
+    if kinds == {"word"}:
+        return {"0": tokens}
+    if kinds == {"dict"}:
+        names = dict.fromkeys(chain.from_iterable(tokens))
+        return {str(name): [token.get(name) for token in tokens] for name in names}
+    if kinds == {"tuple"}:
+        width = len(tokens[0])
+        if set(map(len, tokens)) != {width}:
+            wrong = next(at for at, token in enumerate(tokens) if len(token) != width)
+            raise DataError(
+                f"{_place(wrong, offsets)} has {len(tokens[wrong])} columns, the first has {width}"
+            )
+        return {str(at): list(map(itemgetter(at), tokens)) for at in range(width)}
+    first = _kind(type(tokens[0]))
+    found = ((at, _kind(type(token))) for at, token in enumerate(tokens))
+    wrong = next(at for at, kind in found if kind is None or kind != first)
+    raise DataError(
+        f"{_place(wrong, offsets)} is {tokens[wrong]!r}: all tokens must be strings, or tuples "
+        "of strings, or dicts"
+    )
+
+
+def _kind(found: type[Any]) -> str | None:
+    kinds = (("word", str), ("dict", Mapping), ("tuple", (tuple, list, np.ndarray)))
+    return next((name for name, known in kinds if issubclass(found, known)), None)
+
+
+def _sequences(X: Any) -> Sequence[Any]:
+    if isinstance(X, str | bytes | Mapping) or not hasattr(X, "__iter__"):
+        raise DataError(
+            f"expected sequences of tokens, such as [['the', 'cat'], ['sat']]; got {type(X)}"
+        )
+    sequences = X if isinstance(X, list) else list(X)
+    for at, sequence in enumerate(sequences):
+        if isinstance(sequence, str | bytes | Mapping) or not hasattr(sequence, "__len__"):
+            raise DataError(
+                f"sequence {at} is {sequence!r}, not a list of tokens; for one sequence give [X]"
+            )
+    return sequences
+
+
+def _place(token: int, offsets: Any) -> str:
+    sequence = int(np.searchsorted(offsets, token, side="right")) - 1
+    return f"token {token - int(offsets[sequence])} of sequence {sequence}"
+
+
+def _numbered(name: str, words: list[Any], offsets: Any) -> TokenColumn:
+    """The column of words, numbered by first use."""
+    if not all(issubclass(kind, str) for kind in set(map(type, words))):
+        words = [_word(word, name, at, offsets) for at, word in enumerate(words)]
+    numbers: dict[Any, int] = dict.fromkeys(words, 0)
+    numbers.pop(None, None)
+    for number, word in enumerate(numbers):
+        numbers[word] = number
+    vocabulary = Vocabulary.of(numbers)
+    numbers[None] = -1
+    codes = np.fromiter(map(numbers.__getitem__, words), dtype=np.int32, count=len(words))
+    return TokenColumn(codes, vocabulary, offsets)
+
+
+def _word(word: Any, name: str, at: int, offsets: Any) -> str | None:
+    if word is None or isinstance(word, str):
+        return word
+    if isinstance(word, Number | np.bool_):
+        return str(word)
+    raise DataError(f"column {name!r} of {_place(at, offsets)} is {word!r}; expected a string")
+
+
+def find_column(sequences: TokenSequences, name: str) -> TokenColumn:
+    """The column of a name, of a role ("word", "pos"), or at a position."""
+    names = sequences.names
+    others, position = _ROLES.get(name, ((), None))
+    for known in (name, *others):
+        if known in names:
+            return sequences.columns[known]
+    if position is None and name.isdecimal():
+        position = int(name)
+    if position is not None and position < len(names):
+        return sequences.columns[names[position]]
+    if not len(sequences.offsets) or sequences.offsets[-1] == 0:  # no token has any column
+        return TokenColumn(np.empty(0, dtype=np.int32), Vocabulary.of([]), sequences.offsets)
+    have = ", ".join(map(repr, names))
+    raise DataError(f"there is no column {name!r} for the templates; the tokens have {have}")

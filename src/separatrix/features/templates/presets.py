@@ -1,0 +1,69 @@
+"""Templates that are known to work, by task."""
+
+from __future__ import annotations
+
+from separatrix.errors import ParameterError
+from separatrix.features.templates.grammar import parse
+from separatrix.features.templates.spec import TemplateTerm
+
+__all__ = ["PRESETS", "preset"]
+
+#: Name -> text of the templates.
+PRESETS = {
+    "chunking": """\
+bias
+word[-2..2]
+pos[-2..2]
+ngrams(word[-1..1], 2)
+ngrams(pos[-2..2], 2..3)
+""",
+    "pos": """\
+bias
+word[-2..2]
+lower(word)
+shape(word)
+prefix(word, 1..4)
+suffix(word, 1..4)
+ngrams(word[-1..1], 2)
+""",
+    "ner": """\
+bias
+word[-2..2]
+lower(word)[-1..1]
+prefix(word, 1..4)
+suffix(word, 1..4)
+case(word)[-1..1]
+digits(word)
+shape(word)
+short_shape(word)[-2..2]
+ngrams(word[-1..1], 2)
+ngrams(short_shape(word)[-1..1], 2..3)
+""",
+}
+
+
+def preset(name: str) -> list[TemplateTerm]:
+    """The templates of a preset, to be extended.
+
+    Parameters
+    ----------
+    name : {"chunking", "pos", "ner"}
+        - "chunking": words and parts of speech in a window of five, pairs of words, pairs and
+          triples of parts of speech (as in CRF++'s example for CoNLL-2000);
+        - "pos": words in a window of five, lower case, shape, prefixes and suffixes of up to four
+          characters, pairs of words;
+        - "ner": the same with shapes and case of the neighbors.
+
+    Returns
+    -------
+    list of TemplateTerm
+        The templates.
+
+    Examples
+    --------
+    >>> from separatrix.features.templates import Templates, preset
+    >>> templates = Templates([*preset("ner"), "pos[-2..2]"])
+    """
+    if name not in PRESETS:
+        raise ParameterError(f"there is no preset {name!r}; there are {', '.join(PRESETS)}")
+    return parse(PRESETS[name])
