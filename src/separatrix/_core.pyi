@@ -455,3 +455,71 @@ def class_scatter(
     pooled: bool,
     n_threads: int,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
+
+_Labels = npt.NDArray[np.int64]
+_Doubles = npt.NDArray[np.float64]
+_Bools = npt.NDArray[np.bool_]
+_ChainScores = tuple[_Doubles, _Doubles, _Doubles, _Doubles]
+_ChainWeights = tuple[_Doubles, _Doubles, _Doubles, _Doubles, _Doubles]
+
+@final
+class ChainGraph:
+    def __new__(
+        cls, n_labels: int, label_of: _Labels, edge_from: _Labels, edge_to: _Labels
+    ) -> ChainGraph: ...
+    @classmethod
+    def first_order(cls, n_labels: int) -> ChainGraph: ...
+    @property
+    def shape(self) -> tuple[int, int, int]: ...
+
+def chain_best(
+    graph: ChainGraph, scores: _ChainScores, offsets: _Labels, n_threads: int
+) -> tuple[_Labels, _Doubles]: ...
+def chain_k_best(
+    graph: ChainGraph, scores: _ChainScores, offsets: _Labels, k: int, n_threads: int
+) -> list[tuple[_Labels, _Doubles]]: ...
+def chain_log_partition(
+    graph: ChainGraph, scores: _ChainScores, offsets: _Labels, n_threads: int
+) -> _Doubles: ...
+def chain_marginals(
+    graph: ChainGraph, scores: _ChainScores, offsets: _Labels, with_edges: bool, n_threads: int
+) -> tuple[_Doubles, _Doubles, _Doubles | None]: ...
+def chain_sample(
+    graph: ChainGraph,
+    scores: _ChainScores,
+    offsets: _Labels,
+    n_draws: int,
+    seed: int,
+    n_threads: int,
+) -> _Labels: ...
+
+@final
+class Chains:
+    def __new__(
+        cls,
+        tokens: Csr,
+        offsets: _Labels,
+        pattern_starts: _Labels,
+        pattern_labels: _Labels,
+        n_labels: int,
+        merge: bool,
+        edges: tuple[Csr, _Labels, _Labels] | None = None,
+    ) -> Chains: ...
+    @property
+    def shape(self) -> tuple[int, int, int, int]: ...
+    def multiplicity(self) -> _Doubles: ...
+    def positions(self) -> _Labels: ...
+    def scores(self, weights: _Doubles, n_threads: int) -> _Doubles: ...
+    def value_and_grad(
+        self,
+        graph: ChainGraph,
+        weights: _ChainWeights,
+        labels: _Labels | None,
+        allowed: _Bools | None,
+        sequence_weights: _Doubles | None,
+        n_threads: int,
+    ) -> tuple[float, _ChainWeights]: ...
+
+def observed_labels(
+    tokens: Csr, n_labels: int, labels: _Labels | None, allowed: _Bools | None
+) -> tuple[_Labels, _Labels]: ...

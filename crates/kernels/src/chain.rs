@@ -17,6 +17,7 @@ pub mod log_domain;
 pub mod observed;
 pub mod sample;
 pub mod scaled;
+pub mod score_batch;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The extension module `separatrix._core`: takes arrays over, checks them, and calls the kernels.
 
 mod arrays;
+mod chain;
+mod chains;
 mod count;
 mod design;
 mod dual;
@@ -26,6 +28,12 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::chain::{
+        ChainGraph, chain_best, chain_k_best, chain_log_partition, chain_marginals, chain_sample,
+    };
+    #[pymodule_export]
+    use super::chains::{Chains, observed_labels};
     #[pymodule_export]
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]

@@ -11,7 +11,7 @@ from scipy.special import expit, log_expit, log_softmax, softmax
 
 from separatrix.errors import DataError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, is_narrow
-from separatrix.linear.progress import progress
+from separatrix.solvers.progress import progress
 from separatrix.objective import Objective
 from separatrix.protocols import Array, Loss, Regularizer, Solver
 from separatrix.results import Monitor, Solution

@@ -45,6 +45,9 @@ pub struct Model<'a, T> {
 impl<T: Real> Model<'_, T> {
     /// Fail unless the weights fit the data.
     pub fn check(&self, data: &Encoded<T>) -> Result<(), KernelError> {
+        if data.edge_pairs().is_some() && !self.graph.is_first_order() {
+            return Err(KernelError::Argument("attributes of edges need a chain of first order".into()));
+        }
         check_length("labels of the graph", self.graph.n_labels(), data.n_labels())?;
         check_length("weights", self.weights.len(), data.n_weights())?;
         check_length("edge scores", self.edges.len(), self.graph.n_edges())?;
