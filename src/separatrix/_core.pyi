@@ -523,3 +523,41 @@ class Chains:
 def observed_labels(
     tokens: Csr, n_labels: int, labels: _Labels | None, allowed: _Bools | None
 ) -> tuple[_Labels, _Labels]: ...
+
+_LearnerWeights = tuple[_Doubles, _Doubles, _Doubles, _Doubles]
+
+@final
+class ChainOnline:
+    def __new__(
+        cls,
+        chains: Chains,
+        labels: _Labels,
+        sequence_weights: _Doubles | None,
+        free_edges: _Bools,
+        boundaries: bool,
+        rule: str,
+        step: float,
+        weights: _LearnerWeights | None,
+        average: _LearnerWeights | None,
+        seen: int,
+        seed: int | None,
+    ) -> ChainOnline: ...
+    @property
+    def seen(self) -> int: ...
+    def run_epoch(self) -> int: ...
+    def weights(self) -> _LearnerWeights: ...
+    def average(self) -> _LearnerWeights: ...
+
+@final
+class ChainDual:
+    def __new__(
+        cls,
+        chains: Chains,
+        labels: _Labels,
+        upper: _Doubles,
+        free_edges: _Bools,
+        boundaries: bool,
+        seed: int,
+    ) -> ChainDual: ...
+    def run_pass(self, threshold: float) -> float: ...
+    def weights(self) -> _LearnerWeights: ...

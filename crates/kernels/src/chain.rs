@@ -8,6 +8,7 @@
 
 pub mod batch;
 pub mod best;
+pub mod dual;
 pub mod encoded;
 pub mod graph;
 pub mod likelihood;
@@ -15,6 +16,7 @@ mod likelihood_log;
 mod likelihood_scaled;
 pub mod log_domain;
 pub mod observed;
+pub mod online;
 pub mod sample;
 pub mod scaled;
 pub mod score_batch;
@@ -22,3 +24,4 @@ pub mod score_batch;
 mod tests;
 #[cfg(test)]
 mod tests_likelihood;
+pub mod viterbi;

@@ -75,9 +75,9 @@ fn with_scores<R: Send>(
 ) -> PyResult<R> {
     type Arrays<'py> =
         (PyReadonlyArray2<'py, f64>, EdgeArray<'py>, PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
-    let (nodes, edges, start, end): Arrays<'_> = scores.extract().map_err(|_| {
-        data_error("scores must be (nodes, edges, start, end), float64 arrays".into())
-    })?;
+    let (nodes, edges, start, end): Arrays<'_> = scores
+        .extract()
+        .map_err(|_| data_error("scores must be (nodes, edges, start, end), float64 arrays".into()))?;
     let offsets = places(offsets)?;
     let graph = &graph.get().inner;
     let (nodes, start, end) = (matrix("nodes", &nodes)?, vector("start", &start)?, vector("end", &end)?);

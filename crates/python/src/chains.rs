@@ -85,7 +85,8 @@ fn pattern(
     labels: &PyReadonlyArray1<'_, i64>,
     below: usize,
 ) -> PyResult<Pattern> {
-    Pattern::new(vector("pattern_starts", starts)?, vector("pattern_labels", labels)?, below).map_err(to_python)
+    Pattern::new(vector("pattern_starts", starts)?, vector("pattern_labels", labels)?, below)
+        .map_err(to_python)
 }
 
 #[pymethods]

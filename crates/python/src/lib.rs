@@ -2,6 +2,7 @@
 
 mod arrays;
 mod chain;
+mod chain_learners;
 mod chains;
 mod count;
 mod design;
@@ -32,6 +33,8 @@ mod _core {
     use super::chain::{
         ChainGraph, chain_best, chain_k_best, chain_log_partition, chain_marginals, chain_sample,
     };
+    #[pymodule_export]
+    use super::chain_learners::{ChainDual, ChainOnline};
     #[pymodule_export]
     use super::chains::{Chains, observed_labels};
     #[pymodule_export]

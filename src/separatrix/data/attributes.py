@@ -60,7 +60,7 @@ def as_attribute_sequences(X: Any, vocabulary: Vocabulary | None = None) -> Attr
 
 
 def _length(sequence: Any) -> int:
-    return int(sequence.shape[0]) if sp.issparse(sequence) else len(sequence)
+    return int(sequence.shape[0] if hasattr(sequence, "shape") else len(sequence))
 
 
 def _is_numeric(token: Any) -> bool:
@@ -76,9 +76,9 @@ def _is_numeric(token: Any) -> bool:
 
 def _stack(sequences: Sequence[Any]) -> AttributeSequences:
     """Sequences that are matrices of shape (length, n_attributes), one below the other."""
-    parts = []
+    parts: list[Any] = []
     for number, sequence in enumerate(sequences):
-        part = sequence if sp.issparse(sequence) else np.asarray(sequence)
+        part: Any = sequence if sp.issparse(sequence) else np.asarray(sequence)
         if part.ndim == 1 and part.size == 0:
             part = part.reshape(0, 0)
         if part.ndim != 2 or (not sp.issparse(part) and part.dtype.kind not in "fiub"):
@@ -134,7 +134,7 @@ def encode_items(
     >>> encode_items([[token]])[0]
     [{'bias': 1.0, 'word:cat': 1.0, 'shape:title': 1.0, 'suffix:at': 1.0, 'suffix:t': 1.0}]
     """
-    numbers: dict[str, int] = {} if vocabulary is None else vocabulary.index
+    numbers: dict[str, int] = {} if vocabulary is None else vocabulary.numbers
     indptr, indices, values, lengths = [0], [], [], []
     for sequence_number, sequence in enumerate(sequences):
         start = len(indptr)
@@ -156,12 +156,12 @@ def encode_items(
     data = np.array(values, dtype=np.float64)
     with np.errstate(over="ignore"):
         single = data.astype(np.float32)
-    arrays = (
+    arrays: Any = (
         single if np.array_equal(single, data) else data,
         np.array(indices, dtype=np.int32),
         np.array(indptr, dtype=np.int64 if len(values) >= 2**31 else np.int32),
     )
-    matrix = sp.csr_matrix(arrays, shape=(len(indptr) - 1, len(numbers)), copy=False)
+    matrix: Any = sp.csr_matrix(arrays, shape=(len(indptr) - 1, len(numbers)), copy=False)
     matrix.sum_duplicates()
     names = Vocabulary.of(numbers) if vocabulary is None else vocabulary
     return AttributeSequences.of(matrix, lengths, names)
@@ -188,7 +188,7 @@ def with_columns_of(
                 f"X has {matrix.shape[1]} {what}, but the model was fitted with {n_columns}"
             )
         return matrix
-    index = wanted.index
+    index = wanted.numbers
     columns: npt.NDArray[np.int64] = np.array(
         [index.get(name, -1) for name in found], dtype=np.int64
     )

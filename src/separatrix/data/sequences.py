@@ -60,7 +60,7 @@ class Vocabulary(Sequence[str]):
         return words
 
     @cached_property
-    def index(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
         """Number of every word."""
         return {word: number for number, word in enumerate(self.array.tolist())}
 

@@ -89,7 +89,7 @@ def first_order_states(n_labels: int) -> States:
 
 @lru_cache(maxsize=32)
 def second_order_states(n_labels: int) -> States:
-    """States that are pairs (label before, label): number ``before * K + label``, then (none, label).
+    """States that are pairs (before, label): number ``before * K + label``, then (none, label).
 
     Examples
     --------
@@ -172,7 +172,7 @@ class ChainScores:
                 f"transitions must have shape {(K, K)} or {(n, K, K)}, got {transitions.shape}"
             )
         edges = np.ascontiguousarray(np.swapaxes(transitions, -1, -2))
-        edges = edges.reshape(edges.shape[:-2] + (K * K,))
+        edges = edges.reshape((*edges.shape[:-2], K * K))
         zero = np.zeros(K)
         lengths = np.array([n]) if lengths is None else np.asarray(lengths)
         return cls(
@@ -295,12 +295,12 @@ def label_pairs(states: States, edges: Floats) -> Floats:
     """Numbers per edge, shape (..., n_edges), summed to pairs of labels, shape (..., K, K)."""
     K = states.n_labels
     if states.order == 1:
-        return np.swapaxes(edges.reshape(edges.shape[:-1] + (K, K)), -1, -2)
+        return np.swapaxes(edges.reshape((*edges.shape[:-1], K, K)), -1, -2)
     pairs = states.label_of[states.edge_from] * K + states.label_of[states.edge_to]
-    result = np.zeros(edges.shape[:-1] + (K * K,))
+    result = np.zeros((*edges.shape[:-1], K * K))
     for pair in range(K * K):
         result[..., pair] = edges[..., pairs == pair].sum(axis=-1)
-    return result.reshape(edges.shape[:-1] + (K, K))
+    return result.reshape((*edges.shape[:-1], K, K))
 
 
 def sample_labels(scores: ChainScores, n_draws: int, seed: int = 0, n_threads: int = 1) -> Integers:
@@ -328,14 +328,15 @@ def path_scores(scores: ChainScores, labels: npt.ArrayLike) -> Floats:
 
     Examples
     --------
-    >>> scores = ChainScores.of([[1.0, 0.0], [0.0, 0.5]], [[2.0, 0.0], [0.0, 0.0]], start=[4.0, 0.0])
+    >>> transitions, start = [[2.0, 0.0], [0.0, 0.0]], [4.0, 0.0]
+    >>> scores = ChainScores.of([[1.0, 0.0], [0.0, 0.5]], transitions, start=start)
     >>> path_scores(scores, [0, 1]).tolist()
     [5.5]
     """
     states, offsets = scores.states, scores.offsets
     labels = np.asarray(labels, dtype=np.int64)
     n, K = scores.nodes.shape
-    if labels.shape != (n,) or (n and not (0 <= labels.min() and labels.max() < K)):
+    if labels.shape != (n,) or (n and not (labels.min() >= 0 and labels.max() < K)):
         raise DataError(f"expected {n} labels from 0 to {K - 1}")
     tokens = np.arange(n)
     values = scores.nodes[tokens, labels].copy()

@@ -117,7 +117,7 @@ def encode_tags(
 def _number(
     rows: list[Any], numbers: dict[Any, int], sets: list[tuple[int, Any]], partial: bool
 ) -> Integers:
-    codes = []
+    codes: list[int] = []
     for row in rows:
         for label in row:
             if partial and (label is None or isinstance(label, set | frozenset)):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from separatrix._core import ChainDual
 from separatrix.data import AttributeSequences
 from separatrix.protocols import Array, Regularizer
 from separatrix.structured.labels import Tags
@@ -16,6 +17,9 @@ from separatrix.structures import Chain, EncodedChains
 __all__ = ["ChainLikelihood"]
 
 Floats = npt.NDArray[np.float64]
+
+#: Entries of the marginals that the dual solver may keep.
+_MOST_MARGINALS = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,46 @@ class ChainLikelihood:
             chain.end_scores(free),
             np.ascontiguousarray(free[chain.sections["edges"]]),
         )
+
+    @property
+    def can_dual(self) -> bool:
+        """Whether the dual solver applies, and its marginals fit into memory."""
+        chain = self.chain
+        n_sequences, n_tokens, _, _ = self.data.handle.shape
+        width = chain.n_labels + 8
+        entries = n_tokens * width + n_sequences * chain.n_labels * width
+        return (
+            getattr(self.regularizer, "name", "") == "l2"
+            and chain.triples is None
+            and chain.edges is None
+            and self._labels is not None
+            and entries <= _MOST_MARGINALS
+        )
+
+    def dual_handle(self, seed: int) -> ChainDual:
+        """A solver of the dual at w = 0."""
+        assert self._labels is not None
+        n_sequences = self.data.handle.shape[0]
+        c = np.ones(n_sequences) if self.sequence_weight is None else self.sequence_weight
+        return ChainDual(
+            self.data.handle,
+            self._labels,
+            self.C * c,
+            self.free_edges,
+            self.chain.boundaries,
+            seed,
+        )
+
+    @property
+    def free_edges(self) -> npt.NDArray[np.bool_]:
+        """Whether the edges of a first-order chain have weights, shape (K * K,)."""
+        return np.ascontiguousarray(self.chain.transitions.T).ravel()
+
+    def variables_of(self, weights: tuple[Floats, Floats, Floats, Floats]) -> Array:
+        """The solver's variables from (weights, edges, start, end) of a kernel."""
+        state, edges, start, end = weights
+        free = self.chain.gather(edges, start, end, np.zeros(0))
+        return np.concatenate([free, state / np.maximum(self._scale, 1.0)])[:, None]
 
     def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
         """C sum_i c_i loss_i and its gradient by the solver's variables."""

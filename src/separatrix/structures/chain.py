@@ -23,7 +23,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class Pattern(NamedTuple):
-    """Outputs with a weight for every attribute: those of a are outputs[starts[a]:starts[a + 1]]."""
+    """Outputs with a weight: those of attribute a are outputs[starts[a]:starts[a + 1]]."""
 
     starts: Integers
     outputs: Integers
@@ -108,7 +108,7 @@ class Chain:
     @property
     def n_weights(self) -> int:
         """Number of weights."""
-        return self.sections["state"].stop
+        return int(self.sections["state"].stop)
 
     @cached_property
     def _triple_labels(self) -> tuple[Integers, Integers, Integers]:
@@ -153,7 +153,7 @@ class Chain:
     def gather(self, edges: Floats, start: Floats, end: Floats, edge_weights: Floats) -> Floats:
         """The adjoint of the scores of edges, starts and ends: all weights but the state's."""
         K, states = self.n_labels, self.states
-        parts = [inference.label_pairs(states, edges)[self.transitions]]
+        parts: list[Any] = [inference.label_pairs(states, edges)[self.transitions]]
         if self.triples is not None:
             first, second, third = self._triple_labels
             inner = first >= 0

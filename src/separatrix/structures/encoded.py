@@ -93,7 +93,9 @@ class EncodedChains:
 
     def compress(self, w: Floats) -> Floats:
         """The sums of the weights w of attributes that share one, shape (n_inner,)."""
-        return np.bincount(self.positions, weights=w, minlength=len(self.multiplicity))
+        sums: Any = np.bincount(self.positions, weights=w, minlength=len(self.multiplicity))
+        result: Floats = sums
+        return result
 
     def expand(self, sums: Floats) -> Floats:
         """A weight for every (attribute, label) of the pattern from the sums."""

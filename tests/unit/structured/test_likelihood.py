@@ -1,14 +1,14 @@
-"""The objective of a CRF: the fused pass equals the plain composition, gradients, partial labels."""
+"""The objective of a CRF: fused pass and plain composition, gradients, partial labels."""
 
 import numpy as np
 import pytest
-from tests.unit.structures.chains import chain_of, labellings, labels, score, tokens, weights
 
 from separatrix.inference import log_partition, path_scores
 from separatrix.inference.chain import chain_marginals
 from separatrix.regularizers import L1, L2, ElasticNet
 from separatrix.structured.labels import Tags
 from separatrix.structured.likelihood import ChainLikelihood
+from tests.unit.structures.chains import chain_of, labellings, labels, score, tokens, weights
 
 CASES = [
     ({}, 0, True),

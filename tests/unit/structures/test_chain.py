@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.unit.structures.chains import chain_of, labellings, labels, score, tokens, weights
 
 from separatrix.errors import DataError
 from separatrix.inference import best_labels, k_best_labels, log_partition, marginals, path_scores
 from separatrix.inference.chain import ChainScores, sample_labels
+from tests.unit.structures.chains import chain_of, labellings, labels, score, tokens, weights
 
 OPTIONS = [
     {},
@@ -123,7 +123,7 @@ def test_forbidden_labels_and_transitions_never_come():
 
 
 def test_scores_that_make_no_sense_are_named():
-    with pytest.raises(DataError, match="node score nan|NaN"):
+    with pytest.raises(DataError, match="node score NaN"):
         best_labels(ChainScores.of([[0.0, np.nan]], np.zeros((2, 2))))
     with pytest.raises(DataError, match="transitions must have shape"):
         ChainScores.of(np.zeros((3, 2)), np.zeros((3, 3)))

@@ -4,12 +4,15 @@ use rayon::prelude::*;
 
 use crate::batch::threads_for;
 use crate::chain::best::{Best, k_best};
+use crate::chain::encoded::LANES;
 use crate::chain::graph::{Edges, Graph, Sequence};
 use crate::chain::log_domain::LogSums;
 use crate::chain::sample::sample;
+use crate::chain::viterbi::{Steps, best_path};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
+use crate::simd::{Task, dispatch};
 use crate::threads::with_threads;
 
 /// The scores of many sequences.
@@ -52,7 +55,8 @@ impl<'a> Scores<'a> {
         };
         check_length("start scores", start.len(), graph.n_states())?;
         check_length("end scores", end.len(), graph.n_states())?;
-        for (what, scores, width) in [("node", nodes, k), ("edge", all, e), ("start", start, 1), ("end", end, 1)]
+        for (what, scores, width) in
+            [("node", nodes, k), ("edge", all, e), ("start", start, 1), ("end", end, 1)]
         {
             if let Some(at) = scores.iter().position(|&x| x.is_nan() || x == f64::INFINITY) {
                 let (row, column) = (at / width.max(1), at % width.max(1));
@@ -106,9 +110,23 @@ impl<'a> Scores<'a> {
 
     /// The best labelling of every sequence, and its score.
     pub fn best(&self, n_threads: usize, stop: &Interrupt) -> Result<(Vec<u32>, Vec<f64>), KernelError> {
-        let all = self.each(n_threads, stop, |space: &mut Best, number, sequence| {
+        let steps = match self.edges {
+            Edges::Shared(edges) if self.graph.is_first_order() => {
+                Some(Steps::<f64>::new(edges, self.graph.n_labels()))
+            }
+            _ => None,
+        };
+        let all = self.each(n_threads, stop, |space: &mut (Best, Vec<f64>), number, sequence| {
             let mut labels = vec![0; sequence.len()];
-            let score = space.path(&sequence, &mut labels);
+            let score = match &steps {
+                Some(steps) => dispatch(FastPath {
+                    steps,
+                    sequence: &sequence,
+                    nodes: &mut space.1,
+                    labels: &mut labels,
+                }),
+                None => space.0.path(&sequence, &mut labels),
+            };
             if score == f64::NEG_INFINITY {
                 return Err(forbidden(number, &sequence));
             }
@@ -121,7 +139,12 @@ impl<'a> Scores<'a> {
     }
 
     /// The `k` best labellings of every sequence.
-    pub fn k_best(&self, k: usize, n_threads: usize, stop: &Interrupt) -> Result<Vec<Labellings>, KernelError> {
+    pub fn k_best(
+        &self,
+        k: usize,
+        n_threads: usize,
+        stop: &Interrupt,
+    ) -> Result<Vec<Labellings>, KernelError> {
         self.each(n_threads, stop, |(): &mut (), number, sequence| {
             let found = k_best(&sequence, k);
             if found.is_empty() && k > 0 { Err(forbidden(number, &sequence)) } else { Ok(found) }
@@ -193,6 +216,35 @@ impl<'a> Scores<'a> {
     }
 }
 
+/// The best labelling of a first-order chain.
+struct FastPath<'a> {
+    steps: &'a Steps<f64>,
+    sequence: &'a Sequence<'a>,
+    nodes: &'a mut Vec<f64>,
+    labels: &'a mut [u32],
+}
+
+impl Task for FastPath<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> f64 {
+        let (k, length) = (self.sequence.graph.n_labels(), self.labels.len());
+        let Some(last) = length.checked_sub(1) else { return 0.0 };
+        let width = k.next_multiple_of(LANES);
+        self.nodes.resize(length * width, 0.0);
+        for (row, node) in self.nodes.chunks_exact_mut(width).zip(self.sequence.nodes.chunks_exact(k)) {
+            row[..k].copy_from_slice(node);
+            row[k..].fill(f64::NEG_INFINITY);
+        }
+        for s in 0..k {
+            self.nodes[s] += self.sequence.start[s];
+            self.nodes[last * width + s] += self.sequence.end[s];
+        }
+        best_path(self.steps, &mut self.nodes[..length * width], None, self.labels)
+    }
+}
+
 fn forward(sums: &mut LogSums, number: usize, sequence: &Sequence<'_>) -> Result<f64, KernelError> {
     let log_z = sums.forward(sequence);
     if log_z == f64::NEG_INFINITY { Err(forbidden(number, sequence)) } else { Ok(log_z) }
@@ -215,5 +267,7 @@ pub fn check_offsets(offsets: &[usize], n: usize) -> Result<usize, KernelError> 
     if good {
         return Ok(n);
     }
-    Err(KernelError::Argument(format!("offsets of the sequences must begin at 0, never fall, and end at {n}")))
+    Err(KernelError::Argument(format!(
+        "offsets of the sequences must begin at 0, never fall, and end at {n}"
+    )))
 }

@@ -10,7 +10,7 @@ use crate::chain::observed::{Pattern, same_columns};
 use crate::csr::Csr;
 use crate::error::KernelError;
 use crate::real::Real;
-use crate::rows::Rows;
+use crate::rows::{Rows, sum_of_squares};
 use crate::simd::Gather;
 
 /// Labels are padded to a multiple of this.
@@ -77,6 +77,8 @@ pub struct Encoded<T> {
     multiplicity: Vec<f32>,
     /// Where the weight of every (attribute, label) of the pattern stands.
     positions: Vec<u32>,
+    /// |x_t|^2 of every token.
+    norms: Vec<f32>,
 }
 
 impl<T: Gather> Encoded<T> {
@@ -109,6 +111,7 @@ impl<T: Gather> Encoded<T> {
             n_edge_weights: 0,
             multiplicity: layout.multiplicity,
             positions: layout.positions,
+            norms: (0..n).map(|t| sum_of_squares(x.row(t).1) as f32).collect(),
         };
         encoded.row_starts.push(0);
         encoded.pairs.starts.push(0);
@@ -160,7 +163,11 @@ impl<T: Gather> Encoded<T> {
             for (&column, &value) in columns.iter().zip(values) {
                 let a = column as isize as usize;
                 if a >= x.n_cols() {
-                    return Err(KernelError::IndexOutOfRange { row: t, index: column.into(), n_cols: x.n_cols() });
+                    return Err(KernelError::IndexOutOfRange {
+                        row: t,
+                        index: column.into(),
+                        n_cols: x.n_cols(),
+                    });
                 }
                 for (i, &label) in pattern.of(a).iter().enumerate() {
                     pairs.pairs.push(Pair { weight: (pattern.starts[a] + i) as u32, label });
@@ -221,6 +228,11 @@ impl<T: Real> Encoded<T> {
         &self.positions
     }
 
+    /// |x_t|^2 of every token, merged attributes counted one by one.
+    pub fn squared_norms(&self) -> Vec<f32> {
+        self.norms.clone()
+    }
+
     /// Multiply-adds of adding up the scores of all tokens.
     pub fn work(&self) -> usize {
         self.rows.len() * self.width + self.pairs.len()
@@ -273,6 +285,31 @@ impl<T: Real> Encoded<T> {
         }
         self.pairs.each(t, |pair, value| {
             single[pair.weight as usize] += r[pair.label as usize] * value;
+        });
+    }
+
+    /// [`Encoded::add`] with every change times the number of attributes that share the weight, which is zero where there
+    /// is no weight.
+    #[inline(always)]
+    pub fn add_shared<const FMA: bool>(&self, t: usize, r: &[T], w: &mut [T]) {
+        let (dense, single) = w.split_at_mut(self.n_rows * self.width);
+        let (shares, single_shares) = self.multiplicity.split_at(self.n_rows * self.width);
+        let range = self.row_starts[t]..self.row_starts[t + 1];
+        let r = &r[..self.width];
+        for (i, &row) in range.clone().zip(&self.rows[range]) {
+            let value = self.row_values.get(i).copied().unwrap_or(T::ONE);
+            let places = row as usize * self.width..(row as usize + 1) * self.width;
+            let shares = shares[places.clone()].as_chunks::<LANES>().0;
+            let row = dense[places].as_chunks_mut::<LANES>().0;
+            for ((w, r), k) in row.iter_mut().zip(r.as_chunks::<LANES>().0).zip(shares) {
+                for l in 0..LANES {
+                    w[l] = (r[l] * value).fma::<FMA>(T::from_f64(f64::from(k[l])), w[l]);
+                }
+            }
+        }
+        self.pairs.each(t, |pair, value| {
+            let at = pair.weight as usize;
+            single[at] += r[pair.label as usize] * value * T::from_f64(f64::from(single_shares[at]));
         });
     }
 

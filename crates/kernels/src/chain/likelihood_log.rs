@@ -70,7 +70,8 @@ impl<T: Real> LogBlock<'_, T> {
                 space.edges.extend_from_slice(self.model.edges);
                 let here = &mut space.edges[first..];
                 pairs.each(t, |pair, value| {
-                    here[pair.label as usize] += self.model.edge_weights[pair.weight as usize] * value.to_f64();
+                    here[pair.label as usize] +=
+                        self.model.edge_weights[pair.weight as usize] * value.to_f64();
                 });
             }
         }
@@ -106,8 +107,7 @@ impl<T: Real> LogBlock<'_, T> {
         let with_edges = self.data.edge_pairs();
         let edges =
             if with_edges.is_some() { Edges::PerToken(edges) } else { Edges::Shared(self.model.edges) };
-        let sequence =
-            Sequence { graph, nodes, edges, start: self.model.start, end: self.model.end };
+        let sequence = Sequence { graph, nodes, edges, start: self.model.start, end: self.model.end };
         let log_z = sums.forward(&sequence);
         if log_z == f64::NEG_INFINITY {
             return Err(KernelError::Argument(format!(
@@ -135,7 +135,8 @@ impl<T: Real> LogBlock<'_, T> {
             });
             if let Some(pairs) = with_edges {
                 pairs.each(token, |pair, value| {
-                    self.sums.edge_weights[pair.weight as usize] += here[pair.label as usize] * value.to_f64();
+                    self.sums.edge_weights[pair.weight as usize] +=
+                        here[pair.label as usize] * value.to_f64();
                 });
             }
         }

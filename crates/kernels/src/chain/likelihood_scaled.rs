@@ -100,7 +100,9 @@ impl<T: VectorExp> Task for ScaledBlock<'_, T> {
                     *p -= *q;
                 }
             } else {
-                for (row, &label) in space.marginals.chunks_mut(width).zip(&self.targets.labels[tokens.clone()]) {
+                for (row, &label) in
+                    space.marginals.chunks_mut(width).zip(&self.targets.labels[tokens.clone()])
+                {
                     row[label as usize] -= T::ONE;
                 }
             }

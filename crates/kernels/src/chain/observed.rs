@@ -57,9 +57,9 @@ pub fn observed<T: Gather>(
         seen(t, &mut |label| here[label / 64] |= 1 << (label % 64));
         for &column in x.row(t).0 {
             let first = column as isize as usize * words;
-            let mask = masks.get_mut(first..first.saturating_add(words)).ok_or(
-                KernelError::IndexOutOfRange { row: t, index: column.into(), n_cols: x.n_cols() },
-            )?;
+            let mask = masks
+                .get_mut(first..first.saturating_add(words))
+                .ok_or(KernelError::IndexOutOfRange { row: t, index: column.into(), n_cols: x.n_cols() })?;
             for (mask, here) in mask.iter_mut().zip(&here) {
                 *mask |= here;
             }
@@ -105,4 +105,3 @@ pub fn same_columns<T: Gather>(x: &Csr<'_, T>) -> Result<Vec<u32>, KernelError> 
     let mut first: HashMap<(u64, u64), u32> = HashMap::with_capacity(x.n_cols());
     Ok(prints.iter().enumerate().map(|(a, &print)| *first.entry(print).or_insert(a as u32)).collect())
 }
-

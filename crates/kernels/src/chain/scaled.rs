@@ -31,8 +31,13 @@ impl<T: Real> Transitions<T> {
     /// finite.
     pub fn new(scores: &[f64], k: usize) -> Option<Self> {
         let width = k.next_multiple_of(LANES);
-        let mut it =
-            Self { k, width, forward: vec![T::ZERO; k * width], backward: vec![T::ZERO; k * width], most: 0.0 };
+        let mut it = Self {
+            k,
+            width,
+            forward: vec![T::ZERO; k * width],
+            backward: vec![T::ZERO; k * width],
+            most: 0.0,
+        };
         it.set(scores).then_some(it)
     }
 

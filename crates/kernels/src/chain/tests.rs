@@ -101,7 +101,14 @@ fn problems() -> Vec<Problem> {
                 for scale in [1.0, 8.0, 2000.0] {
                     let (forbid, per_token) = (seed % 2 == 1, seed % 3 == 2);
                     let graph = Graph::first_order(k);
-                    all.push(Problem::new(graph, length, per_token, scale, forbid, seed * 1000 + length as u64));
+                    all.push(Problem::new(
+                        graph,
+                        length,
+                        per_token,
+                        scale,
+                        forbid,
+                        seed * 1000 + length as u64,
+                    ));
                 }
             }
         }
@@ -226,7 +233,9 @@ fn bad_scores_are_named() {
     let zero = [0.0; 2];
     let nodes = [0.0, 1.0, f64::NAN, 0.0];
     let check = |nodes: &[f64], offsets: &[usize]| {
-        Scores::new(&graph, nodes, Edges::Shared(&[0.0; 4]), &zero, &zero, offsets).err().map(|e| e.to_string())
+        Scores::new(&graph, nodes, Edges::Shared(&[0.0; 4]), &zero, &zero, offsets)
+            .err()
+            .map(|e| e.to_string())
     };
     assert_eq!(check(&nodes, &[0, 2]).as_deref(), Some("node score NaN at row 1, column 0"));
     assert!(check(&nodes[..2], &[0, 2]).is_some());

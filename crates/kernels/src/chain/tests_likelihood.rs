@@ -27,7 +27,8 @@ impl Data {
             let label = random.below(k);
             labels.push(label as u32);
             // Columns 0 and 1 are always there together; the others depend on the label a little.
-            let mut row = vec![0, 1, 2 + (label + random.below(3)) % (n_cols - 2), 2 + random.below(n_cols - 2)];
+            let mut row =
+                vec![0, 1, 2 + (label + random.below(3)) % (n_cols - 2), 2 + random.below(n_cols - 2)];
             if t % 7 == 0 {
                 row.push(2 + random.below(n_cols - 2));
             }
@@ -35,7 +36,11 @@ impl Data {
             row.dedup();
             for column in row {
                 columns.push(column as i32);
-                values.push(if ones { 1.0 } else { 0.5 + random.below(4) as f64 * if column < 2 { 0.0 } else { 1.0 } });
+                values.push(if ones {
+                    1.0
+                } else {
+                    0.5 + random.below(4) as f64 * if column < 2 { 0.0 } else { 1.0 }
+                });
             }
             starts.push(columns.len());
         }
@@ -85,7 +90,13 @@ fn model<'a>(graph: &'a Graph, w: &'a Weights) -> Model<'a, f64> {
     Model { graph, weights: &w.state, edges: &w.edges, start: &w.start, end: &w.end, edge_weights: &[] }
 }
 
-fn evaluate(data: &Encoded<f64>, graph: &Graph, w: &Weights, targets: Targets<'_>, n_threads: usize) -> Gradient {
+fn evaluate(
+    data: &Encoded<f64>,
+    graph: &Graph,
+    w: &Weights,
+    targets: Targets<'_>,
+    n_threads: usize,
+) -> Gradient {
     value_and_grad(data, &model(graph, w), targets, n_threads, &Interrupt::new()).expect("valid")
 }
 
@@ -110,10 +121,12 @@ fn disguised(k: usize) -> Graph {
 fn both_domains_agree_with_partial_labels_and_weights_too() {
     for (k, ones) in [(1, true), (2, false), (5, true), (9, false), (22, true), (35, true)] {
         let data = Data::new(160, 40, k, ones, k as u64);
-        let encoded = Encoded::new(&data.csr(), data.offsets.clone(), &data.pattern(), k, false).expect("valid");
+        let encoded =
+            Encoded::new(&data.csr(), data.offsets.clone(), &data.pattern(), k, false).expect("valid");
         let graph = Graph::first_order(k);
         let w = random_weights(&encoded, &graph, 3.0, 1);
-        let allowed: Vec<bool> = (0..160 * k).map(|i| i % 3 == 0 || data.labels[i / k] as usize == i % k).collect();
+        let allowed: Vec<bool> =
+            (0..160 * k).map(|i| i % 3 == 0 || data.labels[i / k] as usize == i % k).collect();
         let weights: Vec<f64> = (0..data.offsets.len() - 1).map(|i| (i % 3) as f64 * 0.7).collect();
         let back = disguised(k);
         let turn = |e: usize| (k - 1 - e / k) * k + (k - 1 - e % k);
