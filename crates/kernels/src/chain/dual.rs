@@ -12,7 +12,7 @@
 //!
 //! A pass returns the sum of C_i loss_i, each at the w of its visit.
 
-use crate::chain::encoded::Encoded;
+use crate::chain::encoded::{Encoded, LANES};
 use crate::chain::likelihood::Targets;
 use crate::chain::online::{Free, Weights};
 use crate::chain::scaled::{Scaled, Transitions};
@@ -152,7 +152,7 @@ impl<T: VectorExp> Task for Pass<'_, T> {
                 space.nodes[s] += T::from_f64(solver.weights.start[s]);
                 space.nodes[(length - 1) * width + s] += T::from_f64(solver.weights.end[s]);
             }
-            if !transitions.set(&solver.weights.edges) {
+            if !transitions.set::<FMA>(&solver.weights.edges) {
                 return Err(far());
             }
             let labels = &targets.labels[tokens.clone()];
@@ -170,7 +170,7 @@ impl<T: VectorExp> Task for Pass<'_, T> {
             let norms = &solver.norms[tokens.clone()];
             let share = step(&space.marginals, old, norms, width, c);
             solver.move_nodes::<FMA>(data, tokens, &mut space.marginals, share, c);
-            solver.move_edges(&sums, transitions.factors(), number, share, c, k, width);
+            solver.move_edges(&mut sums, transitions.factors(), number, share, c);
         }
         Ok(total)
     }
@@ -181,10 +181,13 @@ impl<T: VectorExp> Task for Pass<'_, T> {
 fn step<T: VectorExp>(new: &[T], old: &[T], norms: &[f32], width: usize, c: f64) -> f64 {
     let (mut most, mut sum) = (0.0f64, 0.0f64);
     for ((new, old), &norm) in new.chunks_exact(width).zip(old.chunks_exact(width)).zip(norms) {
-        let mut squares = T::ZERO;
-        for (&a, &b) in new.iter().zip(old) {
-            squares += (a + b) * (a + b);
+        let mut lanes = [T::ZERO; LANES];
+        for (a, b) in new.as_chunks::<LANES>().0.iter().zip(old.as_chunks::<LANES>().0) {
+            for l in 0..LANES {
+                lanes[l] += (a[l] + b[l]) * (a[l] + b[l]);
+            }
         }
+        let squares: T = lanes.iter().copied().sum();
         let curvature = (1.0 - 0.25 * squares.to_f64()).max(0.0) * f64::from(norm);
         most = most.max(curvature);
         sum += curvature;
@@ -208,12 +211,14 @@ impl<T: VectorExp> ChainDual<T> {
         let threshold = T::from_f64(self.threshold);
         for (t, new) in tokens.zip(new.chunks_exact_mut(width)) {
             let old = &mut self.nodes[t * width..(t + 1) * width];
-            let mut largest = T::ZERO;
-            for (new, &old) in new.iter_mut().zip(old.iter()) {
-                *new -= old;
-                largest = largest.max(new.abs());
+            let mut lanes = [T::ZERO; LANES];
+            for (new, old) in new.as_chunks_mut::<LANES>().0.iter_mut().zip(old.as_chunks::<LANES>().0) {
+                for l in 0..LANES {
+                    new[l] -= old[l];
+                    lanes[l] = lanes[l].max(new[l].abs());
+                }
             }
-            if largest <= threshold {
+            if lanes.iter().all(|&largest| largest <= threshold) {
                 continue;
             }
             for (new, old) in new.iter_mut().zip(old) {
@@ -234,29 +239,22 @@ impl<T: VectorExp> ChainDual<T> {
         }
     }
 
+    /// `sums` become the changes of the sequence's edge marginals.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn move_edges(
-        &mut self,
-        sums: &[T],
-        factors: &[T],
-        number: usize,
-        share: f64,
-        c: f64,
-        k: usize,
-        width: usize,
-    ) {
-        let old = &mut self.edges[number * k * width..(number + 1) * k * width];
+    fn move_edges(&mut self, sums: &mut [T], factors: &[T], number: usize, share: f64, c: f64) {
+        let k = self.weights.start.len();
+        let (width, size) = (sums.len() / k, sums.len());
         let share = T::from_f64(share);
-        for from in 0..k {
-            for to in 0..k {
-                let at = from * width + to;
-                let change = share * (sums[at] * factors[at] - old[at]);
-                old[at] += change;
-                let edge = to * k + from;
-                if self.free.edges[edge] {
-                    self.weights.edges[edge] -= c * change.to_f64();
-                }
+        let old = &mut self.edges[number * size..(number + 1) * size];
+        for ((sum, &factor), old) in sums.iter_mut().zip(factors).zip(old) {
+            *sum = share * (*sum * factor - *old);
+            *old += *sum;
+        }
+        let all = self.weights.edges.chunks_exact_mut(k).zip(self.free.edges.chunks_exact(k));
+        for (to, (edges, free)) in all.enumerate() {
+            for (from, (edge, &free)) in edges.iter_mut().zip(free).enumerate() {
+                let change = c * sums[from * width + to].to_f64();
+                *edge -= if free { change } else { 0.0 };
             }
         }
     }

@@ -264,25 +264,7 @@ impl<T: Real> Encoded<T> {
     #[inline(always)]
     pub fn add<const FMA: bool>(&self, t: usize, r: &[T], w: &mut [T]) {
         let (dense, single) = w.split_at_mut(self.n_rows * self.width);
-        let range = self.row_starts[t]..self.row_starts[t + 1];
-        let r = &r[..self.width];
-        if self.row_values.is_empty() {
-            for &row in &self.rows[range] {
-                let row = &mut dense[row as usize * self.width..][..self.width];
-                for (w, r) in row.as_chunks_mut::<LANES>().0.iter_mut().zip(r.as_chunks::<LANES>().0) {
-                    for l in 0..LANES {
-                        w[l] += r[l];
-                    }
-                }
-            }
-        } else {
-            for (&row, &value) in self.rows[range.clone()].iter().zip(&self.row_values[range]) {
-                let row = &mut dense[row as usize * self.width..][..self.width];
-                for (w, &r) in row.iter_mut().zip(r) {
-                    *w = r.fma::<FMA>(value, *w);
-                }
-            }
-        }
+        self.add_rows::<FMA, false>(t, r, dense);
         self.pairs.each(t, |pair, value| {
             single[pair.weight as usize] += r[pair.label as usize] * value;
         });
@@ -293,24 +275,57 @@ impl<T: Real> Encoded<T> {
     #[inline(always)]
     pub fn add_shared<const FMA: bool>(&self, t: usize, r: &[T], w: &mut [T]) {
         let (dense, single) = w.split_at_mut(self.n_rows * self.width);
-        let (shares, single_shares) = self.multiplicity.split_at(self.n_rows * self.width);
-        let range = self.row_starts[t]..self.row_starts[t + 1];
-        let r = &r[..self.width];
-        for (i, &row) in range.clone().zip(&self.rows[range]) {
-            let value = self.row_values.get(i).copied().unwrap_or(T::ONE);
-            let places = row as usize * self.width..(row as usize + 1) * self.width;
-            let shares = shares[places.clone()].as_chunks::<LANES>().0;
-            let row = dense[places].as_chunks_mut::<LANES>().0;
-            for ((w, r), k) in row.iter_mut().zip(r.as_chunks::<LANES>().0).zip(shares) {
-                for l in 0..LANES {
-                    w[l] = (r[l] * value).fma::<FMA>(T::from_f64(f64::from(k[l])), w[l]);
-                }
-            }
-        }
+        self.add_rows::<FMA, true>(t, r, dense);
+        let shares = &self.multiplicity[self.n_rows * self.width..];
         self.pairs.each(t, |pair, value| {
             let at = pair.weight as usize;
-            single[at] += r[pair.label as usize] * value * T::from_f64(f64::from(single_shares[at]));
+            single[at] += r[pair.label as usize] * value * T::from_f64(f64::from(shares[at]));
         });
+    }
+
+    #[inline(always)]
+    fn add_rows<const FMA: bool, const SHARED: bool>(&self, t: usize, r: &[T], dense: &mut [T]) {
+        let mut done = 0;
+        while done < self.width {
+            done += match (self.width - done) / LANES {
+                1 => self.add_block::<FMA, SHARED, 1>(t, r, done, dense),
+                2 => self.add_block::<FMA, SHARED, 2>(t, r, done, dense),
+                3 => self.add_block::<FMA, SHARED, 3>(t, r, done, dense),
+                _ => self.add_block::<FMA, SHARED, 4>(t, r, done, dense),
+            };
+        }
+    }
+
+    /// Add `N` vectors of `r`, from column `at` on, to the rows of token `t`; returns how many columns were added.
+    #[inline(always)]
+    fn add_block<const FMA: bool, const SHARED: bool, const N: usize>(
+        &self,
+        t: usize,
+        r: &[T],
+        at: usize,
+        dense: &mut [T],
+    ) -> usize {
+        // Copies, so that the compiler need not fear that rows overlap with them.
+        let mut lanes = [[T::ZERO; LANES]; N];
+        for (lane, r) in lanes.iter_mut().zip(r[at..at + N * LANES].as_chunks::<LANES>().0) {
+            *lane = *r;
+        }
+        let range = self.row_starts[t]..self.row_starts[t + 1];
+        for (i, &row) in range.clone().zip(&self.rows[range]) {
+            let first = row as usize * self.width + at;
+            let places = first..first + N * LANES;
+            let value = if self.row_values.is_empty() { T::ONE } else { self.row_values[i] };
+            let shares = if SHARED { self.multiplicity[places.clone()].as_chunks::<LANES>().0 } else { &[] };
+            for (n, w) in dense[places].as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+                let mut sums = *w;
+                for l in 0..LANES {
+                    let share = if SHARED { T::from_f64(f64::from(shares[n][l])) } else { T::ONE };
+                    sums[l] = (lanes[n][l] * value).fma::<FMA>(share, sums[l]);
+                }
+                *w = sums;
+            }
+        }
+        N * LANES
     }
 
     /// Call `body(weight, value)` for the weights of label `label` at token `t`.

@@ -1,6 +1,7 @@
 //! Which label was seen with which attribute, and which attributes were seen at the same tokens.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::csr::Csr;
 use crate::error::KernelError;
@@ -80,6 +81,26 @@ pub fn observed<T: Gather>(
     Ok(pattern)
 }
 
+/// Hashes numbers that are random already.
+#[derive(Default)]
+struct Folded(u64);
+
+impl Hasher for Folded {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = self.0.rotate_left(32) ^ number;
+    }
+}
+
 /// For every attribute the first one with the same values at the same tokens.
 ///
 /// Under a penalty on the squares, attributes that cannot be told apart get equal weights, so one of them with
@@ -102,6 +123,7 @@ pub fn same_columns<T: Gather>(x: &Csr<'_, T>) -> Result<Vec<u32>, KernelError> 
             print.1 = print.1.wrapping_add((here.1 ^ bits.rotate_left(17)).wrapping_mul(bits));
         }
     }
-    let mut first: HashMap<(u64, u64), u32> = HashMap::with_capacity(x.n_cols());
+    let mut first: HashMap<(u64, u64), u32, BuildHasherDefault<Folded>> = HashMap::default();
+    first.reserve(x.n_cols());
     Ok(prints.iter().enumerate().map(|(a, &print)| *first.entry(print).or_insert(a as u32)).collect())
 }

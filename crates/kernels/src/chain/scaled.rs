@@ -26,7 +26,7 @@ pub struct Transitions<T> {
     most: f64,
 }
 
-impl<T: Real> Transitions<T> {
+impl<T: VectorExp> Transitions<T> {
     /// From the scores of the edges, number `to * k + from`; `None` where their range is too large or one is not
     /// finite.
     pub fn new(scores: &[f64], k: usize) -> Option<Self> {
@@ -38,11 +38,12 @@ impl<T: Real> Transitions<T> {
             backward: vec![T::ZERO; k * width],
             most: 0.0,
         };
-        it.set(scores).then_some(it)
+        it.set::<false>(scores).then_some(it)
     }
 
     /// Take new scores; says whether they are safe.
-    pub fn set(&mut self, scores: &[f64]) -> bool {
+    #[inline(always)]
+    pub fn set<const FMA: bool>(&mut self, scores: &[f64]) -> bool {
         let bounds = (f64::INFINITY, f64::NEG_INFINITY);
         let (least, most) = scores.iter().fold(bounds, |(a, b), &x| (a.min(x), b.max(x)));
         let safe = most - least <= range::<T>() && scores.iter().all(|x| x.is_finite());
@@ -50,11 +51,15 @@ impl<T: Real> Transitions<T> {
             return false;
         }
         self.most = most;
-        for i in 0..self.k {
-            for j in 0..self.k {
-                let value = T::from_f64((scores[j * self.k + i] - most).exp());
-                self.forward[i * self.width + j] = value;
-                self.backward[j * self.width + i] = value;
+        let (k, width) = (self.k, self.width);
+        for (row, scores) in self.backward.chunks_exact_mut(width).zip(scores.chunks_exact(k)) {
+            for (x, &score) in row.iter_mut().zip(scores) {
+                *x = T::from_f64(score - most).vector_exp::<FMA>();
+            }
+        }
+        for (i, row) in self.forward.chunks_exact_mut(width).enumerate() {
+            for (j, x) in row[..k].iter_mut().enumerate() {
+                *x = self.backward[j * width + i];
             }
         }
         true
@@ -177,13 +182,20 @@ impl<T: VectorExp> Scaled<T> {
 /// exp(node - max) in place, exactly zero at minus infinity and in the padding; returns the maximum.
 #[inline(always)]
 pub fn exponentiate<T: VectorExp, const FMA: bool>(node: &mut [T], k: usize) -> f64 {
-    let most = node[1..k].iter().fold(node[0], |m, &x| if x > m { x } else { m });
-    for x in node.iter_mut() {
-        let forbidden = !((*x - most).to_f64() > f64::NEG_INFINITY);
-        let value = (*x - most).vector_exp::<FMA>();
-        *x = if forbidden { T::ZERO } else { value };
+    let never = T::from_f64(f64::NEG_INFINITY);
+    node[k..].fill(never);
+    let mut lanes = [never; LANES];
+    for chunk in node.as_chunks::<LANES>().0 {
+        for l in 0..LANES {
+            lanes[l] = if chunk[l] > lanes[l] { chunk[l] } else { lanes[l] };
+        }
     }
-    node[k..].fill(T::ZERO);
+    let most = lanes.iter().fold(never, |m, &x| if x > m { x } else { m });
+    for x in node.iter_mut() {
+        let below = *x - most;
+        let value = below.vector_exp::<FMA>();
+        *x = if below > never { value } else { T::ZERO };
+    }
     most.to_f64()
 }
 
