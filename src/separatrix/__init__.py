@@ -55,14 +55,17 @@ if TYPE_CHECKING:
         regularization_path,
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
+    from separatrix.structured import CRF, Constraints, StructuredPerceptron
 
 __all__ = [
+    "CRF",
     "MIRA",
     "BayesDecision",
     "BayesianLinearRegression",
     "BetaBernoulli",
     "Calibrated",
     "Conjunctions",
+    "Constraints",
     "CostMatrix",
     "Dataset",
     "DirichletCategorical",
@@ -89,6 +92,7 @@ __all__ = [
     "RadialBasis",
     "RegularizationPath",
     "SpamFeatures",
+    "StructuredPerceptron",
     "TableEncoder",
     "TextVectorizer",
     "bayes_action",
@@ -103,12 +107,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CRF": "structured.crf",
     "MIRA": "linear.mira",
     "BayesDecision": "bayes",
     "BayesianLinearRegression": "bayes",
     "BetaBernoulli": "bayes",
     "Calibrated": "calibration",
     "Conjunctions": "features.conjunctions",
+    "Constraints": "structured.constraints",
     "CostMatrix": "bayes",
     "Dataset": "data",
     "DirichletCategorical": "bayes",
@@ -135,6 +141,7 @@ _HOMES = {
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
+    "StructuredPerceptron": "structured.perceptron",
     "TableEncoder": "features.tables",
     "TextVectorizer": "features.text",
     "bayes_action": "bayes",

@@ -214,13 +214,11 @@ impl ChainDual {
         Ok(Self { chains: chains.clone().unbind(), examples, state })
     }
 
-    /// One pass over the sequences, leaving tokens alone whose marginals move by at most `threshold`; returns the sum
-    /// of upper_i loss_i, each at the weights of its visit.
-    fn run_pass(&mut self, py: Python<'_>, threshold: f64) -> PyResult<f64> {
+    /// One pass over the sequences; returns the sum of upper_i loss_i, each at the weights of its visit.
+    fn run_pass(&mut self, py: Python<'_>) -> PyResult<f64> {
         let chains = self.chains.clone_ref(py);
         let chains = chains.get();
         with_state!(self, chains, Dual, |data, state| {
-            state.set_threshold(threshold);
             let examples = &self.examples;
             run(py, data.work(), |stop| state.run_pass(data, examples.targets(), stop))
         })

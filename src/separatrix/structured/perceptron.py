@@ -233,7 +233,8 @@ class StructuredPerceptron(BaseChainLearner):
             chain = joined_chains(old, chain)
             last = moved_weights(w, old, chain)
             average = None if mean is None else moved_weights(mean, old, chain)
-        data = chain.encode(X, merge=True)
+        # Attributes that look the same here may have learned different weights before.
+        data = chain.encode(X, merge=before is None)
         handle = ChainOnline(
             data.handle,
             tags.codes,

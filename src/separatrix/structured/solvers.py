@@ -69,7 +69,7 @@ class ChainDualAscent:
         w = objective.variables_of(handle.weights())
         try:
             while passes < min(self.max_passes, monitor.max_passes):
-                loss = handle.run_pass(0.0)
+                loss = handle.run_pass()
                 passes += 1
                 w = objective.variables_of(handle.weights())
                 value = loss + objective.regularizer.value(w)

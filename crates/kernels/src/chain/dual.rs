@@ -39,8 +39,6 @@ pub struct ChainDual<T> {
     norms: Vec<f32>,
     random: Random,
     order: Vec<u32>,
-    /// Tokens whose marginals move by less stay as they are.
-    threshold: f64,
 }
 
 impl<T: VectorExp> ChainDual<T> {
@@ -86,18 +84,12 @@ impl<T: VectorExp> ChainDual<T> {
             norms: data.squared_norms(),
             random: Random::new(seed),
             order: (0..n as u32).collect(),
-            threshold: 0.0,
         })
     }
 
     /// The weights now.
     pub fn weights(&self) -> &Weights<T> {
         &self.weights
-    }
-
-    /// Leave tokens alone whose marginals move by less.
-    pub fn set_threshold(&mut self, threshold: f64) {
-        self.threshold = threshold;
     }
 
     /// One pass over the sequences in random order. Fails where the edge scores leave the range of the scaled domain.
@@ -208,20 +200,10 @@ impl<T: VectorExp> ChainDual<T> {
         let (width, k) = (data.width(), data.n_labels());
         let (first, last) = (tokens.start, tokens.end - 1);
         let (move_by, back) = (T::from_f64(share), T::from_f64(-c * share));
-        let threshold = T::from_f64(self.threshold);
         for (t, new) in tokens.zip(new.chunks_exact_mut(width)) {
             let old = &mut self.nodes[t * width..(t + 1) * width];
-            let mut lanes = [T::ZERO; LANES];
-            for (new, old) in new.as_chunks_mut::<LANES>().0.iter_mut().zip(old.as_chunks::<LANES>().0) {
-                for l in 0..LANES {
-                    new[l] -= old[l];
-                    lanes[l] = lanes[l].max(new[l].abs());
-                }
-            }
-            if lanes.iter().all(|&largest| largest <= threshold) {
-                continue;
-            }
             for (new, old) in new.iter_mut().zip(old) {
+                *new -= *old;
                 *old += move_by * *new;
                 *new *= back;
             }

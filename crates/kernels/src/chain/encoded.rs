@@ -95,7 +95,13 @@ impl<T: Gather> Encoded<T> {
             return Err(KernelError::Argument("the pattern and the data differ in their attributes".into()));
         }
         let width = n_labels.next_multiple_of(LANES);
-        let first = if merge { same_columns(x)? } else { (0..x.n_cols() as u32).collect() };
+        let mut first = if merge { same_columns(x)? } else { (0..x.n_cols() as u32).collect() };
+        // Attributes share their weights only where they have the same ones.
+        for a in 0..first.len() {
+            if pattern.of(a) != pattern.of(first[a] as usize) {
+                first[a] = a as u32;
+            }
+        }
         let layout = Layout::new(pattern, &first, width)?;
         let ones = (0..n).all(|t| x.row(t).1.iter().all(|&v| v == T::ONE));
         let mut encoded = Self {
