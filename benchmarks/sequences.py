@@ -122,3 +122,8 @@ def conll2000() -> tuple[Split, Split, list[str]]:
 def n_attributes() -> int:
     """Number of attributes seen in the training file."""
     return int(conll2000()[0].attributes.max()) + 1
+
+
+def n_labels() -> int:
+    """Number of labels seen in the training file; they come first among the names."""
+    return int(conll2000()[0].labels.max()) + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import bayes, files, flat, generative, online, small, text
+from benchmarks.cases import bayes, chains, files, flat, generative, online, small, text
 from benchmarks.spec import Case
 
 CASES: tuple[Case, ...] = (
@@ -13,6 +13,7 @@ CASES: tuple[Case, ...] = (
     *files.CASES,
     *generative.CASES,
     *bayes.CASES,
+    *chains.CASES,
 )
 
 

@@ -38,7 +38,7 @@ impl ChainGraph {
     /// States are labels, and every pair is an edge, number to * n_labels + from.
     #[classmethod]
     fn first_order(_class: &Bound<'_, PyType>, n_labels: usize) -> PyResult<Self> {
-        if n_labels > 1 << 15 {
+        if n_labels > 1 << 12 {
             return Err(data_error(format!("{n_labels} labels are too many for a chain")));
         }
         Ok(Self { inner: Graph::first_order(n_labels) })

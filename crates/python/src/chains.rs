@@ -247,8 +247,11 @@ pub fn observed_labels<'py>(
     macro_rules! observe {
         ($x:expr) => {
             $x.with(py, |rows| {
-                let masks = rows.n_cols().checked_mul(n_labels.div_ceil(64)).filter(|&n| n < 1 << 34);
-                masks.ok_or_else(|| data_error("too many attributes and labels".into()))?;
+                let most =
+                    if n_labels <= 1 << 30 { rows.n_cols().checked_mul(n_labels.div_ceil(64)) } else { None };
+                if most.is_none_or(|masks| masks > 1 << 30) {
+                    return Err(data_error(format!("{n_labels} labels are too many for so many attributes")));
+                }
                 run(py, rows.n_stored(), |_| {
                     check(rows.n_rows())?;
                     observed(rows, n_labels, |t, out| mark(out, t))

@@ -2,13 +2,13 @@
 
 import pickle
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from tests.unit.structured.tagging import LABELS, encoded, sentences
 
 from separatrix import CRF
 from separatrix.data import AttributeSequences, TokenColumn
@@ -18,6 +18,7 @@ from separatrix.metrics import token_accuracy
 from separatrix.results import StopReason
 from separatrix.structured import Constraints
 from separatrix.structured.labels import encode_tags
+from tests.unit.structured.tagging import LABELS, encoded, sentences
 
 X, Y = encoded()
 
@@ -160,7 +161,7 @@ def test_constraints_are_obeyed():
     new, _ = encoded(30, seed=9)
     for tags in model.predict(new, constraints="BIO"):
         assert tags[0] != "I-X"
-        assert ("O", "I-X") not in zip(tags, tags[1:], strict=False)
+        assert ("O", "I-X") not in list(pairwise(tags))
     given = [[None] * n for n in new.lengths.tolist()]
     given[0][0] = "I-X"
     given[1][-1] = {"B-X", "I-X"}
@@ -169,7 +170,7 @@ def test_constraints_are_obeyed():
     assert found[1][-1] in {"B-X", "I-X"}
     rules = Constraints(forbidden=[("O", "O")], given=given)
     for tags in model.predict(new, constraints=rules):
-        assert ("O", "O") not in zip(tags, tags[1:], strict=False)
+        assert ("O", "O") not in list(pairwise(tags))
     node = model.predict_marginals(new, constraints=given)[0][0]
     np.testing.assert_allclose(node, [0, 1, 0])
     with pytest.raises(DataError, match="every labelling of sequence 0 is forbidden"):

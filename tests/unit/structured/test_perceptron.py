@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.unit.structured.tagging import encoded, sentences
 
 from separatrix import MIRA, Perceptron, StructuredPerceptron
 from separatrix.data import AttributeSequences
 from separatrix.errors import DataError, ParameterError
+from tests.unit.structured.tagging import encoded, sentences
 
 X, Y = encoded(80)
 
@@ -43,13 +43,9 @@ def test_it_learns_and_the_average_is_the_average(update):
         # Features grow: compare by name of the weights of transitions alone.
         last.append(steps.chain_.transition_matrix(steps._last))
     np.testing.assert_allclose(steps.transition_weights_, np.mean(last, axis=0), atol=1e-5)
-    at_once = StructuredPerceptron(
-        update=update, shuffle=False, max_iter=1, state_features="all"
-    )
+    at_once = StructuredPerceptron(update=update, shuffle=False, max_iter=1, state_features="all")
     at_once.fit(X.take(np.arange(10)), Y[:10])
-    np.testing.assert_allclose(
-        at_once.transition_weights_, steps.transition_weights_, atol=1e-5
-    )
+    np.testing.assert_allclose(at_once.transition_weights_, steps.transition_weights_, atol=1e-5)
 
 
 def test_partial_fit_meets_new_attributes():

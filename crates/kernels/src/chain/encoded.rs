@@ -15,6 +15,8 @@ use crate::simd::Gather;
 
 /// Labels are padded to a multiple of this.
 pub const LANES: usize = 8;
+/// More labels than this are for other models: a chain of them has the square as many edges.
+const MOST_LABELS: usize = 1 << 12;
 
 /// A weight and the label, or edge, that it speaks for.
 #[derive(Debug, Clone, Copy)]
@@ -91,6 +93,11 @@ impl<T: Gather> Encoded<T> {
         merge: bool,
     ) -> Result<Self, KernelError> {
         let n = check_offsets(&offsets, x.n_rows())?;
+        if n_labels > MOST_LABELS {
+            return Err(KernelError::Argument(format!(
+                "{n_labels} labels are too many: at most {MOST_LABELS}"
+            )));
+        }
         if pattern.n_attributes() != x.n_cols() || n_labels == 0 {
             return Err(KernelError::Argument("the pattern and the data differ in their attributes".into()));
         }
