@@ -39,7 +39,7 @@ for model in (CRF(C=1.0), StructuredPerceptron(random_state=0)):
     print(f"{type(model).__name__}: tokens right {model.score(X, y):.1%}")
 
 crf = CRF(C=0.3).fit(X, y)
-words = "the old dog saw a quiet man".split()
+words = ["the", "old", "dog", "saw", "a", "quiet", "man"]
 new = [[attributes(words, t) for t in range(len(words))]]
 tags = crf.predict(new, constraints="BIO")[0]
 print("\n" + " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True)))

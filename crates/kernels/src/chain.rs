@@ -23,5 +23,7 @@ pub mod score_batch;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_learners;
+#[cfg(test)]
 mod tests_likelihood;
 pub mod viterbi;

@@ -214,7 +214,7 @@ impl ChainDual {
         Ok(Self { chains: chains.clone().unbind(), examples, state })
     }
 
-    /// One pass over the sequences; returns the sum of upper_i loss_i, each at the weights of its visit.
+    /// One pass over the sequences; returns 1/2 |w|^2 + sum_i upper_i loss_i, each loss at the weights of its visit.
     fn run_pass(&mut self, py: Python<'_>) -> PyResult<f64> {
         let chains = self.chains.clone_ref(py);
         let chains = chains.get();

@@ -82,6 +82,7 @@ class ChainLikelihood:
         self.sequence_weight = sequence_weight
         self.n_threads = n_threads
         self.data: EncodedChains = chain.encode(X, merge=getattr(regularizer, "name", "") == "l2")
+        self._offsets = X.offsets
         self._labels = tags.codes if tags.allowed is None else None
         self._allowed = tags.allowed
         self._scale = self.data.scale
@@ -144,6 +145,13 @@ class ChainLikelihood:
             and self._labels is not None
             and entries <= _MOST_MARGINALS
         )
+
+    @property
+    def value_at_zero(self) -> float:
+        """P(0) with all labels known: every labelling of a sequence is as likely."""
+        lengths = np.diff(self._offsets)
+        c = 1.0 if self.sequence_weight is None else self.sequence_weight
+        return self.C * float((c * lengths).sum()) * float(np.log(self.chain.n_labels))
 
     def dual_handle(self, seed: int) -> ChainDual:
         """A solver of the dual at w = 0."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from separatrix.errors import DataError, ParameterError, SolverError
 from separatrix.protocols import Array, Solver
-from separatrix.results import Monitor, Solution
+from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.owlqn import OwlQn
 from separatrix.structured.likelihood import ChainLikelihood
@@ -55,32 +55,51 @@ class ChainDualAscent:
             )
         if w0 is not None:
             return Lbfgs(memory=_MEMORY).minimize(objective, w0, monitor)
-        w, passes = self._ascend(objective, monitor)
+        w, passes, value, stopped = self._ascend(objective, monitor)
+        if stopped is not None:
+            return Solution(
+                w=w,
+                n_passes=passes,
+                gap=float("inf"),
+                stopped=stopped,
+                trace=monitor.trace,
+                objective=value,
+                certificate="none; objective estimated from the losses on the way",
+                solver="dual coordinate ascent",
+            )
         monitor.offset += passes
-        solution = Lbfgs(memory=_MEMORY).minimize(objective, w, monitor)
+        start = w if value < objective.value_at_zero else None
+        solution = Lbfgs(memory=_MEMORY).minimize(objective, start, monitor)
         monitor.offset -= passes
         return solution._replace(
             n_passes=solution.n_passes + passes, solver="dual coordinate ascent, then L-BFGS"
         )
 
-    def _ascend(self, objective: ChainLikelihood, monitor: Monitor) -> tuple[Array, float]:
+    def _ascend(
+        self, objective: ChainLikelihood, monitor: Monitor
+    ) -> tuple[Array, float, float, StopReason | None]:
+        """Weights, passes, estimate of P, and why to stop (None: L-BFGS is to go on)."""
         handle = objective.dual_handle(self.seed)
-        before, passes = np.inf, 0
-        w = objective.variables_of(handle.weights())
+        share = max(self.share, monitor.tol)
+        before, value, passes = np.inf, np.inf, 0
+        stopped: StopReason | None = None
+
+        def weights() -> Array:
+            return objective.variables_of(handle.weights())
+
         try:
-            while passes < min(self.max_passes, monitor.max_passes):
-                loss = handle.run_pass()
+            while passes < self.max_passes and stopped is None:
+                before, value = value, handle.run_pass()
                 passes += 1
-                w = objective.variables_of(handle.weights())
-                value = loss + objective.regularizer.value(w)
-                monitor.record(passes, value, np.inf, lambda: w)  # noqa: B023
-                if abs(before - value) <= self.share * abs(value):
+                stopped = monitor.record(passes, value, np.inf, weights)
+                if abs(before - value) <= share * abs(value):
                     break
-                before = value
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
         except DataError:
-            # Transition weights left the range of the scaled domain: L-BFGS goes on.
-            pass
-        return w, float(passes)
+            # Transition weights left the range of the scaled domain: L-BFGS goes on from here.
+            stopped = None
+        return weights(), float(passes), value, stopped
 
 
 def make_chain_solver(solver: Any, objective: ChainLikelihood, *, seed: int) -> Solver:

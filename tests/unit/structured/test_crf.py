@@ -275,6 +275,32 @@ def test_early_stopping_keeps_the_best_weights():
         CRF(early_stopping=True).fit(X[:1], y[:1])
 
 
+@pytest.mark.parametrize("solver", ["dual", "lbfgs"])
+@pytest.mark.parametrize("calls", [1, 4])
+def test_an_interrupt_keeps_the_weights_so_far(solver, calls, monkeypatch):
+    from separatrix.structured import held_out
+
+    seen = []
+
+    def measure(y, found):
+        seen.append(1)
+        if len(seen) == calls:
+            raise KeyboardInterrupt
+        return token_accuracy(y, found)
+
+    monkeypatch.setattr(held_out, "token_accuracy", measure)
+    model = CRF(C=10.0, tol=1e-12, solver=solver, on_interrupt="keep", random_state=0)
+    model.fit(X, Y, validation=(X, Y))
+    assert model.solution_.stopped is StopReason.INTERRUPTED
+    assert len(seen) == calls
+    assert np.isfinite(model.coef_).all()
+    assert calls == 1 or model.score(X, Y) > 0.8
+    seen.clear()
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(on_interrupt="raise").fit(X, Y, validation=(X, Y))
+    assert hasattr(model, "coef_")
+
+
 def test_warm_start_goes_on():
     model = CRF(warm_start=True, tol=1e-9, solver="lbfgs").fit(X, Y)
     passes = model.solution_.n_passes

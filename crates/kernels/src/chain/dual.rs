@@ -5,12 +5,13 @@
 //!     w = sum_i C_i (Psi(x_i, y_i) - m_i),
 //! kept as node marginals per token and edge marginals per sequence; they begin at the labels, with w = 0. A visit of a
 //! sequence moves its marginals towards those at w by a share
-//!     g = 1 / (1 + 0.8 C_i (max_t l_t n_t + 0.03 sum_t l_t n_t)),
+//!     g = 1 / (1 + 0.8 q C_i (max_t l_t n_t + 0.03 sum_t l_t n_t)),
 //! l_t = 1 - |mean of the old and the new marginals of token t|^2, n_t = |x_t|^2, and w with them: no line search
-//! (compare Le Priol, Piché & Lacoste-Julien 2018; Collins et al. 2008). Weights that k attributes share are the sum of
-//! theirs, so they move by k times as much.
+//! (compare Le Priol, Piché & Lacoste-Julien 2018; Collins et al. 2008). The caution q is one and grows by half whenever
+//! a pass raised the objective, as it may happen where the tokens of a sequence have much in common. Weights that
+//! k attributes share are the sum of theirs, so they move by k times as much.
 //!
-//! A pass returns the sum of C_i loss_i, each at the w of its visit.
+//! A pass returns 1/2 |w|^2 + sum_i C_i loss_i, each loss at the w of its visit.
 
 use crate::chain::encoded::{Encoded, LANES};
 use crate::chain::likelihood::Targets;
@@ -25,6 +26,9 @@ use crate::simd::{Task, dispatch};
 /// Factors of the largest and of the summed curvature in a step.
 const LARGEST: f64 = 0.8;
 const SUMMED: f64 = 0.03;
+/// Factor of the caution after a pass that raised the objective by more than the order of the visits can.
+const MORE_CAUTION: f64 = 1.5;
+const WORSE: f64 = 1.001;
 
 /// The state of a solver.
 #[derive(Debug)]
@@ -39,6 +43,9 @@ pub struct ChainDual<T> {
     norms: Vec<f32>,
     random: Random,
     order: Vec<u32>,
+    caution: f64,
+    /// What the last pass returned.
+    value: f64,
 }
 
 impl<T: VectorExp> ChainDual<T> {
@@ -84,6 +91,8 @@ impl<T: VectorExp> ChainDual<T> {
             norms: data.squared_norms(),
             random: Random::new(seed),
             order: (0..n as u32).collect(),
+            caution: 1.0,
+            value: f64::INFINITY,
         })
     }
 
@@ -103,7 +112,21 @@ impl<T: VectorExp> ChainDual<T> {
         check_length("tokens", data.n_tokens() * data.width(), self.nodes.len())?;
         self.weights.check(data)?;
         self.random.shuffle(&mut self.order);
-        dispatch(Pass { solver: self, data, targets, stop })
+        let losses = dispatch(Pass { solver: self, data, targets, stop })?;
+        let value = losses + self.penalty(data);
+        if value > WORSE * self.value {
+            self.caution *= MORE_CAUTION;
+        }
+        self.value = value;
+        Ok(value)
+    }
+
+    /// 1/2 |w|^2, where k attributes with a shared weight w have w / k each.
+    fn penalty(&self, data: &Encoded<T>) -> f64 {
+        let shared = self.weights.state.iter().zip(data.multiplicity()).filter(|(_, k)| **k > 0.0);
+        let state: f64 = shared.map(|(w, &k)| w.to_f64() * w.to_f64() / f64::from(k)).sum();
+        let others = self.weights.edges.iter().chain(&self.weights.start).chain(&self.weights.end);
+        0.5 * (state + others.map(|w| w * w).sum::<f64>())
     }
 }
 
@@ -160,7 +183,7 @@ impl<T: VectorExp> Task for Pass<'_, T> {
             space.add_edges::<FMA>(k, width, length, &mut sums);
             let old = &solver.nodes[tokens.start * width..tokens.end * width];
             let norms = &solver.norms[tokens.clone()];
-            let share = step(&space.marginals, old, norms, width, c);
+            let share = step(&space.marginals, old, norms, width, c * solver.caution);
             solver.move_nodes::<FMA>(data, tokens, &mut space.marginals, share, c);
             solver.move_edges(&mut sums, transitions.factors(), number, share, c);
         }

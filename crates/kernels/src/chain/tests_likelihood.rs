@@ -8,18 +8,18 @@ use crate::csr::Csr;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 
-struct Data {
+pub(super) struct Data {
     starts: Vec<usize>,
     columns: Vec<i32>,
     values: Vec<f64>,
     n_cols: usize,
-    offsets: Vec<usize>,
-    labels: Vec<u32>,
+    pub offsets: Vec<usize>,
+    pub labels: Vec<u32>,
     k: usize,
 }
 
 impl Data {
-    fn new(n: usize, n_cols: usize, k: usize, ones: bool, seed: u64) -> Self {
+    pub fn new(n: usize, n_cols: usize, k: usize, ones: bool, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut labels = Vec::new();
@@ -51,11 +51,11 @@ impl Data {
         Self { starts, columns, values, n_cols, offsets, labels, k }
     }
 
-    fn csr(&self) -> Csr<'_, f64> {
+    pub fn csr(&self) -> Csr<'_, f64> {
         Csr::new(&self.starts, &self.columns, &self.values, self.n_cols).expect("valid")
     }
 
-    fn pattern(&self) -> Pattern {
+    pub fn pattern(&self) -> Pattern {
         observed(&self.csr(), self.k, |t, mark| mark(self.labels[t] as usize)).expect("valid")
     }
 }
