@@ -11,6 +11,7 @@ pub mod best;
 pub mod dual;
 pub mod encoded;
 pub mod graph;
+mod layout;
 pub mod likelihood;
 mod likelihood_log;
 mod likelihood_scaled;

@@ -89,6 +89,9 @@ fn with_scores<R: Send>(
     run(py, work, |stop| body(&Scores::new(graph, nodes, edges, start, end, &offsets)?, stop))
 }
 
+type Labels<'py> = Bound<'py, PyArray1<i64>>;
+type Values<'py> = Bound<'py, PyArray1<f64>>;
+
 fn labels<'py>(py: Python<'py>, labels: impl IntoIterator<Item = u32>) -> Bound<'py, PyArray1<i64>> {
     PyArray1::from_iter(py, labels.into_iter().map(i64::from))
 }
@@ -104,7 +107,7 @@ pub fn chain_best<'py>(
     scores: &Bound<'py, PyTuple>,
     offsets: PyReadonlyArray1<'py, i64>,
     n_threads: usize,
-) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<(Labels<'py>, Values<'py>)> {
     let (best, values) = with_scores(py, graph, scores, &offsets, |s, stop| s.best(n_threads, stop))?;
     Ok((labels(py, best), PyArray1::from_vec(py, values)))
 }
@@ -118,7 +121,7 @@ pub fn chain_k_best<'py>(
     offsets: PyReadonlyArray1<'py, i64>,
     k: usize,
     n_threads: usize,
-) -> PyResult<Vec<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<f64>>)>> {
+) -> PyResult<Vec<(Bound<'py, PyArray2<i64>>, Values<'py>)>> {
     let all = with_scores(py, graph, scores, &offsets, |s, stop| s.k_best(k, n_threads, stop))?;
     let arrays = |found: Vec<(f64, Vec<u32>)>| {
         let length = found.first().map_or(0, |(_, path)| path.len());

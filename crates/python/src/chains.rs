@@ -176,7 +176,7 @@ impl Chains {
 
     /// Negative log-likelihood and its gradient by (weights, edges, start, end, edge_weights).
     #[pyo3(signature = (graph, weights, labels, allowed, sequence_weights, n_threads))]
-    #[allow(clippy::type_complexity)]
+    #[allow(clippy::too_many_arguments)]
     fn value_and_grad<'py>(
         &self,
         py: Python<'py>,

@@ -26,6 +26,9 @@ pub struct Scores<'a> {
     offsets: &'a [usize],
 }
 
+/// log Z of every sequence, marginals of the labels, marginals of the edges.
+pub type Sums = (Vec<f64>, Vec<f64>, Vec<f64>);
+
 /// Labellings of a sequence, the best first, with their scores.
 pub type Labellings = Vec<(f64, Vec<u32>)>;
 
@@ -163,7 +166,7 @@ impl<'a> Scores<'a> {
         with_edges: bool,
         n_threads: usize,
         stop: &Interrupt,
-    ) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), KernelError> {
+    ) -> Result<Sums, KernelError> {
         let (k, e) = (self.graph.n_labels(), self.graph.n_edges());
         let all = self.each(n_threads, stop, |sums: &mut LogSums, number, sequence| {
             let log_z = forward(sums, number, &sequence)?;

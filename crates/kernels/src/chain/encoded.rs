@@ -6,6 +6,7 @@
 //! names them once, and the weight is the sum of theirs (see [`crate::chain::observed::same_columns`]).
 
 use crate::chain::batch::check_offsets;
+use crate::chain::layout::{Layout, Place};
 use crate::chain::observed::{Pattern, same_columns};
 use crate::csr::Csr;
 use crate::error::KernelError;
@@ -104,9 +105,9 @@ impl<T: Gather> Encoded<T> {
         let width = n_labels.next_multiple_of(LANES);
         let mut first = if merge { same_columns(x)? } else { (0..x.n_cols() as u32).collect() };
         // Attributes share their weights only where they have the same ones.
-        for a in 0..first.len() {
-            if pattern.of(a) != pattern.of(first[a] as usize) {
-                first[a] = a as u32;
+        for (a, first) in first.iter_mut().enumerate() {
+            if pattern.of(a) != pattern.of(*first as usize) {
+                *first = a as u32;
             }
         }
         let layout = Layout::new(pattern, &first, width)?;
@@ -392,59 +393,4 @@ fn sum_rows<T: Real, const FMA: bool, const N: usize>(
         *out = *sum;
     }
     N * LANES
-}
-
-/// Where the weights of an attribute stand.
-#[derive(Debug, Clone, Copy)]
-enum Place {
-    Row(u32),
-    Weights(u32),
-}
-
-struct Layout {
-    places: Vec<Place>,
-    n_rows: usize,
-    multiplicity: Vec<f32>,
-    positions: Vec<u32>,
-}
-
-impl Layout {
-    fn new(pattern: &Pattern, first: &[u32], width: usize) -> Result<Self, KernelError> {
-        let mut shares = vec![0u32; first.len()];
-        for &owner in first {
-            shares[owner as usize] += 1;
-        }
-        let owners = || (0..first.len()).filter(|&a| first[a] as usize == a);
-        // A row costs as much as so many weights one by one.
-        let wide = |a: usize| pattern.of(a).len() > (width / LANES).max(2);
-        let mut places = vec![Place::Weights(0); first.len()];
-        let (mut n_rows, mut n_single) = (0usize, 0usize);
-        for a in owners() {
-            if wide(a) {
-                places[a] = Place::Row(n_rows as u32);
-                n_rows += 1;
-            } else {
-                places[a] = Place::Weights(n_single as u32);
-                n_single += pattern.of(a).len();
-            }
-        }
-        let size = n_rows * width + n_single;
-        if u32::try_from(size).is_err() {
-            return Err(KernelError::Argument(format!("{size} weights are too many: at most 2^32 - 1")));
-        }
-        let mut multiplicity = vec![0f32; size];
-        let mut positions = Vec::with_capacity(pattern.labels.len());
-        for (a, &owner) in first.iter().enumerate() {
-            let share = shares[owner as usize] as f32;
-            for (i, &label) in pattern.of(a).iter().enumerate() {
-                let at = match places[owner as usize] {
-                    Place::Row(row) => row as usize * width + label as usize,
-                    Place::Weights(weight) => n_rows * width + weight as usize + i,
-                };
-                multiplicity[at] = share;
-                positions.push(at as u32);
-            }
-        }
-        Ok(Self { places, n_rows, multiplicity, positions })
-    }
 }
