@@ -8,7 +8,7 @@ use separatrix_kernels::chain::encoded::Encoded;
 use separatrix_kernels::chain::graph::Graph;
 use separatrix_kernels::chain::likelihood::{Model, Targets, value_and_grad};
 use separatrix_kernels::chain::observed::{Pattern, observed};
-use separatrix_kernels::chain::score_batch::scores;
+use separatrix_kernels::chain::score_batch::pattern_scores;
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 
@@ -157,23 +157,6 @@ impl Chains {
         with_data!(self, |data: T| PyArray1::from_iter(py, data.positions().iter().map(|&p| i64::from(p))))
     }
 
-    /// Scores of the labels of all tokens, of shape (n_tokens, n_labels).
-    fn scores<'py>(
-        &self,
-        py: Python<'py>,
-        weights: PyReadonlyArray1<'py, f64>,
-        n_threads: usize,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let weights = vector("weights", &weights)?;
-        with_data!(self, |data: T| {
-            let out = run(py, data.work(), |stop| {
-                let weights: Vec<T> = weights.iter().map(|&w| T::from_f64(w)).collect();
-                scores(data, &weights, n_threads, stop)
-            })?;
-            new_matrix(py, out, data.n_labels())
-        })
-    }
-
     /// Negative log-likelihood and its gradient by (weights, edges, start, end, edge_weights).
     #[pyo3(signature = (graph, weights, labels, allowed, sequence_weights, n_threads))]
     #[allow(clippy::too_many_arguments)]
@@ -267,4 +250,35 @@ pub fn observed_labels<'py>(
         PyArray1::from_iter(py, pattern.starts.iter().map(|&s| s as i64)),
         PyArray1::from_iter(py, pattern.labels.iter().map(|&l| i64::from(l))),
     ))
+}
+
+/// Scores of the labels of all tokens, of shape (n_tokens, n_labels), at a weight per (attribute, label) of a pattern.
+#[pyfunction]
+pub fn chain_scores<'py>(
+    py: Python<'py>,
+    tokens: &Bound<'py, Csr>,
+    pattern_starts: PyReadonlyArray1<'py, i64>,
+    pattern_labels: PyReadonlyArray1<'py, i64>,
+    weights: PyReadonlyArray1<'py, f64>,
+    n_labels: usize,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    if n_labels > 1 << 12 {
+        return Err(data_error(format!("{n_labels} labels are too many for a chain")));
+    }
+    let found = pattern(&pattern_starts, &pattern_labels, n_labels)?;
+    let weights = vector("weights", &weights)?;
+    macro_rules! add_up {
+        ($x:expr) => {
+            $x.with(py, |rows| {
+                let work = rows.n_stored() * 4;
+                run(py, work, |stop| pattern_scores(rows, &found, weights, n_labels, n_threads, stop))
+            })?
+        };
+    }
+    let out = match &tokens.get().inner {
+        SparseAny::F32(x) => add_up!(x),
+        SparseAny::F64(x) => add_up!(x),
+    };
+    new_matrix(py, out, n_labels)
 }

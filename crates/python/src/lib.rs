@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use super::chain_learners::{ChainDual, ChainOnline};
     #[pymodule_export]
-    use super::chains::{Chains, observed_labels};
+    use super::chains::{Chains, chain_scores, observed_labels};
     #[pymodule_export]
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]

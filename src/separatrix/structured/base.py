@@ -24,6 +24,9 @@ from separatrix.validation import check_choice, number_of_threads
 
 __all__ = ["BaseChainLearner"]
 
+#: Scores computed at a time in a prediction.
+_SCORES = 1 << 25
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -234,7 +237,9 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         return AttributeSequences(matrix, names, X.offsets, edges, edge_names)
 
     def _scores(self, X: Any, constraints: Any = None) -> ChainScores:
-        X = self._encode(X)
+        return self._score(self._encode(X), constraints)
+
+    def _score(self, X: AttributeSequences, constraints: Any) -> ChainScores:
         scores = self.chain_.scores(self.coef_, X, number_of_threads(self.n_jobs))
         if constraints is None:
             return scores
@@ -261,9 +266,24 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         list of list
             Labels.
         """
-        scores = self._scores(X, constraints)
-        codes, _ = best_labels(scores, number_of_threads(self.n_jobs))
-        return self._sequences(codes, scores.offsets)
+        X = self._encode(X)
+        n_threads = number_of_threads(self.n_jobs)
+        # What is given per token belongs to all sequences at once.
+        whole = constraints is not None and Constraints.of(constraints).given is not None
+        parts = [X] if whole else self._parts_of(X)
+        codes = [best_labels(self._score(part, constraints), n_threads)[0] for part in parts]
+        return self._sequences(np.concatenate(codes), X.offsets)
+
+    def _parts_of(self, X: AttributeSequences) -> list[AttributeSequences]:
+        """The sequences in parts whose scores do not take too much memory."""
+        K = len(self.classes_)
+        per_token = K + (K * K if X.edge_matrix is not None else 0)
+        most = max(1, _SCORES // per_token)
+        if X.offsets[-1] <= most:
+            return [X]
+        cuts = np.searchsorted(X.offsets, np.arange(most, X.offsets[-1], most), side="right") - 1
+        bounds = np.unique([0, *cuts, len(X)]).tolist()
+        return [X.take(np.arange(a, b)) for a, b in pairwise(bounds)]
 
     def predict_kbest(
         self, X: Any, k: int, constraints: Any = None

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import observed_labels
+from separatrix._core import chain_scores, observed_labels
 from separatrix.data import AttributeSequences
 from separatrix.inference import chain as inference
 from separatrix.inference.chain import ChainMarginals, ChainScores, States
-from separatrix.structures.encoded import EncodedChains, make_csr
+from separatrix.structures.encoded import EncodedChains, checked_csr, make_csr
 
 __all__ = ["Chain", "Pattern", "observed_chain"]
 
@@ -173,7 +173,8 @@ class Chain:
 
     def scores(self, w: Floats, X: AttributeSequences, n_threads: int = 1) -> ChainScores:
         """Scores of all tokens."""
-        nodes = self.encode(X).scores(w[self.sections["state"]], n_threads)
+        state = np.ascontiguousarray(w[self.sections["state"]], dtype=np.float64)
+        nodes = chain_scores(checked_csr(X), *self.state, state, self.n_labels, n_threads)
         edges = self.edge_scores(w)
         if self.edges is not None:
             weights = np.zeros((len(self.edges.starts) - 1, self.n_labels**2))

@@ -12,7 +12,7 @@ from separatrix._core import Chains, Csr
 from separatrix.data import AttributeSequences
 from separatrix.errors import DataError
 
-__all__ = ["EncodedChains", "make_csr"]
+__all__ = ["EncodedChains", "checked_csr", "make_csr"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -75,8 +75,7 @@ class EncodedChains:
         edges : (matrix, starts, edges), optional
             Attributes of the edges and their pattern.
         """
-        csr = make_csr(X.matrix)
-        _check(csr, X, "attribute", X.vocabulary)
+        csr = checked_csr(X)
         inner_edges = None
         if edges is not None:
             matrix = edges[0].astype(X.matrix.dtype, copy=False)
@@ -101,9 +100,12 @@ class EncodedChains:
         """A weight for every (attribute, label) of the pattern from the sums."""
         return (sums / np.maximum(self.multiplicity, 1.0))[self.positions]
 
-    def scores(self, w: Floats, n_threads: int) -> Floats:
-        """Scores of shape (n_tokens, K) at the weights w of the pattern."""
-        return self.handle.scores(self.compress(w), n_threads)
+
+def checked_csr(X: AttributeSequences) -> Csr:
+    """A handle on the tokens; DataError names the first value that is not finite."""
+    csr = make_csr(X.matrix)
+    _check(csr, X, "attribute", X.vocabulary)
+    return csr
 
 
 def _check(csr: Csr, X: AttributeSequences, what: str, names: Any) -> None:

@@ -179,6 +179,13 @@ def test_constraints_are_obeyed():
         model.predict([[["a"]]], constraints=[["Z"]])
 
 
+def test_predictions_in_parts_are_the_same(monkeypatch):
+    model = CRF().fit(X, Y)
+    expected = model.predict(X), model.predict(X, constraints="BIO")
+    monkeypatch.setattr("separatrix.structured.base._SCORES", 40)
+    assert (model.predict(X), model.predict(X, constraints="BIO")) == expected
+
+
 def test_minimum_risk_follows_the_cost():
     model = CRF(C=0.1).fit(X, Y)
     nodes = np.vstack(model.predict_marginals(X))

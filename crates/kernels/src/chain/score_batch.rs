@@ -1,56 +1,54 @@
-//! Scores of the labels of all tokens; threads over tokens change nothing.
+//! Scores of the labels of all tokens, straight from their attributes; threads over tokens change nothing.
+//!
+//! For data that is looked at once: nothing is encoded beforehand, and sums are in `f64`.
 
 use rayon::prelude::*;
 
 use crate::batch::threads_for;
-use crate::chain::encoded::Encoded;
+use crate::chain::observed::Pattern;
+use crate::csr::Csr;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
-use crate::real::Real;
-use crate::simd::{Task, dispatch};
+use crate::rows::Rows;
+use crate::simd::Gather;
 use crate::threads::with_threads;
 
 /// Tokens per task.
 const BLOCK: usize = 512;
 
-struct Block<'a, T> {
-    data: &'a Encoded<T>,
-    weights: &'a [T],
-    first: usize,
-    out: &'a mut [f64],
-}
-
-impl<T: Real> Task for Block<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let mut row = vec![T::ZERO; self.data.width()];
-        for (i, out) in self.out.chunks_exact_mut(self.data.n_labels()).enumerate() {
-            self.data.scores::<FMA>(self.first + i, self.weights, &mut row);
-            for (out, x) in out.iter_mut().zip(&row) {
-                *out = x.to_f64();
-            }
-        }
-    }
-}
-
-/// Scores of shape n_tokens x n_labels.
-pub fn scores<T: Real>(
-    data: &Encoded<T>,
-    weights: &[T],
+/// Scores of shape n_tokens x n_labels at one weight per (attribute, label) of the pattern.
+pub fn pattern_scores<T: Gather>(
+    x: &Csr<'_, T>,
+    pattern: &Pattern,
+    weights: &[f64],
+    n_labels: usize,
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<Vec<f64>, KernelError> {
-    check_length("weights", weights.len(), data.n_weights())?;
-    let mut out = vec![0.0; data.n_tokens() * data.n_labels()];
+    check_length("weights", weights.len(), pattern.labels.len())?;
+    check_length("attributes of the pattern", pattern.n_attributes(), x.n_cols())?;
+    let mut out = vec![0.0; x.n_rows() * n_labels];
     let block = |(b, out): (usize, &mut [f64])| {
         stop.check()?;
-        dispatch(Block { data, weights, first: b * BLOCK, out });
+        for (i, out) in out.chunks_exact_mut(n_labels).enumerate() {
+            let row = b * BLOCK + i;
+            let (columns, values) = x.row(row);
+            for (&column, value) in columns.iter().zip(values) {
+                let a = column as isize as usize;
+                if a >= x.n_cols() {
+                    let (index, n_cols) = (column.into(), x.n_cols());
+                    return Err(KernelError::IndexOutOfRange { row, index, n_cols });
+                }
+                let range = pattern.starts[a]..pattern.starts[a + 1];
+                for (&label, w) in pattern.labels[range.clone()].iter().zip(&weights[range]) {
+                    out[label as usize] += w * value.to_f64();
+                }
+            }
+        }
         Ok(())
     };
-    let size = BLOCK * data.n_labels();
-    if threads_for(data.work(), n_threads) <= 1 {
+    let size = (BLOCK * n_labels).max(1);
+    if threads_for(x.n_stored() * 4, n_threads) <= 1 {
         out.chunks_mut(size).enumerate().try_for_each(block)?;
     } else {
         with_threads(n_threads, || out.par_chunks_mut(size).enumerate().try_for_each(block))?;
