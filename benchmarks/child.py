@@ -135,6 +135,8 @@ def _objectives(case: Case, outcome: Outcome, data: Data) -> tuple[float, ...]:
 def _accuracy(case: Case, outcome: Outcome, data: Data) -> float | None:
     if data.y_test.dtype.kind == "f":  # a regression has no labels to get right
         return None
+    if outcome.score is not None:
+        return outcome.score
     labels = outcome.predictions
     if labels is None and outcome.models:
         coef, intercept = outcome.models[case.score_model]

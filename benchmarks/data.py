@@ -209,6 +209,13 @@ def _conll_file() -> Data:
     return _file("conll2000", "train.txt.gz")
 
 
+def _conll_sentences() -> Data:
+    """Numbers of the sentences; `benchmarks.sequences` holds what is in them."""
+    _raw("conll2000", "train.txt.gz")
+    train, test = np.arange(8936), np.arange(2012)
+    return Data(train, np.zeros_like(train), test, np.zeros_like(test))
+
+
 #: Data sets that are as fast to make as to restore.
 _UNCACHED = ("raw", "path", "generated")
 
@@ -222,6 +229,7 @@ _RECIPES: dict[str, tuple[str, Callable[[], Data]]] = {
     "regression": ("generated", _regression),
     "sector.gz": ("path", _sector_file),
     "conll2000.gz": ("path", _conll_file),
+    "conll2000-sentences": ("raw", _conll_sentences),
     "imdb-text": ("raw", partial(_documents, "imdb")),
     "20newsgroups-text": ("raw", partial(_documents, "20newsgroups")),
 }

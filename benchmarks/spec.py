@@ -24,11 +24,14 @@ class Outcome(NamedTuple):
         Passes over the data or iterations, as the contender counts them.
     predictions : array of shape (m,) or None
         Labels of the test rows, where there is no model to compute them from.
+    score : float or None
+        Shown in place of the accuracy, where that is not the measure.
     """
 
     models: tuple[tuple[FloatArray, FloatArray], ...] = ()
     passes: float | None = None
     predictions: IntArray | None = None
+    score: float | None = None
 
 
 @dataclass(frozen=True)

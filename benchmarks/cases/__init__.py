@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks.cases import (
     bayes,
+    chains,
     files,
     flat,
     generative,
@@ -25,6 +26,7 @@ CASES: tuple[Case, ...] = (
     *bayes.CASES,
     *jobs.CASES,
     *templates.CASES,
+    *chains.CASES,
 )
 
 

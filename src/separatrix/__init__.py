@@ -58,14 +58,17 @@ if TYPE_CHECKING:
         regularization_path,
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
+    from separatrix.structured import CRF, Constraints, StructuredPerceptron
 
 __all__ = [
+    "CRF",
     "MIRA",
     "BayesDecision",
     "BayesianLinearRegression",
     "BetaBernoulli",
     "Calibrated",
     "Conjunctions",
+    "Constraints",
     "CostMatrix",
     "Dataset",
     "DirichletCategorical",
@@ -95,6 +98,7 @@ __all__ = [
     "RadialBasis",
     "RegularizationPath",
     "SpamFeatures",
+    "StructuredPerceptron",
     "TableEncoder",
     "Templates",
     "TextVectorizer",
@@ -111,12 +115,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CRF": "structured.crf",
     "MIRA": "linear.mira",
     "BayesDecision": "bayes",
     "BayesianLinearRegression": "bayes",
     "BetaBernoulli": "bayes",
     "Calibrated": "calibration.calibrated",
     "Conjunctions": "features.conjunctions",
+    "Constraints": "structured.constraints",
     "CostMatrix": "bayes",
     "Dataset": "data",
     "DirichletCategorical": "bayes",
@@ -146,6 +152,7 @@ _HOMES = {
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
+    "StructuredPerceptron": "structured.perceptron",
     "TableEncoder": "features.tables",
     "Templates": "features.templates",
     "TextVectorizer": "features.text",

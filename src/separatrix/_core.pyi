@@ -505,3 +505,115 @@ class TemplateIndex:
         starts: npt.NDArray[np.int64],
         n_threads: int,
     ) -> _TemplateRows: ...
+_Labels = npt.NDArray[np.int64]
+_Doubles = npt.NDArray[np.float64]
+_Bools = npt.NDArray[np.bool_]
+_ChainScores = tuple[_Doubles, _Doubles, _Doubles, _Doubles]
+_ChainWeights = tuple[_Doubles, _Doubles, _Doubles, _Doubles, _Doubles]
+
+@final
+class ChainGraph:
+    def __new__(
+        cls, n_labels: int, label_of: _Labels, edge_from: _Labels, edge_to: _Labels
+    ) -> ChainGraph: ...
+    @classmethod
+    def first_order(cls, n_labels: int) -> ChainGraph: ...
+    @property
+    def shape(self) -> tuple[int, int, int]: ...
+
+def chain_best(
+    graph: ChainGraph, scores: _ChainScores, offsets: _Labels, n_threads: int
+) -> tuple[_Labels, _Doubles]: ...
+def chain_k_best(
+    graph: ChainGraph, scores: _ChainScores, offsets: _Labels, k: int, n_threads: int
+) -> list[tuple[_Labels, _Doubles]]: ...
+def chain_log_partition(
+    graph: ChainGraph, scores: _ChainScores, offsets: _Labels, n_threads: int
+) -> _Doubles: ...
+def chain_marginals(
+    graph: ChainGraph, scores: _ChainScores, offsets: _Labels, with_edges: bool, n_threads: int
+) -> tuple[_Doubles, _Doubles, _Doubles | None]: ...
+def chain_sample(
+    graph: ChainGraph,
+    scores: _ChainScores,
+    offsets: _Labels,
+    n_draws: int,
+    seed: int,
+    n_threads: int,
+) -> _Labels: ...
+
+@final
+class Chains:
+    def __new__(
+        cls,
+        tokens: Csr,
+        offsets: _Labels,
+        pattern_starts: _Labels,
+        pattern_labels: _Labels,
+        n_labels: int,
+        merge: bool,
+        edges: tuple[Csr, _Labels, _Labels] | None = None,
+    ) -> Chains: ...
+    @property
+    def shape(self) -> tuple[int, int, int, int]: ...
+    def multiplicity(self) -> _Doubles: ...
+    def positions(self) -> _Labels: ...
+    def value_and_grad(
+        self,
+        graph: ChainGraph,
+        weights: _ChainWeights,
+        labels: _Labels | None,
+        allowed: _Bools | None,
+        sequence_weights: _Doubles | None,
+        n_threads: int,
+    ) -> tuple[float, _ChainWeights]: ...
+
+def chain_scores(
+    tokens: Csr,
+    pattern_starts: _Labels,
+    pattern_labels: _Labels,
+    weights: _Doubles,
+    n_labels: int,
+    n_threads: int,
+) -> _Doubles: ...
+def observed_labels(
+    tokens: Csr, n_labels: int, labels: _Labels | None, allowed: _Bools | None
+) -> tuple[_Labels, _Labels]: ...
+
+_LearnerWeights = tuple[_Doubles, _Doubles, _Doubles, _Doubles]
+
+@final
+class ChainOnline:
+    def __new__(
+        cls,
+        chains: Chains,
+        labels: _Labels,
+        sequence_weights: _Doubles | None,
+        free_edges: _Bools,
+        boundaries: bool,
+        rule: str,
+        step: float,
+        weights: _LearnerWeights | None,
+        average: _LearnerWeights | None,
+        seen: int,
+        seed: int | None,
+    ) -> ChainOnline: ...
+    @property
+    def seen(self) -> int: ...
+    def run_epoch(self) -> int: ...
+    def weights(self) -> _LearnerWeights: ...
+    def average(self) -> _LearnerWeights: ...
+
+@final
+class ChainDual:
+    def __new__(
+        cls,
+        chains: Chains,
+        labels: _Labels,
+        upper: _Doubles,
+        free_edges: _Bools,
+        boundaries: bool,
+        seed: int,
+    ) -> ChainDual: ...
+    def run_pass(self) -> float: ...
+    def weights(self) -> _LearnerWeights: ...

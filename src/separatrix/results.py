@@ -46,6 +46,7 @@ class StopReason(enum.Enum):
     CONVERGED = "converged"
     BUDGET = "budget"
     INTERRUPTED = "interrupted"
+    HELD_OUT = "held-out"  # the held-out score no longer rose
 
 
 class TraceRow(NamedTuple):

@@ -46,10 +46,21 @@ def view(column=0, value=1.0):
 SIGNS = np.array([1.0, -1.0] * (N // 2))
 CODES = np.array([0, 1] * (N // 2), dtype=np.int64)
 ONES = np.ones(N)
+OFFSETS = np.array([0, 2, N], dtype=np.int64)
 
 
 def duals():
     return np.ones((N, K)), np.ones((N, K)), np.ones((N, K), dtype=np.bool_), np.zeros((N, K))
+
+
+def chains():
+    """Two sequences of tokens with a weight for every attribute and label."""
+    starts, labels = np.arange(0, D * K + 1, K), np.tile(np.arange(K), D)
+    return _core.Chains(csr(), np.array([0, 2, N]), starts, labels, K, True)
+
+
+def chain_scores():
+    return values()[:, :K].copy(), np.zeros(K * K), np.zeros(K), np.zeros(K)
 
 
 def valid_calls():
@@ -64,6 +75,25 @@ def valid_calls():
             D,
         ],
         "Dense": [X],
+        "ChainGraph": [K, np.arange(K), np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])],
+        "chain_best": [_core.ChainGraph.first_order(K), chain_scores(), OFFSETS, 1],
+        "chain_k_best": [_core.ChainGraph.first_order(K), chain_scores(), OFFSETS, 3, 1],
+        "chain_log_partition": [_core.ChainGraph.first_order(K), chain_scores(), OFFSETS, 1],
+        "chain_marginals": [_core.ChainGraph.first_order(K), chain_scores(), OFFSETS, True, 1],
+        "chain_sample": [_core.ChainGraph.first_order(K), chain_scores(), OFFSETS, 2, 0, 1],
+        "Chains": [
+            csr(), OFFSETS, np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), K, False,
+            (csr(), np.arange(D + 1), np.zeros(D, dtype=np.int64)),
+        ],
+        "chain_scores": [
+            csr(), np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), np.ones(D * K), K, 1,
+        ],
+        "ChainDual": [chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, 0],
+        "ChainOnline": [
+            chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, "mira", 1.0, None,
+            (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
+        ],
+        "observed_labels": [csr(), K, CODES, None],
         "column_gram": [csr(), np.arange(D, dtype=np.int64), ONES],
         "scores": [csr(), wk, 1],
         "adjoint": [dense(), np.ones((N, K)), 1],

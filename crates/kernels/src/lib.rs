@@ -5,6 +5,7 @@
 //! kernel is written once for sparse and dense input, in `f32` and `f64`.
 
 pub mod batch;
+pub mod chain;
 pub mod class_scatter;
 pub mod column_gram;
 pub mod column_set;

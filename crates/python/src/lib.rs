@@ -1,6 +1,9 @@
 //! The extension module `separatrix._core`: takes arrays over, checks them, and calls the kernels.
 
 mod arrays;
+mod chain;
+mod chain_learners;
+mod chains;
 mod count;
 mod design;
 mod dual;
@@ -27,6 +30,14 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::chain::{
+        ChainGraph, chain_best, chain_k_best, chain_log_partition, chain_marginals, chain_sample,
+    };
+    #[pymodule_export]
+    use super::chain_learners::{ChainDual, ChainOnline};
+    #[pymodule_export]
+    use super::chains::{Chains, chain_scores, observed_labels};
     #[pymodule_export]
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from separatrix.data.attributes import as_attribute_sequences
 from separatrix.data.conll import write_conll
 from separatrix.data.crfsuite import write_crfsuite
 from separatrix.data.dataset import Dataset, LabelSets
@@ -18,6 +19,7 @@ __all__ = [
     "TokenColumn",
     "TokenSequences",
     "Vocabulary",
+    "as_attribute_sequences",
     "chunks",
     "read",
     "write",

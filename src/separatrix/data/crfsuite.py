@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from separatrix._core import Block
 from separatrix._core import read_crfsuite as parse_crfsuite
 from separatrix._core import write_crfsuite as format_crfsuite
+from separatrix.data.attributes import as_attribute_sequences
 from separatrix.data.dataset import Dataset
 from separatrix.data.options import Options
 from separatrix.data.sequences import AttributeSequences, TokenColumn, Vocabulary
@@ -98,7 +99,7 @@ def write_crfsuite(
     O       w=c
     <BLANKLINE>
     """
-    sequences = X if isinstance(X, AttributeSequences) else _sequences_of(X)
+    sequences = as_attribute_sequences(X)
     labels = y if isinstance(y, TokenColumn) else TokenColumn.of(y)
     if not np.array_equal(sequences.offsets, labels.offsets):
         raise DataError("X and y have sequences of different lengths")
@@ -108,7 +109,9 @@ def write_crfsuite(
     weights = np.array([], dtype=np.float64)
     if sample_weight is not None:
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
-    matrix = sequences.matrix
+    matrix, vocabulary = sequences.matrix, sequences.vocabulary
+    if vocabulary is None:
+        vocabulary = Vocabulary.of(map(str, range(matrix.shape[1])))
     text = format_crfsuite(
         np.ascontiguousarray(labels.offsets, dtype=np.int64),
         weights,
@@ -117,25 +120,6 @@ def write_crfsuite(
         np.ascontiguousarray(matrix.indptr, dtype=np.int64),
         np.ascontiguousarray(matrix.indices, dtype=np.int64),
         np.ascontiguousarray(matrix.data, dtype=np.float64),
-        (sequences.vocabulary.data, sequences.vocabulary.offsets),
+        (vocabulary.data, vocabulary.offsets),
     )
     write_atomically(path, [text])
-
-
-def _sequences_of(X: Any) -> AttributeSequences:
-    numbers: dict[str, int] = {}
-    indptr, indices, values, offsets = [0], [], [], [0]
-    for sequence in X:
-        for item in sequence:
-            pairs = item.items() if hasattr(item, "items") else [(name, 1.0) for name in item]
-            for name, weight in pairs:
-                indices.append(numbers.setdefault(str(name), len(numbers)))
-                values.append(float(weight))
-            indptr.append(len(values))
-        offsets.append(len(indptr) - 1)
-    matrix = sp.csr_matrix(
-        (np.array(values), np.array(indices, dtype=np.int32), np.array(indptr, dtype=np.int32)),
-        shape=(len(indptr) - 1, len(numbers)),
-    )
-    matrix.sum_duplicates()
-    return AttributeSequences(matrix, Vocabulary.of(numbers), np.array(offsets, dtype=np.int64))

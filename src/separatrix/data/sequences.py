@@ -10,6 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from separatrix.errors import DataError
 
@@ -62,6 +63,11 @@ class Vocabulary(Sequence[str]):
         words = np.empty(len(self), dtype=object)
         words[:] = [self.data[start:end].decode() for start, end in pairs]
         return words
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Number of every word."""
+        return {word: number for number, word in enumerate(self.array.tolist())}
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -237,24 +243,65 @@ class TokenSequences(Sequence[list[tuple[str, ...]]]):
 
 @dataclass(frozen=True, eq=False)
 class AttributeSequences(Sequence[list[dict[str, float]]]):
-    """Sequences of items with weighted attributes; a sequence of lists of dicts.
+    """Sequences of tokens with weighted attributes; a sequence of lists of dicts.
+
+    The one form in which the structured learners read data. An array of numbers or of truth values
+    as an index takes these sequences, so that scikit-learn's splits work.
 
     Parameters
     ----------
-    matrix : sparse array of shape (n_items, n_attributes)
-        Weight of every attribute of every item, in CSR form.
-    vocabulary : Vocabulary
-        Name of every attribute.
+    matrix : sparse matrix of shape (n_tokens, n_attributes)
+        Value of every attribute of every token, in CSR form.
+    vocabulary : Vocabulary or None
+        Name of every attribute; None for columns without names.
     offsets : int64 array of shape (n_sequences + 1,)
+        Where each sequence begins, and where the last ends.
+    edge_matrix : sparse matrix of shape (n_tokens, n_edge_attributes), optional
+        Attributes that are seen together with the labels of the token and of the one before it.
+    edge_vocabulary : Vocabulary or None
+        Their names.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> X = AttributeSequences.of(sp.csr_matrix(np.eye(3)), [2, 1], ["a", "b", "c"])
+    >>> X[0], len(X), X[np.array([1])].tolist()
+    ([{'a': 1.0}, {'b': 1.0}], 2, [[{'c': 1.0}]])
     """
 
     matrix: Any
-    vocabulary: Vocabulary
+    vocabulary: Vocabulary | None
     offsets: Integers
+    edge_matrix: Any = None
+    edge_vocabulary: Vocabulary | None = None
+
+    @classmethod
+    def of(
+        cls,
+        matrix: Any,
+        lengths: npt.ArrayLike,
+        names: Iterable[str] | None = None,
+        edge_matrix: Any = None,
+        edge_names: Iterable[str] | None = None,
+    ) -> AttributeSequences:
+        """Sequences of so many `lengths` of the rows of a matrix, sparse or dense."""
+        lengths = np.asarray(lengths)
+        if lengths.ndim != 1 or (lengths.size and lengths.dtype.kind not in "iu"):
+            raise DataError("lengths must be a vector of whole numbers")
+        if (lengths < 0).any():
+            raise DataError(f"sequence {int(np.argmax(lengths < 0))} has a negative length")
+        matrix, edge_matrix = _rows(matrix), None if edge_matrix is None else _rows(edge_matrix)
+        for rows in (matrix,) if edge_matrix is None else (matrix, edge_matrix):
+            if lengths.sum() != rows.shape[0]:
+                raise DataError(
+                    f"lengths add up to {int(lengths.sum())}, but there are {rows.shape[0]} tokens"
+                )
+        names, edge_names = _vocabulary(names, matrix), _vocabulary(edge_names, edge_matrix)
+        return cls(matrix, names, _starts(lengths.tolist()), edge_matrix, edge_names)
 
     @property
     def lengths(self) -> Integers:
-        """Items of each sequence, shape (n_sequences,)."""
+        """Tokens of each sequence, shape (n_sequences,)."""
         return np.diff(self.offsets)
 
     def __len__(self) -> int:
@@ -279,13 +326,20 @@ class AttributeSequences(Sequence[list[dict[str, float]]]):
         if isinstance(index, list | np.ndarray):
             return self.take(index)
         start, end = _bounds(self.offsets, index)
-        names, matrix = self.vocabulary.array, self.matrix
-        items = []
-        for row in range(start, end):
-            stored = slice(matrix.indptr[row], matrix.indptr[row + 1])
-            keys = names[matrix.indices[stored]].tolist()
-            items.append(dict(zip(keys, matrix.data[stored].tolist(), strict=True)))
-        return items
+        return [self._token(row) for row in range(start, end)]
+
+    def parted(self) -> AttributeSequences:
+        """The sequences with attributes of tokens and of edges in matrices of their own."""
+        return self
+
+    def _token(self, row: int) -> dict[str, float]:
+        matrix = self.matrix
+        stored = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        columns = matrix.indices[stored]
+        names = map(str, columns.tolist())
+        if self.vocabulary is not None:
+            names = self.vocabulary.array[columns].tolist()
+        return dict(zip(names, matrix.data[stored].tolist(), strict=True))
 
     def tolist(self) -> list[list[dict[str, float]]]:
         """All sequences as lists of dicts."""
@@ -294,7 +348,33 @@ class AttributeSequences(Sequence[list[dict[str, float]]]):
     def take(self, rows: npt.ArrayLike) -> AttributeSequences:
         """The sequences named by `rows`, with the same vocabulary."""
         items, offsets = _gather(self.offsets, rows)
-        return AttributeSequences(self.matrix[items], self.vocabulary, offsets)
+        edges = None if self.edge_matrix is None else self.edge_matrix[items]
+        return AttributeSequences(
+            self.matrix[items], self.vocabulary, offsets, edges, self.edge_vocabulary
+        )
+
+
+def _rows(matrix: Any) -> Any:
+    """A CSR matrix of float32 or float64 with sorted, distinct columns in every row."""
+    sparse = sp.csr_matrix(matrix)
+    if sparse.dtype not in (np.float32, np.float64):
+        if sparse.dtype.kind not in "iub":
+            raise DataError(f"the attributes are of dtype {sparse.dtype}; expected numbers")
+        sparse = sparse.astype(np.float64)
+    if not sparse.has_canonical_format:
+        sparse = sparse.copy() if sparse is matrix else sparse
+        sparse.sum_duplicates()
+    return sparse
+
+
+def _vocabulary(names: Iterable[str] | None, matrix: Any) -> Vocabulary | None:
+    if names is None:
+        return None
+    words = names if isinstance(names, Vocabulary) else Vocabulary.of(names)
+    if matrix is None or len(words) != matrix.shape[1]:
+        columns = 0 if matrix is None else matrix.shape[1]
+        raise DataError(f"there are {len(words)} names for {columns} attributes")
+    return words
 
 
 def _starts(lengths: Sequence[int]) -> Integers:

@@ -9,12 +9,12 @@ import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, is_narrow
-from separatrix.linear.progress import progress
 from separatrix.objective import Objective
 from separatrix.protocols import Loss, Regularizer, Solver
 from separatrix.results import Monitor, Solution
 from separatrix.scores import FlatScores, in_place
 from separatrix.solvers import SOLVERS, check_needs, make_solver
+from separatrix.solvers.progress import progress
 from separatrix.validation import (
     check_choice,
     check_positive,

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from separatrix._core import vote_shares
 from separatrix.errors import DataError, ParameterError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, checked_design
-from separatrix.linear.progress import progress
 from separatrix.protocols import Array
 from separatrix.results import Monitor, StopReason
 from separatrix.scores import in_place
 from separatrix.solvers.online import OnlineLearner, OnlineResult, UpdateLog
+from separatrix.solvers.progress import progress
 from separatrix.validation import (
     check_choice,
     check_positive,

@@ -1,4 +1,4 @@
-"""Measures of distributions, of predicted labels and of predicted probabilities."""
+"""Measures of distributions, of predicted labels, of probabilities and of labeled sequences."""
 
 from separatrix.metrics.predictions import (
     Averages,
@@ -18,14 +18,26 @@ from separatrix.metrics.probabilities import (
     expected_calibration_error,
     log_loss,
 )
+from separatrix.metrics.sequences import (
+    ChunkReport,
+    chunk_f1,
+    chunk_report,
+    chunks,
+    sequence_accuracy,
+    token_accuracy,
+)
 
 __all__ = [
     "Averages",
     "CalibrationBins",
+    "ChunkReport",
     "ClassReport",
     "accuracy",
     "brier_score",
     "calibration_bins",
+    "chunk_f1",
+    "chunk_report",
+    "chunks",
     "confusion_matrix",
     "cross_entropy",
     "entropy",
@@ -34,4 +46,6 @@ __all__ = [
     "kl_divergence",
     "log_loss",
     "per_class_report",
+    "sequence_accuracy",
+    "token_accuracy",
 ]

@@ -8,6 +8,7 @@ from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.named import SOLVERS, make_solver
 from separatrix.solvers.newton import NewtonCG
+from separatrix.solvers.owlqn import OwlQn
 from separatrix.solvers.proximal import ProximalGradient
 from separatrix.solvers.proximal_newton import ProximalNewton
 from separatrix.solvers.stochastic import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
@@ -23,6 +24,7 @@ __all__ = [
     "InteriorPoint",
     "Lbfgs",
     "NewtonCG",
+    "OwlQn",
     "ProximalGradient",
     "ProximalNewton",
     "RmsProp",

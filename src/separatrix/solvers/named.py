@@ -13,6 +13,7 @@ from separatrix.solvers.gradient_descent import GradientDescent
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.newton import NewtonCG
+from separatrix.solvers.owlqn import OwlQn
 from separatrix.solvers.proximal import ProximalGradient
 from separatrix.solvers.proximal_newton import ProximalNewton
 from separatrix.solvers.stochastic import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
@@ -25,6 +26,7 @@ SOLVERS: dict[str, type[Any]] = {
     "interior_point": InteriorPoint,
     "newton": NewtonCG,
     "lbfgs": Lbfgs,
+    "owlqn": OwlQn,
     "gradient_descent": GradientDescent,
     "proximal": ProximalGradient,
     "proximal_newton": ProximalNewton,

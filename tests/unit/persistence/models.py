@@ -14,6 +14,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, StandardScaler
 
 from separatrix import (
+    CRF,
     MIRA,
     BayesDecision,
     BayesianLinearRegression,
@@ -40,6 +41,7 @@ from separatrix import (
     PriorSampling,
     RadialBasis,
     SpamFeatures,
+    StructuredPerceptron,
     TableEncoder,
     Templates,
     TextVectorizer,
@@ -131,6 +133,22 @@ def _joint(combine: str) -> Case:
     )
 
 
+def _tagger(estimator: Any) -> Case:
+    tokens = [[{"word": word, "size": float(len(word))} for word in text.split()] for text in TEXTS]
+    tags = [["long" if len(word) > 4 else "short" for word in text.split()] for text in TEXTS]
+
+    def ask(model: Any) -> list[Any]:
+        answers = [np.array([tag for row in model.predict(tokens) for tag in row])]
+        answers.append(model.decision_function(tokens, tags))
+        if hasattr(model, "predict_marginals"):
+            answers.append(np.vstack(model.predict_marginals(tokens)))
+        else:
+            answers.append(deepcopy(model).partial_fit(tokens, tags).coef_)
+        return answers
+
+    return Case(lambda: estimator.fit(tokens, tags), ask)
+
+
 def _partly_fitted() -> Any:
     model = MIRA(averaging="average", random_state=np.random.RandomState(3))
     return model.partial_fit(X, Y)
@@ -159,6 +177,9 @@ def _union() -> Any:
 
 
 CASES: dict[str, Case] = {
+    "crf": _tagger(CRF(random_state=0)),
+    "crf_second_order": _tagger(CRF(order=2, C=0.1, boundaries=False)),
+    "structured_perceptron": _tagger(StructuredPerceptron(random_state=0)),
     "majority_class": _classifier(MajorityClass()),
     "naive_bayes": _classifier(NaiveBayes(), TWO, X > 0),
     "naive_bayes_gaussian": _classifier(NaiveBayes("gaussian", smoothing=Interpolation(0.5))),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +56,7 @@ class AttributeNames(Vocabulary):
         return Vocabulary, self._words
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class EncodedSequences(AttributeSequences):
     """Sequences of tokens as sparse rows; a sequence of lists of dicts.
 
@@ -74,9 +75,21 @@ class EncodedSequences(AttributeSequences):
         Whether the templates ask for pairs of labels as such.
     """
 
+    vocabulary: Vocabulary = field(kw_only=False)
     on_states: npt.NDArray[np.bool_]
     on_transitions: npt.NDArray[np.bool_]
     label_bigrams: bool = True
+
+    def parted(self) -> AttributeSequences:
+        """The sequences with attributes of tokens and of edges in matrices of their own."""
+        if not self.on_transitions.any():
+            return self
+        parts: list[Any] = []
+        for mask in (self.on_states, self.on_transitions):
+            names = Vocabulary.of(self.vocabulary.array[mask].tolist())
+            parts.append((self.matrix[:, np.flatnonzero(mask)], names))
+        (tokens, token_names), (edges, edge_names) = parts
+        return AttributeSequences(tokens, token_names, self.offsets, edges, edge_names)
 
     def take(self, rows: npt.ArrayLike) -> EncodedSequences:
         """The sequences named by `rows`, with the same attributes."""

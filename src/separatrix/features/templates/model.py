@@ -104,9 +104,9 @@ class TemplateModel:
             make_csr(*rows, self.n_attributes),
             self.names,
             sequences.offsets,
-            self.goes_with("states"),
-            self.goes_with("transitions"),
-            self.compiled.label_bigrams,
+            on_states=self.goes_with("states"),
+            on_transitions=self.goes_with("transitions"),
+            label_bigrams=self.compiled.label_bigrams,
         )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,0 +1,396 @@
+//! The attributes of all tokens as streams that a pass reads from front to back.
+//!
+//! An attribute with many labels has a row of weights, one per label, padded to whole vectors; one with few
+//! labels has a weight per label. A token names the rows, and the (weight, label) pairs, that it adds up.
+//! Weights lie row after row, then one by one. Attributes that were merged share their weights: the stream
+//! names them once, and the weight is the sum of theirs (see [`crate::chain::observed::same_columns`]).
+
+use crate::chain::batch::check_offsets;
+use crate::chain::layout::{Layout, Place};
+use crate::chain::observed::{Pattern, same_columns};
+use crate::csr::Csr;
+use crate::error::KernelError;
+use crate::real::Real;
+use crate::rows::{Rows, sum_of_squares};
+use crate::simd::Gather;
+
+/// Labels are padded to a multiple of this.
+pub const LANES: usize = 8;
+/// More labels than this are for other models: a chain of them has the square as many edges.
+const MOST_LABELS: usize = 1 << 12;
+
+/// A weight and the label, or edge, that it speaks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Pair {
+    /// Number of the weight.
+    pub weight: u32,
+    /// Label, or edge.
+    pub label: u32,
+}
+
+/// A stream of (weight, label) pairs per token; values are empty where all are one.
+#[derive(Debug, Default)]
+pub struct Pairs<T> {
+    starts: Vec<usize>,
+    pairs: Vec<Pair>,
+    values: Vec<T>,
+}
+
+impl<T: Real> Pairs<T> {
+    /// Call `body(pair, value)` for the pairs of token `t`.
+    #[inline(always)]
+    pub fn each(&self, t: usize, mut body: impl FnMut(Pair, T)) {
+        let range = self.starts[t]..self.starts[t + 1];
+        if self.values.is_empty() {
+            for &pair in &self.pairs[range] {
+                body(pair, T::ONE);
+            }
+        } else {
+            for (&pair, &value) in self.pairs[range.clone()].iter().zip(&self.values[range]) {
+                body(pair, value);
+            }
+        }
+    }
+
+    /// Number of pairs.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+}
+
+/// Training data of a chain.
+#[derive(Debug)]
+pub struct Encoded<T> {
+    n_labels: usize,
+    width: usize,
+    offsets: Vec<usize>,
+    row_starts: Vec<usize>,
+    rows: Vec<u32>,
+    row_values: Vec<T>,
+    n_rows: usize,
+    pairs: Pairs<T>,
+    edge_pairs: Option<Pairs<T>>,
+    n_edge_weights: usize,
+    /// How many attributes share each weight; zero for padding and for labels that were not observed.
+    multiplicity: Vec<f32>,
+    /// Where the weight of every (attribute, label) of the pattern stands.
+    positions: Vec<u32>,
+    /// |x_t|^2 of every token.
+    norms: Vec<f32>,
+}
+
+impl<T: Gather> Encoded<T> {
+    /// Encode the tokens of `x`; sequence i has the tokens `offsets[i]..offsets[i + 1]`.
+    pub fn new(
+        x: &Csr<'_, T>,
+        offsets: Vec<usize>,
+        pattern: &Pattern,
+        n_labels: usize,
+        merge: bool,
+    ) -> Result<Self, KernelError> {
+        let n = check_offsets(&offsets, x.n_rows())?;
+        if n_labels > MOST_LABELS {
+            return Err(KernelError::Argument(format!(
+                "{n_labels} labels are too many: at most {MOST_LABELS}"
+            )));
+        }
+        if pattern.n_attributes() != x.n_cols() || n_labels == 0 {
+            return Err(KernelError::Argument("the pattern and the data differ in their attributes".into()));
+        }
+        let width = n_labels.next_multiple_of(LANES);
+        let mut first = if merge { same_columns(x)? } else { (0..x.n_cols() as u32).collect() };
+        // Attributes share their weights only where they have the same ones.
+        for (a, first) in first.iter_mut().enumerate() {
+            if pattern.of(a) != pattern.of(*first as usize) {
+                *first = a as u32;
+            }
+        }
+        let layout = Layout::new(pattern, &first, width)?;
+        let ones = (0..n).all(|t| x.row(t).1.iter().all(|&v| v == T::ONE));
+        let mut encoded = Self {
+            n_labels,
+            width,
+            offsets,
+            row_starts: Vec::with_capacity(n + 1),
+            rows: Vec::new(),
+            row_values: Vec::new(),
+            n_rows: layout.n_rows,
+            pairs: Pairs { starts: Vec::with_capacity(n + 1), pairs: Vec::new(), values: Vec::new() },
+            edge_pairs: None,
+            n_edge_weights: 0,
+            multiplicity: layout.multiplicity,
+            positions: layout.positions,
+            norms: (0..n).map(|t| sum_of_squares(x.row(t).1) as f32).collect(),
+        };
+        encoded.row_starts.push(0);
+        encoded.pairs.starts.push(0);
+        for t in 0..n {
+            let (columns, values) = x.row(t);
+            for (&column, &value) in columns.iter().zip(values) {
+                let a = column as isize as usize;
+                let owner = *first.get(a).ok_or(KernelError::IndexOutOfRange {
+                    row: t,
+                    index: column.into(),
+                    n_cols: x.n_cols(),
+                })?;
+                if owner as usize != a {
+                    continue;
+                }
+                match layout.places[a] {
+                    Place::Row(row) => {
+                        encoded.rows.push(row);
+                        if !ones {
+                            encoded.row_values.push(value);
+                        }
+                    }
+                    Place::Weights(weight) => {
+                        for (i, &label) in pattern.of(a).iter().enumerate() {
+                            encoded.pairs.pairs.push(Pair { weight: weight + i as u32, label });
+                            if !ones {
+                                encoded.pairs.values.push(value);
+                            }
+                        }
+                    }
+                }
+            }
+            encoded.row_starts.push(encoded.rows.len());
+            encoded.pairs.starts.push(encoded.pairs.len());
+        }
+        encoded.rows.shrink_to_fit();
+        encoded.pairs.pairs.shrink_to_fit();
+        Ok(encoded)
+    }
+
+    /// The same with attributes on edges: the pattern names edges of the graph instead of labels.
+    pub fn with_edges(mut self, x: &Csr<'_, T>, pattern: &Pattern) -> Result<Self, KernelError> {
+        if x.n_rows() != self.n_tokens() || pattern.n_attributes() != x.n_cols() {
+            return Err(KernelError::Argument("the attributes of the edges do not fit the tokens".into()));
+        }
+        let mut pairs = Pairs { starts: vec![0], pairs: Vec::new(), values: Vec::new() };
+        for t in 0..x.n_rows() {
+            let (columns, values) = x.row(t);
+            for (&column, &value) in columns.iter().zip(values) {
+                let a = column as isize as usize;
+                if a >= x.n_cols() {
+                    return Err(KernelError::IndexOutOfRange {
+                        row: t,
+                        index: column.into(),
+                        n_cols: x.n_cols(),
+                    });
+                }
+                for (i, &label) in pattern.of(a).iter().enumerate() {
+                    pairs.pairs.push(Pair { weight: (pattern.starts[a] + i) as u32, label });
+                    pairs.values.push(value);
+                }
+            }
+            pairs.starts.push(pairs.pairs.len());
+        }
+        self.edge_pairs = Some(pairs);
+        self.n_edge_weights = pattern.labels.len();
+        Ok(self)
+    }
+}
+
+impl<T: Real> Encoded<T> {
+    /// Number of labels.
+    pub fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    /// Number of labels, padded.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of tokens.
+    pub fn n_tokens(&self) -> usize {
+        self.row_starts.len() - 1
+    }
+
+    /// Where the sequences begin.
+    pub fn offsets(&self) -> &[usize] {
+        &self.offsets
+    }
+
+    /// Number of weights of the labels.
+    pub fn n_weights(&self) -> usize {
+        self.multiplicity.len()
+    }
+
+    /// Number of weights of the edges' attributes.
+    pub fn n_edge_weights(&self) -> usize {
+        self.n_edge_weights
+    }
+
+    /// The attributes of the edges.
+    pub fn edge_pairs(&self) -> Option<&Pairs<T>> {
+        self.edge_pairs.as_ref()
+    }
+
+    /// How many attributes share each weight; zero where there is none.
+    pub fn multiplicity(&self) -> &[f32] {
+        &self.multiplicity
+    }
+
+    /// Where the weight of every (attribute, label) of the pattern stands.
+    pub fn positions(&self) -> &[u32] {
+        &self.positions
+    }
+
+    /// |x_t|^2 of every token, merged attributes counted one by one.
+    pub fn squared_norms(&self) -> Vec<f32> {
+        self.norms.clone()
+    }
+
+    /// Multiply-adds of adding up the scores of all tokens.
+    pub fn work(&self) -> usize {
+        self.rows.len() * self.width + self.pairs.len()
+    }
+
+    /// Scores of the labels of token `t`, `width` of them.
+    #[inline(always)]
+    pub fn scores<const FMA: bool>(&self, t: usize, w: &[T], out: &mut [T]) {
+        let (dense, single) = w.split_at(self.n_rows * self.width);
+        let range = self.row_starts[t]..self.row_starts[t + 1];
+        let rows = &self.rows[range.clone()];
+        let values = if self.row_values.is_empty() { &[][..] } else { &self.row_values[range] };
+        let mut done = 0;
+        while done < self.width {
+            let rest = &mut out[done..];
+            done += match rest.len() / LANES {
+                1 => sum_rows::<T, FMA, 1>(dense, self.width, done, rows, values, rest),
+                2 => sum_rows::<T, FMA, 2>(dense, self.width, done, rows, values, rest),
+                3 => sum_rows::<T, FMA, 3>(dense, self.width, done, rows, values, rest),
+                _ => sum_rows::<T, FMA, 4>(dense, self.width, done, rows, values, rest),
+            };
+        }
+        self.pairs.each(t, |pair, value| {
+            out[pair.label as usize] += single[pair.weight as usize] * value;
+        });
+    }
+
+    /// Add `r`, one number per label (padded), to the weights of token `t`: the adjoint of [`Encoded::scores`].
+    #[inline(always)]
+    pub fn add<const FMA: bool>(&self, t: usize, r: &[T], w: &mut [T]) {
+        let (dense, single) = w.split_at_mut(self.n_rows * self.width);
+        self.add_rows::<FMA, false>(t, r, dense);
+        self.pairs.each(t, |pair, value| {
+            single[pair.weight as usize] += r[pair.label as usize] * value;
+        });
+    }
+
+    /// [`Encoded::add`] with every change times the number of attributes that share the weight, which is zero where there
+    /// is no weight.
+    #[inline(always)]
+    pub fn add_shared<const FMA: bool>(&self, t: usize, r: &[T], w: &mut [T]) {
+        let (dense, single) = w.split_at_mut(self.n_rows * self.width);
+        self.add_rows::<FMA, true>(t, r, dense);
+        let shares = &self.multiplicity[self.n_rows * self.width..];
+        self.pairs.each(t, |pair, value| {
+            let at = pair.weight as usize;
+            single[at] += r[pair.label as usize] * value * T::from_f64(f64::from(shares[at]));
+        });
+    }
+
+    #[inline(always)]
+    fn add_rows<const FMA: bool, const SHARED: bool>(&self, t: usize, r: &[T], dense: &mut [T]) {
+        let mut done = 0;
+        while done < self.width {
+            done += match (self.width - done) / LANES {
+                1 => self.add_block::<FMA, SHARED, 1>(t, r, done, dense),
+                2 => self.add_block::<FMA, SHARED, 2>(t, r, done, dense),
+                3 => self.add_block::<FMA, SHARED, 3>(t, r, done, dense),
+                _ => self.add_block::<FMA, SHARED, 4>(t, r, done, dense),
+            };
+        }
+    }
+
+    /// Add `N` vectors of `r`, from column `at` on, to the rows of token `t`; returns how many columns were added.
+    #[inline(always)]
+    fn add_block<const FMA: bool, const SHARED: bool, const N: usize>(
+        &self,
+        t: usize,
+        r: &[T],
+        at: usize,
+        dense: &mut [T],
+    ) -> usize {
+        // Copies, so that the compiler need not fear that rows overlap with them.
+        let mut lanes = [[T::ZERO; LANES]; N];
+        for (lane, r) in lanes.iter_mut().zip(r[at..at + N * LANES].as_chunks::<LANES>().0) {
+            *lane = *r;
+        }
+        let range = self.row_starts[t]..self.row_starts[t + 1];
+        for (i, &row) in range.clone().zip(&self.rows[range]) {
+            let first = row as usize * self.width + at;
+            let places = first..first + N * LANES;
+            let value = if self.row_values.is_empty() { T::ONE } else { self.row_values[i] };
+            let shares = if SHARED { self.multiplicity[places.clone()].as_chunks::<LANES>().0 } else { &[] };
+            for (n, w) in dense[places].as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+                let mut sums = *w;
+                for l in 0..LANES {
+                    let share = if SHARED { T::from_f64(f64::from(shares[n][l])) } else { T::ONE };
+                    sums[l] = (lanes[n][l] * value).fma::<FMA>(share, sums[l]);
+                }
+                *w = sums;
+            }
+        }
+        N * LANES
+    }
+
+    /// Call `body(weight, value)` for the weights of label `label` at token `t`.
+    #[inline(always)]
+    pub fn each_of_label(&self, t: usize, label: usize, mut body: impl FnMut(usize, T)) {
+        let range = self.row_starts[t]..self.row_starts[t + 1];
+        for (i, &row) in range.clone().zip(&self.rows[range]) {
+            let value = self.row_values.get(i).copied().unwrap_or(T::ONE);
+            body(row as usize * self.width + label, value);
+        }
+        let first = self.n_rows * self.width;
+        self.pairs.each(t, |pair, value| {
+            if pair.label as usize == label {
+                body(first + pair.weight as usize, value);
+            }
+        });
+    }
+}
+
+/// Add up `N` vectors of the rows, from column `at` on; returns how many columns were written.
+#[inline(always)]
+fn sum_rows<T: Real, const FMA: bool, const N: usize>(
+    dense: &[T],
+    width: usize,
+    at: usize,
+    rows: &[u32],
+    values: &[T],
+    out: &mut [T],
+) -> usize {
+    let mut sums = [[T::ZERO; LANES]; N];
+    if values.is_empty() {
+        for &row in rows {
+            let row = &dense[row as usize * width + at..][..N * LANES];
+            for (sum, w) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
+                for l in 0..LANES {
+                    sum[l] += w[l];
+                }
+            }
+        }
+    } else {
+        for (&row, &value) in rows.iter().zip(values) {
+            let row = &dense[row as usize * width + at..][..N * LANES];
+            for (sum, w) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
+                for l in 0..LANES {
+                    sum[l] = w[l].fma::<FMA>(value, sum[l]);
+                }
+            }
+        }
+    }
+    for (out, sum) in out.as_chunks_mut::<LANES>().0.iter_mut().zip(&sums) {
+        *out = *sum;
+    }
+    N * LANES
+}

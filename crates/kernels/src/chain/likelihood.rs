@@ -1,0 +1,201 @@
+//! Negative log-likelihood of a chain and its gradient: sum_i c_i (log Z_i - score_i).
+//!
+//! The gradient is expected minus observed counts. Where only sets of allowed labels are known, score_i is replaced by
+//! log Z_i over the allowed labellings (the marginal likelihood), and observed counts by expected ones under the
+//! constraint. Sequences are cut into blocks by shape alone, each block is summed in one order and blocks are added in
+//! order: the result is the same to the bit on any number of threads. Lafferty, McCallum & Pereira (2001).
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::batch::threads_for;
+use crate::chain::encoded::Encoded;
+use crate::chain::graph::Graph;
+use crate::chain::likelihood_log::LogBlock;
+use crate::chain::likelihood_scaled::ScaledBlock;
+use crate::chain::scaled::Transitions;
+use crate::error::{KernelError, check_length};
+use crate::exponential::VectorExp;
+use crate::interrupt::Interrupt;
+use crate::real::Real;
+use crate::simd::dispatch;
+use crate::threads::with_threads;
+
+/// Blocks of sequences at most.
+const MAX_BLOCKS: usize = 8;
+
+/// The weights of a chain.
+#[derive(Debug, Clone, Copy)]
+pub struct Model<'a, T> {
+    /// States and edges.
+    pub graph: &'a Graph,
+    /// Weights of the labels, as [`Encoded`] lays them out.
+    pub weights: &'a [T],
+    /// Score of every edge.
+    pub edges: &'a [f64],
+    /// Score of beginning in a state.
+    pub start: &'a [f64],
+    /// Score of ending in a state.
+    pub end: &'a [f64],
+    /// Weights of the attributes of the edges.
+    pub edge_weights: &'a [f64],
+}
+
+impl<T: Real> Model<'_, T> {
+    /// Fail unless the weights fit the data.
+    pub fn check(&self, data: &Encoded<T>) -> Result<(), KernelError> {
+        if data.edge_pairs().is_some() && !self.graph.is_first_order() {
+            return Err(KernelError::Argument("attributes of edges need a chain of first order".into()));
+        }
+        check_length("labels of the graph", self.graph.n_labels(), data.n_labels())?;
+        check_length("weights", self.weights.len(), data.n_weights())?;
+        check_length("edge scores", self.edges.len(), self.graph.n_edges())?;
+        check_length("start scores", self.start.len(), self.graph.n_states())?;
+        check_length("end scores", self.end.len(), self.graph.n_states())?;
+        check_length("edge weights", self.edge_weights.len(), data.n_edge_weights())
+    }
+}
+
+/// What is known about the labels.
+#[derive(Debug, Clone, Copy)]
+pub struct Targets<'a> {
+    /// The label of every token; not read where `allowed` is given.
+    pub labels: &'a [u32],
+    /// Whether a token may have a label, n_tokens x n_labels.
+    pub allowed: Option<&'a [bool]>,
+    /// c_i; ones without.
+    pub weights: Option<&'a [f64]>,
+}
+
+impl Targets<'_> {
+    /// Fail unless the labels fit the data, and every token has a label.
+    pub fn check<T: Real>(&self, data: &Encoded<T>) -> Result<(), KernelError> {
+        let (n, k) = (data.n_tokens(), data.n_labels());
+        if let Some(weights) = self.weights {
+            check_length("weights of the sequences", weights.len(), data.offsets().len() - 1)?;
+        }
+        if let Some(allowed) = self.allowed {
+            check_length("allowed labels", allowed.len(), n * k)?;
+            return match allowed.chunks(k).position(|row| !row.contains(&true)) {
+                Some(t) => Err(KernelError::Argument(format!("token {t} has no label that is allowed"))),
+                None => Ok(()),
+            };
+        }
+        check_length("labels", self.labels.len(), n)?;
+        match self.labels.iter().position(|&label| label as usize >= k) {
+            Some(t) => Err(KernelError::Argument(format!("token {t} has a label outside 0..{k}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// c_i
+    pub fn weight(&self, sequence: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[sequence])
+    }
+}
+
+/// Value and gradient.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gradient {
+    /// sum_i c_i (log Z_i - score_i)
+    pub value: f64,
+    /// By the weights of the labels.
+    pub weights: Vec<f64>,
+    /// By the scores of the edges.
+    pub edges: Vec<f64>,
+    /// By the scores of the starts.
+    pub start: Vec<f64>,
+    /// By the scores of the ends.
+    pub end: Vec<f64>,
+    /// By the weights of the attributes of the edges.
+    pub edge_weights: Vec<f64>,
+}
+
+/// What a block of sequences adds.
+pub(super) struct Sums<T> {
+    pub value: f64,
+    pub weights: Vec<T>,
+    pub edges: Vec<f64>,
+    pub start: Vec<f64>,
+    pub end: Vec<f64>,
+    pub edge_weights: Vec<f64>,
+}
+
+impl<T: Real> Sums<T> {
+    fn new(data: &Encoded<T>, graph: &Graph) -> Self {
+        Self {
+            value: 0.0,
+            weights: vec![T::ZERO; data.n_weights()],
+            edges: vec![0.0; graph.n_edges()],
+            start: vec![0.0; graph.n_states()],
+            end: vec![0.0; graph.n_states()],
+            edge_weights: vec![0.0; data.n_edge_weights()],
+        }
+    }
+}
+
+/// Sequences cut into at most `n` blocks of about as many tokens.
+pub fn blocks(offsets: &[usize], n: usize) -> Vec<Range<usize>> {
+    let (n_sequences, tokens) = (offsets.len() - 1, offsets[offsets.len() - 1]);
+    let mut cuts: Vec<usize> =
+        (0..=n).map(|b| offsets.partition_point(|&o| o < tokens * b / n).min(n_sequences)).collect();
+    cuts[n] = n_sequences;
+    cuts.windows(2).map(|pair| pair[0]..pair[1]).filter(|range| !range.is_empty()).collect()
+}
+
+/// Value and gradient at `model`.
+pub fn value_and_grad<T: VectorExp>(
+    data: &Encoded<T>,
+    model: &Model<'_, T>,
+    targets: Targets<'_>,
+    n_threads: usize,
+    stop: &Interrupt,
+) -> Result<Gradient, KernelError> {
+    model.check(data)?;
+    targets.check(data)?;
+    let simple = model.graph.is_first_order() && data.edge_pairs().is_none();
+    let transitions = if simple { Transitions::<T>::new(model.edges, data.n_labels()) } else { None };
+    let n_blocks = (data.work() / (4 * data.n_weights().max(1))).clamp(1, MAX_BLOCKS);
+    let block = |sequences: Range<usize>| -> Result<Sums<T>, KernelError> {
+        let sums = Sums::new(data, model.graph);
+        match &transitions {
+            Some(transitions) => {
+                dispatch(ScaledBlock { data, model, transitions, targets, sequences, sums, stop })
+            }
+            None => LogBlock { data, model, targets, sequences, sums, stop }.run(),
+        }
+    };
+    let ranges = blocks(data.offsets(), n_blocks);
+    let work = data.work() + data.n_tokens() * model.graph.n_edges();
+    let parts: Vec<Sums<T>> = if threads_for(work, n_threads) <= 1 {
+        ranges.into_iter().map(block).collect::<Result<_, KernelError>>()?
+    } else {
+        with_threads(n_threads, || ranges.into_par_iter().map(block).collect::<Result<_, KernelError>>())?
+    };
+    Ok(add_up(&parts, data, model.graph))
+}
+
+fn add_up<T: Real>(parts: &[Sums<T>], data: &Encoded<T>, graph: &Graph) -> Gradient {
+    let zero = Sums::<T>::new(data, graph);
+    let mut total = Gradient {
+        value: 0.0,
+        weights: vec![0.0; data.n_weights()],
+        edges: zero.edges,
+        start: zero.start,
+        end: zero.end,
+        edge_weights: zero.edge_weights,
+    };
+    let add = |sum: &mut [f64], part: &[f64]| sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+    for part in parts {
+        total.value += part.value;
+        for (sum, p) in total.weights.iter_mut().zip(&part.weights) {
+            *sum += p.to_f64();
+        }
+        add(&mut total.edges, &part.edges);
+        add(&mut total.start, &part.start);
+        add(&mut total.end, &part.end);
+        add(&mut total.edge_weights, &part.edge_weights);
+    }
+    total
+}

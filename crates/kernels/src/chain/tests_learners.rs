@@ -1,0 +1,134 @@
+//! The learners: the dual comes close to the optimum of the likelihood, merging changes nothing, ties are mistakes.
+
+use super::dual::ChainDual;
+use super::encoded::Encoded;
+use super::graph::Graph;
+use super::likelihood::{Model, Targets, value_and_grad};
+use super::online::{Free, OnlineChain, Weights};
+use super::tests_likelihood::Data;
+use super::viterbi::{Steps, best_path};
+use crate::interrupt::Interrupt;
+use crate::online::Rule;
+use crate::random::Random;
+
+fn zero(data: &Encoded<f64>) -> Weights<f64> {
+    let k = data.n_labels();
+    Weights {
+        state: vec![0.0; data.n_weights()],
+        edges: vec![0.0; k * k],
+        start: vec![0.0; k],
+        end: vec![0.0; k],
+    }
+}
+
+#[test]
+fn the_dual_comes_close_to_the_optimum() {
+    let stop = Interrupt::new();
+    for (k, merge, boundaries) in [(2, true, true), (5, false, false), (9, true, true)] {
+        let data = Data::new(120, 30, k, k != 5, 7);
+        let encoded =
+            Encoded::new(&data.csr(), data.offsets.clone(), &data.pattern(), k, merge).expect("valid");
+        let graph = Graph::first_order(k);
+        let targets = Targets { labels: &data.labels, allowed: None, weights: None };
+        let n = data.offsets.len() - 1;
+        let c: Vec<f64> = (0..n).map(|i| 0.3 + (i % 3) as f64).collect();
+        let free = Free { edges: (0..k * k).map(|e| e % 4 != 1).collect(), boundaries };
+        let mut dual = ChainDual::new(&encoded, targets, free.clone(), c.clone(), 3).expect("valid");
+        for _ in 0..400 {
+            dual.run_pass(&encoded, targets, &stop).expect("valid");
+        }
+        let w = dual.weights();
+        let model = Model {
+            graph: &graph,
+            weights: &w.state,
+            edges: &w.edges,
+            start: &w.start,
+            end: &w.end,
+            edge_weights: &[],
+        };
+        let weighted = Targets { weights: Some(&c), ..targets };
+        let found = value_and_grad(&encoded, &model, weighted, 1, &stop).expect("valid");
+        // A weight that m attributes share is the sum of theirs: its penalty is w^2 / 2m.
+        let (mut bound, mut penalty) = (0.0, 0.0);
+        for ((g, w), &m) in found.weights.iter().zip(&w.state).zip(encoded.multiplicity()) {
+            if m > 0.0 {
+                bound += 0.5 * f64::from(m) * (g + w / f64::from(m)).powi(2);
+                penalty += 0.5 * w * w / f64::from(m);
+            }
+        }
+        let mut others = Vec::new();
+        others.extend(found.edges.iter().zip(&w.edges).zip(free.edges.iter().copied()));
+        let ends = found.start.iter().zip(&w.start).chain(found.end.iter().zip(&w.end));
+        others.extend(ends.map(|pair| (pair, boundaries)));
+        for ((g, w), free) in others {
+            assert!(free || *w == 0.0);
+            if free {
+                bound += 0.5 * (g + w).powi(2);
+                penalty += 0.5 * w * w;
+            }
+        }
+        // Half the squared gradient bounds the distance from the optimum.
+        assert!(bound < 1e-2 * (found.value + penalty), "{bound} {}", found.value + penalty);
+    }
+}
+
+#[test]
+fn merging_changes_nothing_for_the_online_learners() {
+    let stop = Interrupt::new();
+    let data = Data::new(150, 40, 4, true, 5);
+    let targets = Targets { labels: &data.labels, allowed: None, weights: None };
+    for rule in [Rule::Perceptron { rate: 0.5 }, Rule::Mira { cap: 0.7 }] {
+        let mut found = Vec::new();
+        for merge in [false, true] {
+            let encoded =
+                Encoded::new(&data.csr(), data.offsets.clone(), &data.pattern(), 4, merge).expect("valid");
+            let free = Free { edges: vec![true; 16], boundaries: true };
+            let start = zero(&encoded);
+            let mut learner = OnlineChain::new(&encoded, rule, free, start, None, 0, Some(1)).expect("valid");
+            let mistakes: Vec<u64> =
+                (0..4).map(|_| learner.run_epoch(&encoded, targets, &stop).expect("valid")).collect();
+            found.push((mistakes, learner.average().edges, learner.seen()));
+        }
+        assert_eq!(found[0].0, found[1].0);
+        assert_eq!(found[0].2, found[1].2);
+        assert!(found[0].1.iter().zip(&found[1].1).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+}
+
+#[test]
+fn an_avoided_labelling_is_found_only_where_no_other_is_as_good() {
+    let mut random = Random::new(2);
+    for trial in 0..500 {
+        let (k, length) = (1 + random.below(4), 1 + random.below(4));
+        let mut small = |n: usize| -> Vec<f64> { (0..n).map(|_| random.below(2) as f64).collect() };
+        let (nodes, edges) = (small(length * k), small(k * k));
+        let width = k.next_multiple_of(8);
+        let mut padded = vec![f64::NEG_INFINITY; length * width];
+        for (row, node) in padded.chunks_mut(width).zip(nodes.chunks(k)) {
+            row[..k].copy_from_slice(node);
+        }
+        let mut all = vec![(0.0, Vec::<u32>::new())];
+        for t in 0..length {
+            let mut longer = Vec::new();
+            for (score, path) in &all {
+                for y in 0..k {
+                    let edge = path.last().map_or(0.0, |&z| edges[y * k + z as usize]);
+                    let mut path = path.clone();
+                    path.push(y as u32);
+                    longer.push((score + edge + nodes[t * k + y], path));
+                }
+            }
+            all = longer;
+        }
+        let most = all.iter().map(|(score, _)| *score).fold(f64::NEG_INFINITY, f64::max);
+        let best: Vec<&Vec<u32>> =
+            all.iter().filter(|(score, _)| *score == most).map(|(_, path)| path).collect();
+        let avoid = best[trial % best.len()].clone();
+        let steps = Steps::<f64>::new(&edges, k);
+        let mut labels = vec![0; length];
+        let score = best_path(&steps, &mut padded, Some(&avoid), &mut labels);
+        assert_eq!(score, most);
+        assert!(best.contains(&&labels));
+        assert_eq!(labels == avoid, best.len() == 1);
+    }
+}

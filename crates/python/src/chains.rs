@@ -1,0 +1,284 @@
+//! A handle on sequence data: attributes of tokens, encoded for passes over them.
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use separatrix_kernels::KernelError;
+use separatrix_kernels::chain::encoded::Encoded;
+use separatrix_kernels::chain::graph::Graph;
+use separatrix_kernels::chain::likelihood::{Model, Targets, value_and_grad};
+use separatrix_kernels::chain::observed::{Pattern, observed};
+use separatrix_kernels::chain::score_batch::pattern_scores;
+use separatrix_kernels::real::Real;
+use separatrix_kernels::rows::Rows;
+
+use crate::arrays::{matrix, new_matrix, vector};
+use crate::chain::{ChainGraph, places};
+use crate::errors::{data_error, to_python};
+use crate::run::run;
+use crate::sparse::{Csr, SparseAny};
+
+/// Data in either precision.
+pub enum EncodedAny {
+    /// Single precision.
+    F32(Encoded<f32>),
+    /// Double precision.
+    F64(Encoded<f64>),
+}
+
+/// Chains(tokens, offsets, pattern_starts, pattern_labels, n_labels, merge, edges=None)
+///
+/// Sequences of tokens whose attribute a has a weight for each of the labels
+/// `pattern_labels[pattern_starts[a]:pattern_starts[a + 1]]`. With `merge`, attributes with equal columns share a
+/// weight. `edges` is (tokens, pattern_starts, pattern_edges) for attributes of edges.
+#[pyclass(frozen, module = "separatrix._core")]
+pub struct Chains {
+    /// The data.
+    pub inner: EncodedAny,
+}
+
+/// Evaluate `$body` with the data of either precision.
+macro_rules! with_data {
+    ($chains:expr, |$data:ident: $T:ident| $body:expr) => {
+        match &$chains.inner {
+            $crate::chains::EncodedAny::F32($data) => {
+                #[allow(dead_code)]
+                type $T = f32;
+                $body
+            }
+            $crate::chains::EncodedAny::F64($data) => {
+                #[allow(dead_code)]
+                type $T = f64;
+                $body
+            }
+        }
+    };
+}
+
+/// The labels of the tokens, checked by the kernels.
+pub fn label_numbers(labels: Option<&PyReadonlyArray1<'_, i64>>) -> PyResult<Vec<u32>> {
+    let Some(labels) = labels else { return Ok(Vec::new()) };
+    let narrow = |&y: &i64| u32::try_from(y).map_err(|_| data_error(format!("{y} is not a label number")));
+    vector("labels", labels)?.iter().map(narrow).collect()
+}
+
+type EdgeParts<'py> = (Bound<'py, Csr>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
+
+/// Weights of a chain as they come from Python: (weights, edges, start, end, edge_weights).
+pub type WeightArrays<'py> = (
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+);
+
+/// The arrays of a tuple of weights.
+pub fn weight_arrays<'py>(weights: &Bound<'py, PyTuple>) -> PyResult<WeightArrays<'py>> {
+    weights.extract().map_err(|_| {
+        data_error("weights must be (weights, edges, start, end, edge_weights), float64 vectors".into())
+    })
+}
+
+fn pattern(
+    starts: &PyReadonlyArray1<'_, i64>,
+    labels: &PyReadonlyArray1<'_, i64>,
+    below: usize,
+) -> PyResult<Pattern> {
+    Pattern::new(vector("pattern_starts", starts)?, vector("pattern_labels", labels)?, below)
+        .map_err(to_python)
+}
+
+#[pymethods]
+impl Chains {
+    #[new]
+    #[pyo3(signature = (tokens, offsets, pattern_starts, pattern_labels, n_labels, merge, edges=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        tokens: &Bound<'_, Csr>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        pattern_starts: PyReadonlyArray1<'_, i64>,
+        pattern_labels: PyReadonlyArray1<'_, i64>,
+        n_labels: usize,
+        merge: bool,
+        edges: Option<EdgeParts<'_>>,
+    ) -> PyResult<Self> {
+        let offsets = places(&offsets)?;
+        let labels = pattern(&pattern_starts, &pattern_labels, n_labels)?;
+        let edge_pattern = match &edges {
+            Some((_, starts, found)) => {
+                let below = n_labels.checked_mul(n_labels);
+                Some(pattern(starts, found, below.ok_or_else(|| data_error("too many labels".into()))?)?)
+            }
+            None => None,
+        };
+        macro_rules! encode {
+            ($x:expr, $kind:ident) => {{
+                let data = $x.with(py, |rows| {
+                    let work = rows.n_stored() * 8;
+                    run(py, work, |_| Encoded::new(rows, offsets, &labels, n_labels, merge))
+                })?;
+                EncodedAny::$kind(match (&edges, &edge_pattern) {
+                    (Some((csr, _, _)), Some(found)) => match &csr.get().inner {
+                        SparseAny::$kind(x) => {
+                            x.with(py, |rows| data.with_edges(rows, found).map_err(to_python))?
+                        }
+                        _ => return Err(data_error("tokens and edges differ in precision".into())),
+                    },
+                    _ => data,
+                })
+            }};
+        }
+        let inner = match &tokens.get().inner {
+            SparseAny::F32(x) => encode!(x, F32),
+            SparseAny::F64(x) => encode!(x, F64),
+        };
+        Ok(Self { inner })
+    }
+
+    /// (sequences, tokens, weights, edge weights)
+    #[getter]
+    fn shape(&self) -> (usize, usize, usize, usize) {
+        with_data!(self, |data: T| {
+            (data.offsets().len() - 1, data.n_tokens(), data.n_weights(), data.n_edge_weights())
+        })
+    }
+
+    /// How many attributes share each weight; zero where there is none.
+    fn multiplicity<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        with_data!(self, |data: T| {
+            PyArray1::from_iter(py, data.multiplicity().iter().map(|&m| f64::from(m)))
+        })
+    }
+
+    /// Where the weight of every (attribute, label) of the pattern stands.
+    fn positions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        with_data!(self, |data: T| PyArray1::from_iter(py, data.positions().iter().map(|&p| i64::from(p))))
+    }
+
+    /// Negative log-likelihood and its gradient by (weights, edges, start, end, edge_weights).
+    #[pyo3(signature = (graph, weights, labels, allowed, sequence_weights, n_threads))]
+    #[allow(clippy::too_many_arguments)]
+    fn value_and_grad<'py>(
+        &self,
+        py: Python<'py>,
+        graph: &Bound<'py, ChainGraph>,
+        weights: &Bound<'py, PyTuple>,
+        labels: Option<PyReadonlyArray1<'py, i64>>,
+        allowed: Option<PyReadonlyArray2<'py, bool>>,
+        sequence_weights: Option<PyReadonlyArray1<'py, f64>>,
+        n_threads: usize,
+    ) -> PyResult<(f64, Bound<'py, PyTuple>)> {
+        let arrays = weight_arrays(weights)?;
+        let state = vector("weights", &arrays.0)?;
+        let (edges, start) = (vector("edges", &arrays.1)?, vector("start", &arrays.2)?);
+        let (end, edge_weights) = (vector("end", &arrays.3)?, vector("edge_weights", &arrays.4)?);
+        let labels = label_numbers(labels.as_ref())?;
+        let targets = Targets {
+            labels: &labels,
+            allowed: allowed.as_ref().map(|a| matrix("allowed", a)).transpose()?,
+            weights: sequence_weights.as_ref().map(|c| vector("sequence_weights", c)).transpose()?,
+        };
+        let graph: &Graph = &graph.get().inner;
+        let found = with_data!(self, |data: T| {
+            let work = data.work() + data.n_tokens() * graph.n_edges();
+            run(py, work, |stop| {
+                let weights: Vec<T> = state.iter().map(|&w| T::from_f64(w)).collect();
+                let model = Model { graph, weights: &weights, edges, start, end, edge_weights };
+                value_and_grad(data, &model, targets, n_threads, stop)
+            })
+        })?;
+        let parts = [found.weights, found.edges, found.start, found.end, found.edge_weights];
+        let arrays = parts.map(|part| PyArray1::from_vec(py, part));
+        Ok((found.value, PyTuple::new(py, arrays)?))
+    }
+}
+
+/// The labels seen with every attribute as (starts, labels); those of a token are its label or, with `allowed`, all that
+/// it may have.
+#[pyfunction]
+#[pyo3(signature = (tokens, n_labels, labels, allowed))]
+#[allow(clippy::type_complexity)]
+pub fn observed_labels<'py>(
+    py: Python<'py>,
+    tokens: &Bound<'py, Csr>,
+    n_labels: usize,
+    labels: Option<PyReadonlyArray1<'py, i64>>,
+    allowed: Option<PyReadonlyArray2<'py, bool>>,
+) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+    let labels = label_numbers(labels.as_ref())?;
+    let allowed = allowed.as_ref().map(|a| matrix("allowed", a)).transpose()?;
+    fn found<X: Fn(&mut dyn FnMut(usize), usize) + Sync>(seen: X) -> X {
+        seen
+    }
+    let mark = found(|mark, t| match allowed {
+        Some(allowed) => {
+            let row = &allowed[t * n_labels..(t + 1) * n_labels];
+            row.iter().enumerate().filter(|(_, allowed)| **allowed).for_each(|(label, _)| mark(label));
+        }
+        None => mark(labels[t] as usize),
+    });
+    let check = |n: usize| {
+        let good = match allowed {
+            Some(allowed) => n_labels.checked_mul(n) == Some(allowed.len()),
+            None => labels.len() == n && labels.iter().all(|&label| (label as usize) < n_labels),
+        };
+        let message = "labels must be one number below n_labels per token".into();
+        if good { Ok(()) } else { Err(KernelError::Argument(message)) }
+    };
+    macro_rules! observe {
+        ($x:expr) => {
+            $x.with(py, |rows| {
+                let most =
+                    if n_labels <= 1 << 30 { rows.n_cols().checked_mul(n_labels.div_ceil(64)) } else { None };
+                if most.is_none_or(|masks| masks > 1 << 30) {
+                    return Err(data_error(format!("{n_labels} labels are too many for so many attributes")));
+                }
+                run(py, rows.n_stored(), |_| {
+                    check(rows.n_rows())?;
+                    observed(rows, n_labels, |t, out| mark(out, t))
+                })
+            })?
+        };
+    }
+    let pattern = match &tokens.get().inner {
+        SparseAny::F32(x) => observe!(x),
+        SparseAny::F64(x) => observe!(x),
+    };
+    Ok((
+        PyArray1::from_iter(py, pattern.starts.iter().map(|&s| s as i64)),
+        PyArray1::from_iter(py, pattern.labels.iter().map(|&l| i64::from(l))),
+    ))
+}
+
+/// Scores of the labels of all tokens, of shape (n_tokens, n_labels), at a weight per (attribute, label) of a pattern.
+#[pyfunction]
+pub fn chain_scores<'py>(
+    py: Python<'py>,
+    tokens: &Bound<'py, Csr>,
+    pattern_starts: PyReadonlyArray1<'py, i64>,
+    pattern_labels: PyReadonlyArray1<'py, i64>,
+    weights: PyReadonlyArray1<'py, f64>,
+    n_labels: usize,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    if n_labels > 1 << 12 {
+        return Err(data_error(format!("{n_labels} labels are too many for a chain")));
+    }
+    let found = pattern(&pattern_starts, &pattern_labels, n_labels)?;
+    let weights = vector("weights", &weights)?;
+    macro_rules! add_up {
+        ($x:expr) => {
+            $x.with(py, |rows| {
+                let work = rows.n_stored() * 4;
+                run(py, work, |stop| pattern_scores(rows, &found, weights, n_labels, n_threads, stop))
+            })?
+        };
+    }
+    let out = match &tokens.get().inner {
+        SparseAny::F32(x) => add_up!(x),
+        SparseAny::F64(x) => add_up!(x),
+    };
+    new_matrix(py, out, n_labels)
+}

@@ -1,0 +1,96 @@
+"""Which labels of a chunk encoding may follow each other, begin and end a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.errors import DataError, ParameterError
+
+__all__ = ["GRAMMARS", "Grammar", "grammar_of", "split_tag"]
+
+#: Encodings of chunks by the prefixes of their labels.
+GRAMMARS = ("BIO", "BIOES", "IOB1")
+
+
+class Grammar(NamedTuple):
+    """What is forbidden.
+
+    Attributes
+    ----------
+    pairs : bool array of shape (K, K)
+        (label before, label) that may not follow each other.
+    start, end : bool arrays of shape (K,)
+        Labels that may not begin, or end, a sequence.
+    """
+
+    pairs: npt.NDArray[np.bool_]
+    start: npt.NDArray[np.bool_]
+    end: npt.NDArray[np.bool_]
+
+    @classmethod
+    def free(cls, n_labels: int) -> Grammar:
+        """Nothing is forbidden."""
+        nothing = np.zeros(n_labels, dtype=bool)
+        return cls(np.zeros((n_labels, n_labels), dtype=bool), nothing, nothing.copy())
+
+
+def split_tag(tag: Any) -> tuple[str, str]:
+    """The prefix and the type of a label: ``B-NP`` is ("B", "NP"), ``O`` is ("O", "").
+
+    Examples
+    --------
+    >>> split_tag("I-PER"), split_tag("O"), split_tag("B")
+    (('I', 'PER'), ('O', ''), ('B', ''))
+    """
+    prefix, _, kind = str(tag).partition("-")
+    return prefix, kind
+
+
+def _follows(encoding: str, before: tuple[str, str] | None, after: tuple[str, str] | None) -> bool:
+    """Whether `after` may follow `before`; None stands for the ends of a sequence."""
+    old, old_kind = before or ("O", "")
+    new, new_kind = after or ("O", "")
+    same = old_kind == new_kind
+    if encoding == "BIO":
+        return new != "I" or (old in ("B", "I") and same)
+    if encoding == "IOB1":
+        return new != "B" or (old in ("B", "I") and same)
+    if old in ("B", "I"):
+        return new in ("I", "E") and same
+    return new not in ("I", "E")
+
+
+def grammar_of(encoding: str, labels: Iterable[Any]) -> Grammar:
+    """What `encoding` forbids among the labels.
+
+    Parameters
+    ----------
+    encoding : {"BIO", "BIOES", "IOB1"}
+        BIO (also called IOB2): a chunk begins with B and goes on with I. BIOES: it also ends with
+        E, and a chunk of one token is S. IOB1: it is all I, with B only where one of the same type
+        stands directly before it.
+    labels : iterable of length K
+        Labels such as ``B-NP``, ``I-NP``, ``O``.
+
+    Examples
+    --------
+    >>> grammar_of("BIO", ["B-X", "I-X", "O"]).pairs[2].tolist()
+    [False, True, False]
+    """
+    if encoding not in GRAMMARS:
+        raise ParameterError(f"grammar must be one of {GRAMMARS}, got {encoding!r}")
+    tags = [split_tag(label) for label in labels]
+    prefixes = {"BIO": "BIO", "IOB1": "BIO", "BIOES": "BIOES"}[encoding]
+    for label, (prefix, _) in zip(labels, tags, strict=True):
+        if prefix not in tuple(prefixes):
+            raise DataError(f"label {label!r} is not one of the encoding {encoding}")
+    pairs = [[not _follows(encoding, old, new) for new in tags] for old in tags]
+    return Grammar(
+        np.array(pairs, dtype=bool).reshape(len(tags), len(tags)),
+        np.array([not _follows(encoding, None, new) for new in tags], dtype=bool),
+        np.array([not _follows(encoding, old, None) for old in tags], dtype=bool),
+    )

@@ -1,0 +1,164 @@
+"""Orthant-wise limited-memory quasi-Newton, for L1 and elastic-net penalties."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from separatrix.protocols import Array
+from separatrix.results import Monitor, Solution
+from separatrix.solvers.base import check_needs
+from separatrix.solvers.blas import blas_threads
+from separatrix.solvers.driver import Iterate, drive, rounding
+from separatrix.solvers.lbfgs import _Pairs
+from separatrix.solvers.points import Point, Points
+
+__all__ = ["OwlQn"]
+
+#: Share of the promised decrease that a step must deliver, and halvings before rounding is blamed.
+_DECREASE = 1e-4
+_HALVINGS = 40
+
+
+@dataclass(frozen=True)
+class OwlQn:
+    """L-BFGS that stays in one orthant per step (Andrew & Gao 2007, Algorithm 1).
+
+    The direction is that of L-BFGS on the pseudo-gradient, without the entries that disagree with
+    it; a step is projected back onto the orthant it began in, so that weights become exactly zero.
+    The pairs come from the smooth part, the squares of an elastic net included. The certificate is
+    half of what the quadratic model promises, or the norm of the pseudo-gradient.
+
+    Parameters
+    ----------
+    memory : int
+        Number of pairs kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from separatrix.losses import MARGIN_LOSSES
+    >>> from separatrix.objective import Objective
+    >>> from separatrix.regularizers import L1
+    >>> from separatrix.results import Monitor
+    >>> from separatrix.scores import FlatScores, make_design
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]])
+    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> scores = FlatScores(make_design(X, 1), 1, intercept=True, dtype=X.dtype)
+    >>> objective = Objective(scores, MARGIN_LOSSES["logistic"], L1(), y, exempt=True)
+    >>> solution = OwlQn().minimize(objective, None, Monitor(tol=1e-8, max_passes=999))
+    >>> round(solution.objective, 4), abs(float(solution.w[1, 0]))
+    (2.3475, 0.0)
+    """
+
+    memory: int = 10
+
+    needs: ClassVar[frozenset[str]] = frozenset({"smooth_loss", "elastic_net"})
+
+    def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
+        """Minimize from `w0` (None: from zero) until `monitor` says stop."""
+        check_needs(self, objective)
+        points = Points(objective)
+        start = points.start(w0)
+        with blas_threads(1):
+            return drive("OWL-QN", points, start, self._iterate(points, start), monitor)
+
+    def _iterate(self, points: Points, start: Array) -> Iterator[Iterate]:
+        objective = points.objective
+        weight, curvature = _strengths(objective)
+        pairs = _Pairs(self.memory)
+        point = _smooth_point(points, start, curvature)
+        if not math.isfinite(point.value):
+            point = _smooth_point(points, np.zeros_like(start), curvature)
+        total = point.value + _absolute(objective, point.w, weight)
+        while True:
+            slope = _pseudo_gradient(objective, point, weight)
+            direction = -pairs(slope)
+            direction[direction * slope > 0] = 0.0
+            promised = -float(np.vdot(slope, direction))
+            norm = float(np.linalg.norm(slope))
+            known = len(pairs) > 0
+            shown = Point(point.w, total, slope)
+            estimate = 0.5 * promised if known and promised > 0 else None
+            yield Iterate(shown, estimate, bound=math.inf if norm > 0 else 0.0, residual=norm)
+            step = 1.0 if known else 1 / max(1.0, norm)
+            after = self._search(points, point, total, direction, slope, step, weight, curvature)
+            if after is None:
+                if not known:
+                    return
+                pairs.clear()
+                continue
+            pairs.add(point, after[0])
+            point, total = after
+
+    @staticmethod
+    def _search(
+        points: Points,
+        point: Point,
+        total: float,
+        direction: Array,
+        slope: Array,
+        step: float,
+        weight: float,
+        curvature: float,
+    ) -> tuple[Point, float] | None:
+        objective = points.objective
+        inner = len(objective.penalized(point.w))
+        orthant = np.where(point.w != 0, np.sign(point.w), -np.sign(slope))
+        noise = rounding(Point(point.w, total, slope), objective)
+        for _ in range(_HALVINGS):
+            w = point.w + step * direction
+            if weight > 0:
+                crossed = w[:inner] * orthant[:inner] <= 0
+                w[:inner][crossed] = 0.0
+            after = _smooth_point(points, w, curvature)
+            value = after.value + _absolute(objective, w, weight)
+            gain = float(np.vdot(slope, w - point.w))
+            if math.isfinite(value) and value <= total + _DECREASE * min(gain, 0.0):
+                return after, value
+            if math.isfinite(value) and step < 1e-3 and abs(value - total) <= noise:
+                return None
+            step /= 2
+        return None
+
+
+def _strengths(objective: Any) -> tuple[float, float]:
+    """Weights of |w|_1 and of 1/2 |w|^2 in the regularizer."""
+    regularizer = objective.regularizer
+    ratio = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(regularizer.name)
+    if ratio is None:
+        ratio = float(regularizer.l1_ratio)
+    return ratio, float(regularizer.curvature)
+
+
+def _smooth_point(points: Points, w: Array, curvature: float) -> Point:
+    """Loss and squares at w, with their gradient."""
+    points.n_passes += 1.0
+    objective = points.objective
+    value, grad = objective.loss_value_and_grad(w)
+    grad = np.array(grad, dtype=np.float64)
+    inner = objective.penalized(w)
+    grad[: len(inner)] += curvature * inner
+    return Point(w, value + 0.5 * curvature * float(np.vdot(inner, inner)), grad)
+
+
+def _absolute(objective: Any, w: Array, weight: float) -> float:
+    return weight * float(np.abs(objective.penalized(w)).sum())
+
+
+def _pseudo_gradient(objective: Any, point: Point, weight: float) -> Array:
+    """The subgradient of smallest norm (Andrew & Gao 2007, equation 4)."""
+    slope = point.grad.copy()
+    w = objective.penalized(point.w)
+    inner = slope[: len(w)]
+    right, left = inner + weight, inner - weight
+    inner[...] = np.where(
+        w > 0,
+        right,
+        np.where(w < 0, left, np.where(right < 0, right, np.where(left > 0, left, 0.0))),
+    )
+    return slope

@@ -1,0 +1,7 @@
+"""Learners of structured outputs: sequences of labels."""
+
+from separatrix.structured.constraints import Constraints
+from separatrix.structured.crf import CRF
+from separatrix.structured.perceptron import StructuredPerceptron
+
+__all__ = ["CRF", "Constraints", "StructuredPerceptron"]

@@ -1,0 +1,364 @@
+"""Conditional random fields on chains."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.data import AttributeSequences
+from separatrix.errors import ParameterError
+from separatrix.inference.chain import ChainMarginals, marginals, path_scores, sample_labels
+from separatrix.protocols import Regularizer
+from separatrix.regularizers import L1, L2, ElasticNet
+from separatrix.results import Solution
+from separatrix.solvers.progress import progress
+from separatrix.structured.base import BaseChainLearner
+from separatrix.structured.held_out import HeldOutMonitor, held_out_score, split_sequences
+from separatrix.structured.labels import Tags, encode_tags, sequence_weights
+from separatrix.structured.likelihood import ChainLikelihood
+from separatrix.structured.solvers import make_chain_solver
+from separatrix.structures import Chain
+from separatrix.validation import (
+    check_choice,
+    check_cost,
+    check_positive,
+    number_of_threads,
+    seed_from,
+)
+
+__all__ = ["CRF"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class CRF(BaseChainLearner):
+    """Conditional random field on a chain: p(y | x) = exp(h(x, y)) / Z(x).
+
+    Minimizes P(w) = R(w) + C sum_i c_i (log Z(x_i) - h(x_i, y_i)) with R(w) = 1/2 |w|^2 for "l2",
+    |w|_1 for "l1", and l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2 for "elasticnet".
+
+    Parameters
+    ----------
+    structure : {"chain"}
+        Structure of the outputs.
+    C : float
+        Weight of the losses; CRFsuite's c2 is 1 / (2 C).
+    penalty : {"l2", "l1", "elasticnet"}
+        R.
+    l1_ratio : float
+        Share of |w|_1 in the elastic net.
+    order : {1, 2}
+        Whether triples of labels have weights too.
+    state_features : {"observed", "all"}
+        Pairs of attribute and label with a weight: those seen in training, or all.
+    transitions : {"observed", "all"}
+        Pairs of labels with a weight.
+    boundaries : bool
+        Whether the first and the last label of a sequence have weights.
+    partial : bool
+        Whether labels may be missing: None for an unknown label, a set for one of its members. The
+        likelihood is then that of all labellings that are allowed.
+    solver : {"auto", "lbfgs", "dual", "owlqn"} or Solver
+        "dual" is dual coordinate ascent, finished by L-BFGS; "auto" takes it where it applies (L2,
+        first order, all labels known, no attributes of edges), OWL-QN for a penalty with |w|_1, and
+        L-BFGS otherwise.
+    tol : float
+        Stop when P(w) - min P, as far as it is known, is at most tol P(w).
+    max_iter : int
+        The most passes over the data.
+    class_weight : dict, "balanced" or None
+        Weights of the labels. A sequence counts by the mean weight of its tokens.
+    early_stopping : bool
+        Whether to stop when the score of held-out sequences no longer rises, and keep the best.
+    validation_fraction : float
+        Share of the sequences held out, where `fit` is given no others.
+    n_iter_no_change : int
+        Passes without a better score before an early stop.
+    scoring : {"accuracy", "chunk_f1"}
+        Score of held-out sequences.
+    warm_start : bool
+        Whether `fit` begins at the weights of the last one, where they fit.
+    n_jobs : int or None
+        Threads; the result does not depend on them.
+    random_state : int, RandomState or None
+        Order of the sequences in the dual solver, and the split.
+    verbose : int
+        0 nothing, 1 a progress bar, 2 a line per pass.
+    on_interrupt : {"raise", "keep"}
+        After Ctrl-C the best weights so far are kept; "raise" raises KeyboardInterrupt then.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    coef_ : ndarray of shape (n_weights,)
+        All weights; `chain_` says which is which.
+    transition_weights_ : ndarray of shape (K, K)
+        Weights of (label before, label).
+    solution_ : Solution
+        Record of the solver.
+
+    References
+    ----------
+    Lafferty, McCallum & Pereira (2001), Conditional random fields.
+
+    Examples
+    --------
+    >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}, {"word": "sleep"}]]
+    >>> y = [["D", "N"], ["N", "V"]]
+    >>> crf = CRF().fit(X, y)
+    >>> crf.predict([[{"word": "the"}, {"word": "cats"}]])
+    [['D', 'N']]
+    >>> crf.predict_marginals(X)[0].round(2).shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        structure: str = "chain",
+        *,
+        C: float = 1.0,
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        order: int = 1,
+        state_features: str = "observed",
+        transitions: str = "all",
+        boundaries: bool = True,
+        partial: bool = False,
+        solver: Any = "auto",
+        tol: float = 1e-5,
+        max_iter: int = 1000,
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        scoring: str = "accuracy",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        on_interrupt: str = "raise",
+    ) -> None:
+        self.structure = structure
+        self.C = C
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.order = order
+        self.state_features = state_features
+        self.transitions = transitions
+        self.boundaries = boundaries
+        self.partial = partial
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.scoring = scoring
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.on_interrupt = on_interrupt
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        token_weight: Any = None,
+        validation: tuple[Any, Any] | None = None,
+    ) -> CRF:
+        """Fit the weights.
+
+        Parameters
+        ----------
+        X : sequence of sequences of tokens, (matrix, lengths) or AttributeSequences
+            Tokens as dicts or lists of str, as for sklearn-crfsuite, or as arrays.
+        y : sequence of sequences of labels
+            Labels of any type; with `partial`, None and sets too.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Weight c_i of every sequence.
+        token_weight : sequence of arrays, optional
+            Weight of every token; a sequence counts by their mean.
+        validation : (X, y), optional
+            Sequences to score after every pass; with `early_stopping` these decide.
+
+        Returns
+        -------
+        self
+        """
+        self._check_structure()
+        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        check_choice("order", self.order, (1, 2))
+        check_choice("scoring", self.scoring, ("accuracy", "chunk_f1"))
+        regularizer = self._regularizer()
+        X, tags = self._take(X, y, partial=self.partial)
+        weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
+        before = self._weights_before()
+        if self.early_stopping and validation is None:
+            train, held_out = split_sequences(len(X), self.validation_fraction, self.random_state)
+            labels = self._labels_of(tags, X, held_out)
+            validation = X.take(held_out), labels
+            X, tags, weights = _subset(X, tags, weights, train)
+        chain = self._make_chain(X, tags, self.order)
+        objective = ChainLikelihood(
+            chain,
+            X,
+            tags,
+            regularizer,
+            C=self.C,
+            sequence_weight=weights,
+            n_threads=number_of_threads(self.n_jobs),
+        )
+        solution = self._solve(objective, chain, X, tags, before, validation)
+        w = objective.weights(solution.w)
+        self._store(chain, X, tags.classes, w, solution._replace(w=w[:, None]))
+        self._finish(solution, self.tol)
+        return self
+
+    def _regularizer(self) -> Regularizer:
+        check_choice("penalty", self.penalty, ("l2", "l1", "elasticnet"))
+        if self.penalty == "l2":
+            return L2()
+        if self.penalty == "l1":
+            return L1()
+        if not 0 <= self.l1_ratio <= 1:
+            raise ParameterError(f"l1_ratio must be between 0 and 1, got {self.l1_ratio!r}")
+        return ElasticNet(self.l1_ratio)
+
+    def _labels_of(self, tags: Tags, X: AttributeSequences, rows: Any) -> list[list[Any]]:
+        bounds = X.offsets
+        if tags.allowed is not None:
+            raise ParameterError("early_stopping with partial labels needs validation=(X, y)")
+        return [tags.classes[tags.codes[bounds[i] : bounds[i + 1]]].tolist() for i in rows]
+
+    def _weights_before(self) -> dict[str, Any] | None:
+        """What a warm start needs of the last fit."""
+        if not (self.warm_start and hasattr(self, "coef_")):
+            return None
+        return {"w": self.coef_, "chain": self.chain_, "classes": self.classes_}
+
+    def _solve(
+        self,
+        objective: ChainLikelihood,
+        chain: Chain,
+        X: AttributeSequences,
+        tags: Tags,
+        before: dict[str, Any] | None,
+        validation: tuple[Any, Any] | None,
+    ) -> Solution:
+        w0 = None
+        if before is not None and _same_features(before, chain, tags):
+            w0 = objective.variables(before["w"])
+        score = None
+        if validation is not None:
+            # Features and names are those of this fit while it scores held-out sequences.
+            self.classes_ = tags.classes
+            self._keep_features(chain, X)
+            score = held_out_score(self, objective, *validation, self.scoring)
+        solver = make_chain_solver(self.solver, objective, seed=seed_from(self.random_state))
+        with progress(type(self).__name__, self.verbose, self.tol) as report:
+            patience = self.n_iter_no_change if self.early_stopping else None
+            monitor = HeldOutMonitor(
+                tol=self.tol,
+                max_passes=self.max_iter,
+                report=report,
+                score=score,
+                patience=patience,
+            )
+            solution = monitor.best(solver.minimize(objective, w0, monitor))
+        if not np.isfinite(solution.w).all():
+            raise FloatingPointError(
+                f"{solution.solver} ended with weights that are not finite; scale the features"
+            )
+        return solution
+
+    def _marginals(self, X: Any, constraints: Any, edges: bool) -> tuple[ChainMarginals, Any]:
+        scores = self._scores(X, constraints)
+        n_threads = number_of_threads(self.n_jobs)
+        return marginals(scores, edges=edges, n_threads=n_threads), scores.offsets
+
+    def predict_marginals(self, X: Any, constraints: Any = None) -> list[Floats]:
+        """p(label of a token | x) of every sequence, arrays of shape (length, K)."""
+        found, offsets = self._marginals(X, constraints, False)
+        return np.split(found.nodes, offsets[1:-1]) if len(offsets) > 1 else []
+
+    def predict_edge_marginals(self, X: Any, constraints: Any = None) -> list[Floats]:
+        """p(label, next label | x) of every sequence, arrays of shape (length - 1, K, K)."""
+        found, offsets = self._marginals(X, constraints, True)
+        assert found.edges is not None
+        edges = found.edges
+        return [edges[a + 1 : b] for a, b in pairwise(offsets)]
+
+    def predict_log_proba(self, X: Any, y: Any) -> Floats:
+        """log p(y | x) of given labellings, shape (n_sequences,)."""
+        scores = self._scores(X)
+        codes = encode_tags(y, scores.offsets, self.classes_).codes
+        n_threads = number_of_threads(self.n_jobs)
+        return path_scores(scores, codes) - marginals(scores, n_threads=n_threads).log_partition
+
+    def predict_minimum_risk(
+        self, X: Any, cost: npt.ArrayLike | None = None, constraints: Any = None
+    ) -> list[list[Any]]:
+        """For every token the label of the smallest expected cost.
+
+        Parameters
+        ----------
+        X : sequence of sequences of tokens
+        cost : array-like of shape (K, K), optional
+            ``cost[true, predicted]``, zero on the diagonal; without, every mistake costs one, so
+            that the label of the highest marginal wins.
+        constraints : optional
+            As in `predict`; they shape the marginals.
+
+        Returns
+        -------
+        list of list
+            Labels; as a sequence they may break a grammar.
+        """
+        matrix = check_cost(cost, len(self.classes_)) if cost is not None else None
+        found, offsets = self._marginals(X, constraints, False)
+        if matrix is None:
+            codes = found.nodes.argmax(axis=1)
+        else:
+            codes = (found.nodes @ matrix).argmin(axis=1)
+        return self._sequences(codes.astype(np.int64), offsets)
+
+    def sample(
+        self, X: Any, n: int = 1, *, random_state: Any = None, constraints: Any = None
+    ) -> list[list[list[Any]]]:
+        """Draws from p(y | x): n times the labels of all sequences."""
+        scores = self._scores(X, constraints)
+        n_threads = number_of_threads(self.n_jobs)
+        draws = sample_labels(scores, n, seed_from(random_state), n_threads)
+        return [self._sequences(draw, scores.offsets) for draw in draws]
+
+
+def _subset(
+    X: AttributeSequences, tags: Tags, weights: Floats | None, rows: Any
+) -> tuple[AttributeSequences, Tags, Floats | None]:
+    from separatrix.data.sequences import _gather
+
+    tokens, _ = _gather(X.offsets, rows)
+    allowed = None if tags.allowed is None else tags.allowed[tokens]
+    kept = Tags(tags.classes, tags.codes[tokens], allowed)
+    return X.take(rows), kept, None if weights is None else weights[rows]
+
+
+def _same_features(before: dict[str, Any], chain: Chain, tags: Tags) -> bool:
+    old: Chain = before["chain"]
+    same = (
+        np.array_equal(before["classes"], tags.classes)
+        and old.n_weights == chain.n_weights
+        and np.array_equal(old.state.starts, chain.state.starts)
+        and np.array_equal(old.state.outputs, chain.state.outputs)
+        and np.array_equal(old.transitions, chain.transitions)
+        and old.boundaries == chain.boundaries
+    )
+    return bool(same)

@@ -1,0 +1,215 @@
+"""The objective of a chain CRF: P(w) = R(w) + C sum_i c_i (log Z_i - score_i)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix._core import ChainDual
+from separatrix.data import AttributeSequences
+from separatrix.protocols import Array, Regularizer
+from separatrix.structured.labels import Tags
+from separatrix.structures import Chain, EncodedChains
+
+__all__ = ["ChainLikelihood"]
+
+Floats = npt.NDArray[np.float64]
+
+#: Entries of the marginals that the dual solver may keep.
+_MOST_MARGINALS = 1 << 29
+
+
+@dataclass(frozen=True)
+class _NegativeLogLikelihood:
+    """The loss by name; value and gradient come from one pass over the sequences."""
+
+    name: ClassVar[str] = "chain_likelihood"
+    smooth: ClassVar[bool] = True
+
+
+class ChainLikelihood:
+    """Negative log-likelihood of sequences under a penalty, as the solvers want it.
+
+    Under an L2 penalty attributes with equal columns share a weight (`EncodedChains`): the solver's
+    variables are the weights of transitions and boundaries, then sqrt(k) times the shared ones.
+
+    Parameters
+    ----------
+    chain : Chain
+        Features.
+    X : AttributeSequences
+        Tokens.
+    tags : Tags
+        Labels, known or known in part (then the likelihood is that of all labellings allowed).
+    regularizer : Regularizer
+        Penalty on all weights.
+    C : float
+        Weight of the losses.
+    sequence_weight : array of shape (n_sequences,) or None
+        c_i; None stands for ones.
+    n_threads : int
+        Threads; the result does not depend on them.
+
+    Attributes
+    ----------
+    can : frozenset of str
+        What the objective offers to solvers.
+    weight_shape : tuple
+        (n_variables, 1).
+    """
+
+    loss: ClassVar[_NegativeLogLikelihood] = _NegativeLogLikelihood()
+    exempt: ClassVar[bool] = False
+    has_fused_pass: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        chain: Chain,
+        X: AttributeSequences,
+        tags: Tags,
+        regularizer: Regularizer,
+        *,
+        C: float = 1.0,
+        sequence_weight: Floats | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        self.chain = chain
+        self.regularizer = regularizer
+        self.C = C
+        self.sequence_weight = sequence_weight
+        self.n_threads = n_threads
+        self.data: EncodedChains = chain.encode(X, merge=getattr(regularizer, "name", "") == "l2")
+        self._offsets = X.offsets
+        self._labels = tags.codes if tags.allowed is None else None
+        self._allowed = tags.allowed
+        self._scale = self.data.scale
+        self._n_free = chain.sections["state"].start
+        can = {"smooth_loss", "elastic_net"}
+        if regularizer.smooth:
+            can |= {"value_grad", "smooth"}
+        self.can = frozenset(can)
+
+    @property
+    def score_map(self) -> ChainLikelihood:
+        """Itself: shape and precision of the weights."""
+        return self
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """(n_variables, 1)."""
+        return self._n_free + len(self._scale), 1
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the data."""
+        return self.data.dtype
+
+    def variables(self, w: Floats) -> Array:
+        """The solver's variables, shape (n_variables, 1), from the weights of the chain."""
+        sums = self.data.compress(w[self._n_free :])
+        inner = sums / np.maximum(self._scale, 1.0)
+        return np.concatenate([w[: self._n_free], inner])[:, None]
+
+    def weights(self, variables: Array) -> Floats:
+        """The weights of the chain, shape (n_weights,), from the solver's variables."""
+        v = np.asarray(variables, dtype=np.float64)[:, 0]
+        state = self.data.expand(v[self._n_free :] * self._scale)
+        return np.concatenate([v[: self._n_free], state])
+
+    def kernel_weights(self, variables: Array) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """(weights, edges, start, end, edge weights) for the kernels."""
+        chain, v = self.chain, np.ascontiguousarray(variables[:, 0], dtype=np.float64)
+        free = v[: self._n_free]
+        return (
+            v[self._n_free :] * self._scale,
+            chain.edge_scores(free),
+            chain.start_scores(free),
+            chain.end_scores(free),
+            np.ascontiguousarray(free[chain.sections["edges"]]),
+        )
+
+    @property
+    def can_dual(self) -> bool:
+        """Whether the dual solver applies, and its marginals fit into memory."""
+        chain = self.chain
+        n_sequences, n_tokens, _, _ = self.data.handle.shape
+        width = chain.n_labels + 8
+        entries = n_tokens * width + n_sequences * chain.n_labels * width
+        return (
+            getattr(self.regularizer, "name", "") == "l2"
+            and chain.triples is None
+            and chain.edges is None
+            and self._labels is not None
+            and entries <= _MOST_MARGINALS
+        )
+
+    @property
+    def value_at_zero(self) -> float:
+        """P(0) with all labels known: every labelling of a sequence is as likely."""
+        lengths = np.diff(self._offsets)
+        c = 1.0 if self.sequence_weight is None else self.sequence_weight
+        return self.C * float((c * lengths).sum()) * float(np.log(self.chain.n_labels))
+
+    def dual_handle(self, seed: int) -> ChainDual:
+        """A solver of the dual at w = 0."""
+        assert self._labels is not None
+        n_sequences = self.data.handle.shape[0]
+        c = np.ones(n_sequences) if self.sequence_weight is None else self.sequence_weight
+        return ChainDual(
+            self.data.handle,
+            self._labels,
+            self.C * c,
+            self.free_edges,
+            self.chain.boundaries,
+            seed,
+        )
+
+    @property
+    def free_edges(self) -> npt.NDArray[np.bool_]:
+        """Whether the edges of a first-order chain have weights, shape (K * K,)."""
+        return np.ascontiguousarray(self.chain.transitions.T).ravel()
+
+    def variables_of(self, weights: tuple[Floats, Floats, Floats, Floats]) -> Array:
+        """The solver's variables from (weights, edges, start, end) of a kernel."""
+        state, edges, start, end = weights
+        free = self.chain.gather(edges, start, end, np.zeros(0))
+        return np.concatenate([free, state / np.maximum(self._scale, 1.0)])[:, None]
+
+    def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """C sum_i c_i loss_i and its gradient by the solver's variables."""
+        value, (state, edges, start, end, edge_weights) = self.data.handle.value_and_grad(
+            self.chain.states.graph,
+            self.kernel_weights(w),
+            self._labels,
+            self._allowed,
+            self.sequence_weight,
+            self.n_threads,
+        )
+        free = self.chain.gather(edges, start, end, edge_weights)
+        grad = np.concatenate([free, state * self._scale])
+        grad *= self.C
+        return self.C * value, grad[:, None]
+
+    def value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """P(w) and its gradient."""
+        value, grad = self.loss_value_and_grad(w)
+        grad += self.regularizer.grad(w)
+        return value + self.regularizer.value(w), grad
+
+    def value(self, w: Array) -> float:
+        """P(w)."""
+        return self.value_and_grad(w)[0]
+
+    def penalized(self, w: Array) -> Array:
+        """The weights that the regularizer sees: all."""
+        return w
+
+    def gap_bound(self, w: Array, grad: Array) -> float:
+        """1/2 |grad|^2 / m bounds P(w) - min P where R is m-strongly convex; else infinite."""
+        strength = float(getattr(self.regularizer, "curvature", 0.0))
+        if strength <= 0 or not self.regularizer.smooth:
+            return float("inf")
+        return float(np.vdot(grad, grad)) / (2 * strength)

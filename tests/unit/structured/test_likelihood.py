@@ -1,0 +1,101 @@
+"""The objective of a CRF: fused pass and plain composition, gradients, partial labels."""
+
+import numpy as np
+import pytest
+
+from separatrix.inference import log_partition, path_scores
+from separatrix.inference.chain import chain_marginals
+from separatrix.regularizers import L1, L2, ElasticNet
+from separatrix.structured.labels import Tags
+from separatrix.structured.likelihood import ChainLikelihood
+from tests.unit.structures.chains import chain_of, labellings, labels, score, tokens, weights
+
+CASES = [
+    ({}, 0, True),
+    ({"boundaries": False, "transitions": "observed"}, 0, False),
+    ({"order": 2}, 0, True),
+    ({"transitions": "observed"}, 2, True),
+    ({"state_features": "all"}, 0, False),
+]
+
+
+def make(options, edge_attributes, ones, regularizer=None, allowed=None, weight=None, C=0.7):
+    X = tokens([4, 0, 1, 3, 5], edge_attributes=edge_attributes, ones=ones, seed=2)
+    y = labels(X, 3)
+    tags = Tags(np.arange(3), y, allowed)
+    chain = chain_of(X, 3, y if allowed is None else None, allowed=allowed, **options)
+    objective = ChainLikelihood(
+        chain, X, tags, regularizer or L2(), C=C, sequence_weight=weight, n_threads=2
+    )
+    return X, y, chain, objective
+
+
+@pytest.mark.parametrize(("options", "edge_attributes", "ones"), CASES)
+@pytest.mark.parametrize("scale", [0.7, 40.0])
+def test_the_fused_pass_is_the_plain_composition(options, edge_attributes, ones, scale):
+    X, y, chain, objective = make(options, edge_attributes, ones)
+    w = weights(chain, scale=scale)
+    # Attributes that share a weight must have equal ones for the two to agree.
+    w = objective.weights(objective.variables(w))
+    v = objective.variables(w)
+    scores = chain.scores(w, X)
+    value = 0.7 * float((log_partition(scores) - path_scores(scores, y)).sum())
+    assert objective.value(v) == pytest.approx(value + 0.5 * float(w @ w))
+    _, nodes, edges = chain_marginals(scores.states.graph, scores.arrays, X.offsets, True, 1)
+    graph = scores.states
+    starts, ends = np.zeros(len(graph.label_of)), np.zeros(len(graph.label_of))
+    full = X.lengths > 0
+    for part, rows in ((starts, X.offsets[:-1][full]), (ends, X.offsets[1:][full] - 1)):
+        # Only sums over the states of a label are read.
+        where = np.flatnonzero(graph.before < 0)[:3]
+        part[where] = nodes[rows].sum(axis=0)
+    grad = chain.adjoint(X, nodes, edges, starts, ends) - chain.features(X, y)
+    _, found = objective.value_and_grad(v)
+    back = objective.weights(found - v) / 0.7
+    counts = objective.data.multiplicity[objective.data.positions]
+    state = chain.sections["state"]
+    np.testing.assert_allclose(back[: state.start], grad[: state.start], atol=1e-9)
+    np.testing.assert_allclose(back[state], grad[state], atol=1e-9)
+    assert counts.min() >= 1
+
+
+@pytest.mark.parametrize(("options", "edge_attributes", "ones"), CASES)
+@pytest.mark.parametrize("partial", [False, True])
+def test_gradients_are_differences(options, edge_attributes, ones, partial):
+    allowed = None
+    if partial:
+        allowed = np.random.default_rng(1).random((13, 3)) < 0.6
+        allowed[np.arange(13), labels(tokens([4, 0, 1, 3, 5], seed=2), 3)] = True
+    weight = np.array([1.0, 2.0, 0.0, 0.5, 3.0])
+    _, _, chain, objective = make(options, edge_attributes, ones, allowed=allowed, weight=weight)
+    v = objective.variables(weights(chain))
+    _, grad = objective.value_and_grad(v)
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        direction = random.normal(size=v.shape)
+        direction[chain.sections["state"].start :][objective.data.multiplicity == 0] = 0.0
+        h = 1e-6
+        slope = (objective.value(v + h * direction) - objective.value(v - h * direction)) / (2 * h)
+        assert slope == pytest.approx(float(np.vdot(grad, direction)), rel=1e-5, abs=1e-5)
+
+
+def test_partial_labels_give_the_marginal_likelihood():
+    X = tokens([3], seed=4)
+    allowed = np.array([[True, False, True], [True, True, True], [False, True, False]])
+    chain = chain_of(X, 3, None, allowed=allowed)
+    objective = ChainLikelihood(chain, X, Tags(np.arange(3), np.zeros(3, int), allowed), L2())
+    w = objective.weights(objective.variables(weights(chain)))
+    paths = labellings(3, 3)
+    values = np.array([score(chain, w, X, path) for path in paths])
+    good = np.array([allowed[np.arange(3), path].all() for path in paths])
+    expected = np.logaddexp.reduce(values) - np.logaddexp.reduce(values[good])
+    assert objective.value(objective.variables(w)) == pytest.approx(expected + 0.5 * float(w @ w))
+
+
+@pytest.mark.parametrize("regularizer", [L2(), L1(), ElasticNet(0.3)])
+def test_variables_and_weights_are_inverse(regularizer):
+    _, _, chain, objective = make({}, 0, True, regularizer)
+    w = objective.weights(objective.variables(weights(chain)))
+    v = objective.variables(w)
+    np.testing.assert_allclose(objective.weights(v), w, atol=1e-12)
+    assert regularizer.value(v) == pytest.approx(regularizer.value(w))
