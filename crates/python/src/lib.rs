@@ -1,6 +1,7 @@
 //! The extension module `separatrix._core`: takes arrays over, checks them, and calls the kernels.
 
 mod arrays;
+mod columns;
 mod count;
 mod design;
 mod dual;
@@ -26,6 +27,8 @@ use pyo3::prelude::*;
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::columns::solve_columns;
     #[pymodule_export]
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]
