@@ -55,13 +55,16 @@ if TYPE_CHECKING:
         regularization_path,
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
+    from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
 
 __all__ = [
     "MIRA",
+    "AllPairs",
     "BayesDecision",
     "BayesianLinearRegression",
     "BetaBernoulli",
     "Calibrated",
+    "CodeMatrix",
     "Conjunctions",
     "CostMatrix",
     "Dataset",
@@ -82,6 +85,8 @@ __all__ = [
     "NaiveBayes",
     "NormalInverseGamma",
     "NormalNormal",
+    "OneVsAll",
+    "OutputCode",
     "Perceptron",
     "PixelGrid",
     "Polynomial",
@@ -104,10 +109,12 @@ __all__ = [
 
 _HOMES = {
     "MIRA": "linear.mira",
+    "AllPairs": "reductions",
     "BayesDecision": "bayes",
     "BayesianLinearRegression": "bayes",
     "BetaBernoulli": "bayes",
     "Calibrated": "calibration",
+    "CodeMatrix": "reductions",
     "Conjunctions": "features.conjunctions",
     "CostMatrix": "bayes",
     "Dataset": "data",
@@ -128,6 +135,8 @@ _HOMES = {
     "NaiveBayes": "generative.naive_bayes",
     "NormalInverseGamma": "bayes",
     "NormalNormal": "bayes",
+    "OneVsAll": "reductions",
+    "OutputCode": "reductions",
     "Perceptron": "linear.perceptron",
     "PixelGrid": "features.pixels",
     "Polynomial": "features.polynomial",
