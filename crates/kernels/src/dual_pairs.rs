@@ -20,6 +20,8 @@ use crate::threads::with_threads;
 
 /// Passes that a column takes, roughly: what the inner products of all rows have to beat.
 const PASSES: usize = 20;
+/// Factor on the passes within which the gap has to halve: a pass over inner products costs next to nothing.
+const PATIENCE: f64 = 5.0;
 /// Rows of two classes beyond which their inner products are too many.
 const MOST_ROWS: usize = 2048;
 /// Values that the products of one class with all others may fill.
@@ -79,6 +81,7 @@ fn on_products<T: Gather>(
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<Vec<Column<T>>, KernelError> {
+    let settings = &Settings { patience: settings.patience * PATIENCE, ..*settings };
     let by_class = &code.by_class;
     let postings = Postings::new(x, by_class)?;
     let mut of_class: Vec<Vec<usize>> = vec![Vec::new(); code.n_classes()];

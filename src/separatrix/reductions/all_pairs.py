@@ -24,7 +24,8 @@ class AllPairs(Reduction):
     Parameters
     ----------
     estimator : estimator or None, default=None
-        Any classifier or regressor; None stands for ``LinearSVM("squared_hinge")``.
+        Any classifier or regressor; None stands for
+        ``LinearSVM("squared_hinge", random_state=0)``.
     decode : {"vote", "scores", "tournament"}, default="vote"
         The class that wins the most pairs, ties going to the larger sum of scores; the largest sum
         of signed scores, :math:`\sum_{j > i} h_{ij}(x) - \sum_{j < i} h_{ji}(x)`; or the winner

@@ -76,7 +76,9 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
     report_: ColumnReport
 
     def _base(self) -> Any:
-        return LinearSVM("squared_hinge") if self.estimator is None else self.estimator
+        if self.estimator is None:
+            return LinearSVM("squared_hinge", random_state=0)
+        return self.estimator
 
     def _code(self, n_classes: int, X: Any, codes: npt.NDArray[np.int64], weights: Any) -> Any:
         """The code for these classes."""

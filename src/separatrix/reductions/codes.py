@@ -104,63 +104,66 @@ def random_dense(
 ) -> CodeMatrix:
     """The best of many codes of random +1 and -1; ceil(10 log2 K) columns (Allwein et al. 2000).
 
-    The best is the one of largest minimum distance, among those that are codes at all.
+    Columns that are no problem (one sign only) are drawn again; of the codes, up to 10,000, the
+    one of largest minimum distance is taken.
     """
     length = n_columns or int(np.ceil(10 * np.log2(max(n_classes, 2))))
-
-    def draw(generator: Any, size: tuple[int, ...]) -> npt.NDArray[np.int8]:
-        signs: npt.NDArray[np.int8] = (2 * generator.randint(0, 2, size) - 1).astype(np.int8)
-        return signs
-
-    return _best_of_many(n_classes, length, draw, random_state)
+    return _best_of_many(n_classes, length, np.array([-1, 1], dtype=np.int8), random_state)
 
 
 def random_sparse(
     n_classes: int, n_columns: int | None = None, random_state: Any = None
 ) -> CodeMatrix:
-    """The best of many random codes, half of the entries 0; ceil(15 log2 K) columns."""
+    """The best of many random codes, half of the entries 0; ceil(15 log2 K) columns.
+
+    Drawn and chosen as those of `random_dense`.
+    """
     length = n_columns or int(np.ceil(15 * np.log2(max(n_classes, 2))))
-    entries = np.array([0, 0, -1, 1], dtype=np.int8)
-
-    def draw(generator: Any, size: tuple[int, ...]) -> npt.NDArray[np.int8]:
-        signs: npt.NDArray[np.int8] = entries[generator.randint(0, 4, size)]
-        return signs
-
-    return _best_of_many(n_classes, length, draw, random_state)
+    return _best_of_many(n_classes, length, np.array([0, 0, -1, 1], dtype=np.int8), random_state)
 
 
 def _best_of_many(
-    n_classes: int,
-    length: int,
-    draw: Callable[[Any, tuple[int, ...]], npt.NDArray[np.int8]],
-    random_state: Any,
+    n_classes: int, length: int, entries: npt.NDArray[np.int8], random_state: Any
 ) -> CodeMatrix:
     _check_classes(n_classes)
-    if 2**length < n_classes:
+    if len(np.unique(entries)) ** length < n_classes:
         raise ParameterError(f"{length} columns cannot tell {n_classes} classes apart")
     generator = check_random_state(random_state)
-    cost = n_classes * n_classes * length
-    n_draws = max(100, min(_DRAWS, _WORK // cost))
+    n_draws = max(100, min(_DRAWS, _WORK // (n_classes * n_classes * length)))
     batch = max(1, min(n_draws, (1 << 22) // (n_classes * (length + n_classes))))
     best, best_distance = None, -1.0
-    above = np.triu_indices(n_classes, 1)
+    first, second = np.triu_indices(n_classes, 1)
     for _ in range(0, n_draws, batch):
-        codes = draw(generator, (batch, n_classes, length))
-        products = codes.astype(np.float32) @ codes.transpose(0, 2, 1).astype(np.float32)
-        distances = ((length - products[:, above[0], above[1]]) / 2).min(axis=1)
-        usable = ((codes == 1).any(axis=1) & (codes == -1).any(axis=1)).all(axis=1)
+        codes = _draw(generator, entries, batch * length, n_classes)
+        codes = np.ascontiguousarray(codes.reshape(batch, length, n_classes).swapaxes(1, 2))
+        signs = codes.astype(np.float32)
+        products = (signs @ signs.swapaxes(1, 2))[:, first, second]
+        distances = ((length - products) / 2).min(axis=1)
         for index in np.argsort(-distances, kind="stable"):
             if distances[index] <= best_distance:
                 break
-            if usable[index] and len(np.unique(codes[index], axis=0)) == n_classes:
+            if len(np.unique(codes[index], axis=0)) == n_classes:
                 best, best_distance = codes[index], float(distances[index])
                 break
     if best is None:
         raise ParameterError(
-            f"none of {n_draws} random codes of {length} columns tells {n_classes} classes apart "
-            "in all columns; ask for more columns"
+            f"none of {n_draws} random codes of {length} columns tells {n_classes} classes apart; "
+            "ask for more columns"
         )
     return CodeMatrix(best)
+
+
+def _draw(
+    generator: Any, entries: npt.NDArray[np.int8], n_columns: int, n_classes: int
+) -> npt.NDArray[np.int8]:
+    """Random columns of shape (n_columns, K), each with a +1 and a -1."""
+    columns = np.zeros((n_columns, n_classes), dtype=np.int8)
+    left = np.arange(n_columns)
+    while len(left):
+        columns[left] = entries[generator.randint(0, len(entries), (len(left), n_classes))]
+        drawn = columns[left]
+        left = left[~((drawn > 0).any(axis=1) & (drawn < 0).any(axis=1))]
+    return columns
 
 
 def hadamard(n_classes: int) -> CodeMatrix:

@@ -23,7 +23,8 @@ class OneVsAll(Reduction):
     Parameters
     ----------
     estimator : estimator or None, default=None
-        Any classifier or regressor; None stands for ``LinearSVM("squared_hinge")``.
+        Any classifier or regressor; None stands for
+        ``LinearSVM("squared_hinge", random_state=0)``.
     cost : array-like of shape (K, K) or None, default=None
         Cost of predicting column k when row y is right. In each column a row weighs the mean cost
         of the classes on the other side; None stands for 0-1 cost, which weighs all alike.

@@ -51,7 +51,8 @@ class OutputCode(Reduction):
     Parameters
     ----------
     estimator : estimator or None, default=None
-        Any classifier or regressor; None stands for ``LinearSVM("squared_hinge")``.
+        Any classifier or regressor; None stands for
+        ``LinearSVM("squared_hinge", random_state=0)``.
     code : str, CodeMatrix or array-like of shape (K, L), default="random_dense"
         "one_vs_all", "all_pairs", "minimal", "exhaustive", "random_dense", "random_sparse",
         "hadamard", "bch" (see `separatrix.reductions.codes`), "confusion" (learned from the
