@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.cases import bayes, files, flat, generative, online, small, text
+from benchmarks.cases import bayes, files, flat, generative, online, reductions, small, text
 from benchmarks.spec import Case
 
 CASES: tuple[Case, ...] = (
@@ -12,6 +12,7 @@ CASES: tuple[Case, ...] = (
     *text.CASES,
     *files.CASES,
     *generative.CASES,
+    *reductions.CASES,
     *bayes.CASES,
 )
 

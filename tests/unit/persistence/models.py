@@ -182,7 +182,7 @@ CASES: dict[str, Case] = {
     "mira": _classifier(MIRA(random_state=0), TWO),
     "mira_partly_fitted": Case(_partly_fitted, _classifier(MIRA()).ask),
     "one_vs_all": _classifier(OneVsAll(LogisticRegression(), cost=1.0 - np.eye(3))),
-    "one_vs_all_apart": _classifier(OneVsAll(GaussianDiscriminant(), n_jobs=1)),
+    "one_vs_all_apart": _classifier(OneVsAll(MIRA(random_state=0), n_jobs=1)),
     "all_pairs": _classifier(AllPairs(LogisticRegression()), Y, SPARSE),
     "all_pairs_by_duals": Case(
         _by_duals, lambda model: [model.column_scores(sp.eye_array(9, 30_000, format="csr"))]
