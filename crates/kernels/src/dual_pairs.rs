@@ -24,6 +24,8 @@ const PASSES: usize = 20;
 const PATIENCE: f64 = 5.0;
 /// Rows of two classes beyond which their inner products are too many.
 const MOST_ROWS: usize = 2048;
+/// How many times longer a row of products may be than a row of the data: it is added in lanes.
+const LONGER: usize = 8;
 /// Values that the products of one class with all others may fill.
 const MOST_VALUES: usize = 1 << 25;
 
@@ -64,11 +66,12 @@ fn products_pay<T: Gather>(
     let size = |k| code.by_class.range(k).len();
     let largest = pairs.iter().map(|&(i, j)| size(i) + size(j)).max().unwrap_or(0);
     let widest = (0..code.n_classes()).map(size).max().unwrap_or(0) * code.by_class.rows.len();
-    if largest > MOST_ROWS || widest > MOST_VALUES {
+    let stored = x.n_stored() / x.n_rows().max(1);
+    // A step adds a row of products in the place of a row of `x`.
+    if largest > MOST_ROWS.min(LONGER * stored) || widest > MOST_VALUES {
         return Ok(false);
     }
     let visits: usize = pairs.iter().map(|&(i, j)| size(i) + size(j)).sum();
-    let stored = x.n_stored() / x.n_rows().max(1);
     Ok(cost(x, &code.by_class)? < PASSES * visits * stored)
 }
 

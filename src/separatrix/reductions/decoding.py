@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from separatrix.errors import ParameterError
 from separatrix.losses import MARGIN_LOSSES
@@ -29,6 +30,10 @@ DECODING_LOSSES = ("hinge", "squared_hinge", "logistic", "exponential", "squared
 _LARGEST = 500.0
 
 
+#: Share of entries up to which a code counts as sparse.
+_SPARSE = 0.1
+
+
 def hamming_distances(margins: FloatArray, code: CodeMatrix) -> FloatArray:
     """Distances of shape (n, K) of the signs of the columns from the words; a 0 counts one half.
 
@@ -39,7 +44,7 @@ def hamming_distances(margins: FloatArray, code: CodeMatrix) -> FloatArray:
     array([[1., 0., 2.]])
     """
     signs = np.where(margins > 0, 1.0, -1.0)
-    return np.asarray((code.n_columns - signs @ code.values.T) / 2)
+    return np.asarray((code.n_columns - _sums(signs, code)) / 2)
 
 
 def loss_distances(margins: FloatArray, code: CodeMatrix, loss: str) -> FloatArray:
@@ -61,9 +66,17 @@ def loss_distances(margins: FloatArray, code: CodeMatrix, loss: str) -> FloatArr
     return np.asarray(phi.value(f) @ plus.T + phi.value(-f) @ minus.T + left_out)
 
 
+def _sums(values: FloatArray, code: CodeMatrix) -> FloatArray:
+    """sum_l M_kl v_l, of shape (n, K); codes with few entries as sparse matrices."""
+    M = code.values.astype(values.dtype)
+    if np.count_nonzero(M) > _SPARSE * M.size:
+        return np.asarray(values @ M.T)
+    return np.ascontiguousarray((sp.csr_array(M) @ values.T).T)
+
+
 def pair_scores(margins: FloatArray, code: CodeMatrix) -> FloatArray:
     """Sum of the margins for each class less those against it, of shape (n, K)."""
-    return np.asarray(margins @ code.values.T.astype(margins.dtype))
+    return _sums(margins, code)
 
 
 def vote(margins: FloatArray, code: CodeMatrix) -> FloatArray:
@@ -74,7 +87,7 @@ def vote(margins: FloatArray, code: CodeMatrix) -> FloatArray:
     """
     signs = np.where(margins > 0, 1.0, -1.0)
     n_columns_of = np.abs(code.values).sum(axis=1)
-    wins = (signs @ code.values.T + n_columns_of) / 2
+    wins = (_sums(signs, code) + n_columns_of) / 2
     sums = pair_scores(margins, code)
     return np.asarray(wins + sums / (3 * (np.abs(sums) + 1)))
 

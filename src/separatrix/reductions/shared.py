@@ -42,7 +42,7 @@ from separatrix.validation import (
 __all__ = ["can_share", "fit_shared"]
 
 #: Weights beyond which rows and duals are kept in their place, where that is smaller.
-_MOST_WEIGHTS = 1 << 25
+_MOST_WEIGHTS = 1 << 22
 #: Features up to which least squares factors a matrix of them.
 _MOST_FEATURES = 4096
 _LABELS = np.array([-1, 1])
@@ -157,7 +157,7 @@ class _Fit:
         n_weights = self.X.shape[1] * self.n_columns
         stored = self.X.nnz if is_sparse(self.X) else self.X.size
         used = np.bincount(self.task.codes, minlength=len(self.task.table)) @ (self.task.table != 0)
-        return bool(n_weights > _MOST_WEIGHTS and stored + used.sum() < n_weights // 4)
+        return bool(n_weights > _MOST_WEIGHTS and stored + used.sum() < n_weights // 8)
 
     def _intercept(self, objective: Objective) -> str:
         if not self.estimator.fit_intercept:
