@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -300,10 +301,18 @@ def make_code(
     if name not in CODES:
         raise ParameterError(f"code must be one of {(*CODES, 'confusion')}, got {name!r}")
     if name in _SIZED:
+        if isinstance(random_state, int | np.integer):
+            return _drawn(name, n_classes, n_columns, int(random_state))
         return CODES[name](n_classes, n_columns, random_state)
     if n_columns is not None:
         raise ParameterError(f"code={name!r} has a length of its own; n_columns must be None")
     return CODES[name](n_classes)
+
+
+@lru_cache(maxsize=64)
+def _drawn(name: str, n_classes: int, n_columns: int | None, seed: int) -> CodeMatrix:
+    """A drawn code; a search over other settings asks for the same one again and again."""
+    return CODES[name](n_classes, n_columns, seed)
 
 
 def _check_classes(n_classes: int) -> None:

@@ -51,11 +51,25 @@ def least_squares(
         # At the best b the weighted residuals sum to zero.
         centers, offsets = rates @ X / rates.sum(), rates @ Y / rates.sum()
         X, Y = X - centers, Y - offsets
-    scaled = X.T * (2 * rates)
-    gram = scaled @ X
-    gram[np.diag_indices_from(gram)] += 1.0
-    W = cho_solve(cho_factor(gram, overwrite_a=True), scaled @ Y)
+    W = _from_rows(X, Y, rates) if len(X) < X.shape[1] else _from_features(X, Y, rates)
     values = 0.5 * np.square(W).sum(axis=0) + rates @ np.square(Y - X @ W)
     if intercept == "penalized":
         return W[:-1], W[-1], values
     return W, offsets - centers @ W, values
+
+
+def _from_features(X: FloatArray, Y: FloatArray, rates: FloatArray) -> FloatArray:
+    """(X'DX + I) W = X'DY with D = 2 diag(c): a matrix of d x d."""
+    scaled = X.T * (2 * rates)
+    gram = scaled @ X
+    gram[np.diag_indices_from(gram)] += 1.0
+    return np.asarray(cho_solve(cho_factor(gram, overwrite_a=True), scaled @ Y))
+
+
+def _from_rows(X: FloatArray, Y: FloatArray, rates: FloatArray) -> FloatArray:
+    """W = X'A with (XX' + D^-1) A = Y: a matrix of n x n, the smaller one for few rows."""
+    used = rates > 0
+    X, Y = X[used], Y[used]
+    gram = X @ X.T
+    gram[np.diag_indices_from(gram)] += 0.5 / rates[used]
+    return np.asarray(X.T @ cho_solve(cho_factor(gram, overwrite_a=True), Y))

@@ -43,7 +43,7 @@ __all__ = ["can_share", "fit_shared"]
 
 #: Weights beyond which rows and duals are kept in their place, where that is smaller.
 _MOST_WEIGHTS = 1 << 22
-#: Features up to which least squares factors a matrix of them.
+#: Features or rows up to which least squares factors a matrix of them.
 _MOST_FEATURES = 4096
 _LABELS = np.array([-1, 1])
 
@@ -236,29 +236,40 @@ class _Fit:
     # -- least squares -----------------------------------------------------------------------
 
     def is_least_squares(self) -> bool:
-        """Whether one factored matrix solves all columns: squared loss, dense and equal rows."""
+        """Whether factored matrices solve the columns: squared loss on dense rows."""
         objective = self._example
-        equal = (np.abs(self.task.table) == 1).all() and self.estimator.class_weight is None
         return bool(
             getattr(objective.loss, "name", None) == "squared"
             and getattr(objective.regularizer, "name", None) == "l2"
             and "dense" in objective.can
             and isinstance(make_solver(self.estimator.solver, seed=self.seed), Auto)
-            and self.X.shape[1] <= _MOST_FEATURES
-            and equal
+            and min(self.X.shape) <= _MOST_FEATURES
         )
 
     def by_factoring(self) -> tuple[LinearColumns, ColumnReport]:
-        """One matrix, factored once, with a right side for every column."""
-        targets = np.asarray(self.task.table, dtype=np.float64)[self.task.codes]
-        W, b, values = least_squares(
-            self.design.values, targets, self._rates(), self._intercept(self._example)
-        )
+        """A matrix factored once for all columns, or once for each where their rows differ."""
+        model, dtype = self.estimator, self.X.dtype
+        intercept = self._intercept(self._example)
+        X, table = self.design.values, self.task.table
+        if (np.abs(table) == 1).all() and model.class_weight is None:
+            W, b, values = least_squares(X, table[self.task.codes], self._rates(), intercept)
+            words = "Cholesky factors of one matrix"
+        else:
+            W = np.empty((X.shape[1], self.n_columns), dtype=dtype)
+            b, values = np.empty((2, self.n_columns))
+            for column in range(self.n_columns):
+                data = self.data_of(column)
+                rates = np.full(len(data.codes), float(model.C))
+                if data.weights is not None:
+                    rates *= data.weights
+                own: Any = data.design.values  # type: ignore[union-attr]
+                targets = data.signs[:, None]
+                w, b[[column]], values[[column]] = least_squares(own, targets, rates, intercept)
+                W[:, column] = w[:, 0]
+            words = "Cholesky factors of a matrix per column"
         ones, zeros = np.ones(self.n_columns), np.zeros(self.n_columns)
-        report = ColumnReport(values, zeros, ones, "Cholesky factors of one matrix")
-        dtype = self.X.dtype
         weights = np.ascontiguousarray(W, dtype=dtype)
-        return LinearColumns(weights, b.astype(dtype)), report
+        return LinearColumns(weights, b.astype(dtype)), ColumnReport(values, zeros, ones, words)
 
     # -- any solver --------------------------------------------------------------------------
 

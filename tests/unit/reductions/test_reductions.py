@@ -192,6 +192,19 @@ def test_least_squares_factors_one_matrix(intercept):
     np.testing.assert_allclose(fast.report_.objective, slow.report_.objective, rtol=1e-8)
 
 
+@pytest.mark.parametrize("intercept", [{}, {"penalize_intercept": True}, {"fit_intercept": False}])
+@pytest.mark.parametrize("n_rows", [40, 400])  # fewer and more than there are columns
+def test_least_squares_of_pairs_and_of_few_rows(intercept, n_rows):
+    X = SPARSE.toarray()[:n_rows, :60]
+    base = LinearClassifier("squared", C=0.7, tol=1e-10, class_weight="balanced", **intercept)
+    for reduction in (AllPairs(), OneVsAll()):
+        together, apart = both_ways(reduction, base, X, CODES[:n_rows])
+        assert "Cholesky" in together.report_.solver
+        np.testing.assert_allclose(
+            together.column_scores(X), apart.column_scores(X), rtol=1e-4, atol=1e-5
+        )
+
+
 @pytest.mark.parametrize(
     "base",
     [
