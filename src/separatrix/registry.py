@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 __all__ = ["C_GRID", "K_GRID", "LEARNERS", "MAX_PASSES", "Learner", "get", "load", "names"]
 
-Kind = Literal["none", "passes", "path", "counts"]
+Kind = Literal["none", "passes", "path", "counts", "grid"]
 Task = Literal["binary", "multiclass"]
 
 #: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
@@ -26,6 +26,7 @@ K_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)
 
 _BOTH: tuple[Task, ...] = ("binary", "multiclass")
 _TWO: tuple[Task, ...] = ("binary",)
+_MANY: tuple[Task, ...] = ("multiclass",)
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ class Learner:
         "module:Class" of the estimator.
     summary : str
         What it is, in a few words.
-    kind : {"none", "passes", "path", "counts"}
-        How it is tuned: not at all, by the number of passes, along a path of `parameter`, or from
-        one set of counts by its method `tune`.
+    kind : {"none", "passes", "path", "counts", "grid"}
+        How it is tuned: not at all, by the number of passes, along a warm-started path of
+        `parameter`, from one set of counts, or by a fit for every value of `parameter`.
     tasks : tuple of {"binary", "multiclass"}
         What it can learn.
     parameter : str
@@ -88,6 +89,11 @@ def _path(
     tasks: tuple[Task, ...] = _BOTH,
 ) -> Learner:
     return Learner(name, target, summary, "path", tasks, parameter="C", grid=C_GRID, params=params)
+
+
+def _reduction(name: str, target: str, summary: str) -> Learner:
+    target = f"separatrix.reductions:{target}"
+    return Learner(name, target, summary, "grid", _MANY, "C", C_GRID, widest=1000)
 
 
 LEARNERS: tuple[Learner, ...] = (
@@ -183,6 +189,9 @@ LEARNERS: tuple[Learner, ...] = (
         (("loss", "exponential"),),
         _TWO,
     ),
+    _reduction("one_vs_all", "OneVsAll", "one-vs-all of squared hinge machines"),
+    _reduction("all_pairs", "AllPairs", "all pairs of squared hinge machines, by vote"),
+    _reduction("output_code", "OutputCode", "random output code of squared hinge machines"),
 )
 
 

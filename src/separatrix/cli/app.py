@@ -141,6 +141,7 @@ def _learner_lines(entries: Sequence[Any]) -> list[str]:
         "passes": "passes, early stopping",
         "path": "path of C",
         "counts": "smoothing, counted once",
+        "grid": "a fit for every value",
     }
     width = max(len(entry.name) for entry in entries)
     lines = []

@@ -103,6 +103,7 @@ def tune(
         "passes": _follow_passes,
         "path": _follow_path,
         "counts": _count_once,
+        "grid": _fit_each,
     }[learner.kind]
     best = _Best()
     load(learner)  # the import of a family is not the learner's time
@@ -149,6 +150,23 @@ def _fit_once(
     if report is not None:
         report(1, describe(learner, None), score)
     return 1.0
+
+
+def _fit_each(
+    learner: Learner,
+    train: Rows,
+    held_out: Rows,
+    random_state: int,
+    best: _Best,
+    report: StepReport | None,
+) -> float:
+    for step, value in enumerate(learner.grid, start=1):
+        estimator = make(learner, random_state, **{learner.parameter: value})
+        score = accuracy(held_out.y, estimator.fit(train.X, train.y).predict(held_out.X))
+        best.offer(step, value, score, getattr(estimator, "solution_", None))
+        if report is not None:
+            report(step, describe(learner, value), score)
+    return float(len(learner.grid))
 
 
 def _count_once(
@@ -241,7 +259,7 @@ def refit(learner: Learner, value: float | None, rows: Rows, random_state: int =
         The fitted estimator.
     """
     with _budget_is_no_surprise():
-        if learner.kind in ("path", "counts"):
+        if learner.kind in ("path", "counts", "grid"):
             return make(learner, random_state, **{learner.parameter: value}).fit(rows.X, rows.y)
         estimator = make(learner, random_state)
         if learner.kind == "none" or value is None:

@@ -34,7 +34,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.decision.classifier", "BayesDecision"),
     **_lines("separatrix.bayes.regression", "BayesianLinearRegression"),
     **_lines("separatrix.bayes.laplace", "LaplaceLogisticRegression"),
-    **_lines("separatrix.reductions", "AllPairs", "ClassNumbers", "OneVsAll", "OutputCode"),
+    **_lines("separatrix.reductions", "ClassNumbers"),
     # Parts of the above.
     **_lines(
         "separatrix.features.encoders",

@@ -37,6 +37,8 @@ class AllPairs(Reduction):
         pair of y and k.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
+    C : float or None, default=None
+        Sets the C of the estimator; None leaves it as it is.
     shared : bool, default=True
         Train all columns in one pass where the estimator allows it; False fits every column by
         itself, through joblib.
@@ -55,6 +57,8 @@ class AllPairs(Reduction):
         Sum of the weights of the rows that each column was trained on.
     report_ : ColumnReport
         Objective, gap and passes of every column, after a shared pass.
+    solution_ : Solution
+        Sums over the columns, after a shared pass.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class AllPairs(Reduction):
         coupling: str = "wu_lin_weng",
         cost: Any = None,
         class_weight: Any = None,
+        C: float | None = None,
         shared: bool = True,
         n_jobs: int | None = None,
     ) -> None:
@@ -84,6 +89,7 @@ class AllPairs(Reduction):
         self.coupling = coupling
         self.cost = cost
         self.class_weight = class_weight
+        self.C = C
         self.shared = shared
         self.n_jobs = n_jobs
 

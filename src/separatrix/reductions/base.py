@@ -23,6 +23,7 @@ from separatrix.reductions.columns import (
 )
 from separatrix.reductions.separate import Task, fit_separately, update_separately
 from separatrix.reductions.shared import can_share, fit_shared
+from separatrix.results import Solution, StopReason, Trace
 from separatrix.validation import (
     check_cost,
     check_weights,
@@ -67,6 +68,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
     estimator: Any
     cost: Any
     class_weight: Any
+    C: float | None
     shared: bool
     n_jobs: int | None
     classes_: npt.NDArray[Any]
@@ -76,9 +78,15 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
     report_: ColumnReport
 
     def _base(self) -> Any:
-        if self.estimator is None:
-            return LinearSVM("squared_hinge", random_state=0)
-        return self.estimator
+        """The estimator of a column, unfitted."""
+        base = self.estimator
+        if base is None:
+            base = LinearSVM("squared_hinge", random_state=0)
+        if self.C is None:
+            return base
+        if "C" not in base.get_params():
+            raise ParameterError(f"{type(base).__name__} has no C; leave C of the reduction None")
+        return clone(base).set_params(C=self.C)
 
     def _code(self, n_classes: int, X: Any, codes: npt.NDArray[np.int64], weights: Any) -> Any:
         """The code for these classes."""
@@ -263,6 +271,25 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         assert isinstance(columns, LinearColumns | SupportColumns)
         coef = columns.coef
         return [self._estimator(coef[[column]], column) for column in range(coef.shape[0])]
+
+    @property
+    def solution_(self) -> Solution:
+        """The record of all columns as one problem: weights, and sums over the columns."""
+        if not hasattr(self, "report_"):
+            raise AttributeError("columns that were fitted one by one have records of their own")
+        report = self.report_
+        coef = self.columns_.coef  # type: ignore[attr-defined]
+        left = report.gap > self._base().tol * np.maximum(1.0, np.abs(report.objective))
+        return Solution(
+            w=coef.T,
+            n_passes=float(report.n_passes.mean()),
+            gap=float(report.gap.sum()),
+            stopped=StopReason.BUDGET if left.any() else StopReason.CONVERGED,
+            trace=Trace(),
+            objective=float(report.objective.sum()),
+            certificate="sum of the gaps of the columns",
+            solver=report.solver,
+        )
 
     def _estimator(self, coef: Any, column: int) -> Any:
         model = clone(self._base())

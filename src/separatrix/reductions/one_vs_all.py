@@ -30,6 +30,8 @@ class OneVsAll(Reduction):
         of the classes on the other side; None stands for 0-1 cost, which weighs all alike.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
+    C : float or None, default=None
+        Sets the C of the estimator; None leaves it as it is.
     shared : bool, default=True
         Train all columns in one pass where the estimator allows it; False fits every column by
         itself, through joblib.
@@ -48,6 +50,8 @@ class OneVsAll(Reduction):
         Sum of the weights of the rows that each column was trained on.
     report_ : ColumnReport
         Objective, gap and passes of every column, after a shared pass.
+    solution_ : Solution
+        Sums over the columns, after a shared pass.
 
     Examples
     --------
@@ -68,12 +72,14 @@ class OneVsAll(Reduction):
         *,
         cost: Any = None,
         class_weight: Any = None,
+        C: float | None = None,
         shared: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.cost = cost
         self.class_weight = class_weight
+        self.C = C
         self.shared = shared
         self.n_jobs = n_jobs
 

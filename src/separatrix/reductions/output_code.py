@@ -70,6 +70,8 @@ class OutputCode(Reduction):
         of the classes on the other side.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
+    C : float or None, default=None
+        Sets the C of the estimator; None leaves it as it is.
     shared : bool, default=True
         Train all columns in one pass where the estimator allows it; False fits every column by
         itself, through joblib.
@@ -92,6 +94,8 @@ class OutputCode(Reduction):
         Sum of the weights of the rows that each column was trained on.
     report_ : ColumnReport
         Objective, gap and passes of every column, after a shared pass.
+    solution_ : Solution
+        Sums over the columns, after a shared pass.
 
     Examples
     --------
@@ -119,6 +123,7 @@ class OutputCode(Reduction):
         n_columns: int | None = None,
         cost: Any = None,
         class_weight: Any = None,
+        C: float | None = None,
         shared: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -130,6 +135,7 @@ class OutputCode(Reduction):
         self.n_columns = n_columns
         self.cost = cost
         self.class_weight = class_weight
+        self.C = C
         self.shared = shared
         self.n_jobs = n_jobs
         self.random_state = random_state

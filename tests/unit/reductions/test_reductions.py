@@ -173,6 +173,27 @@ def test_a_column_that_stalls_goes_on_as_it_would_alone():
     )
 
 
+def test_c_sets_the_strength_of_the_estimator():
+    model = OneVsAll(LinearSVM("squared_hinge", random_state=0), C=0.03).fit(SPARSE, CODES)
+    given = OneVsAll(LinearSVM("squared_hinge", C=0.03, random_state=0)).fit(SPARSE, CODES)
+    np.testing.assert_array_equal(model.columns_.coef, given.columns_.coef)
+    assert model.estimators_[0].C == 0.03
+    with pytest.raises(ParameterError, match="GaussianNB has no C"):
+        OneVsAll(GaussianNB(), C=1.0).fit(IRIS, NAMES)
+
+
+def test_the_solution_sums_over_the_columns():
+    model = OneVsAll(C=0.1).fit(SPARSE, CODES)
+    W, b = model.columns_.coef, model.columns_.intercept
+    targets = np.where(CODES[:, None] == np.arange(K), 1, -1)
+    losses = np.maximum(0, 1 - targets * (SPARSE @ W.T + b)) ** 2
+    objective = 0.5 * np.square(W).sum() + 0.1 * losses.sum()
+    assert model.solution_.objective == pytest.approx(objective, rel=1e-9)
+    assert 0 <= model.solution_.gap <= 1e-3 * objective
+    assert model.solution_.stopped.name == "CONVERGED"
+    assert not hasattr(OneVsAll(shared=False).fit(IRIS, NAMES), "solution_")
+
+
 def test_a_used_up_budget_is_told():
     with pytest.warns(ConvergenceWarning, match="columns of OneVsAll used up max_iter=2"):
         OneVsAll(LinearSVM("hinge", max_iter=2, tol=1e-9)).fit(SPARSE, CODES)
