@@ -92,7 +92,7 @@ impl<'a> Code<'a> {
         n_classes: usize,
         upper: &'a [f64],
     ) -> Result<Self, KernelError> {
-        if n_classes == 0 || table.is_empty() || table.len() % n_classes != 0 {
+        if n_classes == 0 || table.is_empty() || !table.len().is_multiple_of(n_classes) {
             return Err(KernelError::Argument("the table must have a row per class and columns".into()));
         }
         check_length("upper", upper.len(), classes.len())?;

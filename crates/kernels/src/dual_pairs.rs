@@ -67,6 +67,10 @@ fn products_pay<T: Gather>(
     let largest = pairs.iter().map(|&(i, j)| size(i) + size(j)).max().unwrap_or(0);
     let widest = (0..code.n_classes()).map(size).max().unwrap_or(0) * code.by_class.rows.len();
     let stored = x.n_stored() / x.n_rows().max(1);
+    // A class without rows is an error, which the rows will tell.
+    if pairs.iter().any(|&(i, j)| size(i) == 0 || size(j) == 0) {
+        return Ok(false);
+    }
     // A step adds a row of products in the place of a row of `x`.
     if largest > MOST_ROWS.min(LONGER * stored) || widest > MOST_VALUES {
         return Ok(false);
@@ -101,15 +105,15 @@ fn on_products<T: Gather>(
         stop.check()?;
         let range = by_class.range(first);
         let strip = postings.strip(range.clone(), by_class.range(last).end);
-        let solve = |&column: &usize| {
+        let mut gram = PairGram::default();
+        let mut solve = |&column: &usize| {
             let second = pairs[column].1;
             let other = by_class.range(second);
-            let gram =
-                PairGram::new(&strip, range.len(), other.start - range.start, &blocks[second], other.len());
+            gram.fill(&strip, range.len(), other.start - range.start, &blocks[second], other.len());
             let rows: Vec<u32> = [by_class.class(first), by_class.class(second)].concat();
             on_gram(x, &gram, &rows, code, settings, column, stop).map(|answer| (column, answer))
         };
-        columns.iter().map(solve).collect::<Result<Vec<_>, KernelError>>()
+        columns.iter().map(&mut solve).collect::<Result<Vec<_>, KernelError>>()
     };
     let found: Vec<Vec<(usize, Column<T>)>> = with_threads(n_threads, || {
         let classes = || (0..code.n_classes()).into_par_iter().with_max_len(1);
@@ -269,6 +273,9 @@ mod tests {
         assert!(Code::new(&classes, &[1.0, 1.0, -1.0, f64::NAN], 4, &upper).is_err());
         let constant = Code::new(&classes, &[1.0, 1.0, 0.0, 1.0], 4, &upper).unwrap();
         let settings = settings(MarginLoss::Hinge, Intercept::Free);
+        let empty = Code::new(&classes, &[1.0, -1.0, 0.0, 0.0], 4, &[1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 1.0])
+            .unwrap();
+        assert!(solve_sparse(&x.rows(), &empty, &settings, 1, &Interrupt::new()).is_err());
         assert!(solve::<f64, _>(&x.rows(), &constant, &settings, 1, &Interrupt::new()).is_err());
     }
 }

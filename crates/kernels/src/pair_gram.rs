@@ -4,7 +4,8 @@
 //! each row in K - 1 of them. What a dual method needs of two rows, <x_i, x_j>, is the same wherever they
 //! meet: it is summed once per pair of rows, for a class against all classes from its own on, and a visit of a
 //! row then costs one look and, when its dual moves, one addition of a short vector.
-//! Invariant: `strip` returns <x_r, x_s> of the rows in the order of their classes, in `f64`.
+//! Invariant: `strip` returns <x_r, x_s> of the rows in the order of their classes, in `f64`; the sums over
+//! dense columns are made in the precision of the data, as the products with weights are.
 //! Source: an inverted index (row by row, feature by feature, the rows that share it); features that many rows
 //! share are kept as dense columns, where additions run in lanes.
 
@@ -19,8 +20,8 @@ use crate::simd::{Gather, Task, dispatch};
 
 /// A column is kept dense when at least one row out of so many has it.
 const DENSE: usize = 16;
-/// Rows whose products are summed together: so many values of all dense columns stay in the cache.
-const TILE: usize = 256;
+/// Rows whose products with dense columns are summed together, in registers.
+const TILE: usize = 32;
 
 /// The rows of a matrix in the order of their classes.
 #[derive(Debug, Clone)]
@@ -69,6 +70,8 @@ pub struct Postings<'a, T> {
     by_class: &'a ByClass,
     /// For each column its place among the dense ones, or none.
     dense_of: Vec<u32>,
+    n_dense: usize,
+    /// Dense columns, cut into tiles of rows: a tile holds `TILE` values of each column.
     dense: Vec<T>,
     starts: Vec<usize>,
     places: Vec<u32>,
@@ -121,14 +124,14 @@ impl<'a, T: Gather> Postings<'a, T> {
         let mut next = starts.clone();
         let light = starts[counts.len()];
         let (mut places, mut values) = (vec![0u32; light], vec![T::ZERO; light]);
-        let mut dense = vec![T::ZERO; n_dense * n];
+        let mut dense = vec![T::ZERO; n_dense * n.div_ceil(TILE) * TILE];
         for (place, &i) in by_class.rows.iter().enumerate() {
             let (columns, stored) = x.row(i as usize);
             for (&c, &v) in columns.iter().zip(stored) {
                 let c = usize::try_from(c).map_err(|_| changed(x, i as usize))?;
                 let Some(&column) = dense_of.get(c) else { return Err(changed(x, i as usize)) };
                 if column != NONE {
-                    dense[column as usize * n + place] += v;
+                    dense[(place / TILE * n_dense + column as usize) * TILE + place % TILE] += v;
                 } else if next[c] < starts[c + 1] {
                     (places[next[c]], values[next[c]]) = (place as u32, v);
                     next[c] += 1;
@@ -137,7 +140,22 @@ impl<'a, T: Gather> Postings<'a, T> {
                 }
             }
         }
-        Ok(Self { x, by_class, dense_of, dense, starts, places, values })
+        Ok(Self { x, by_class, dense_of, n_dense, dense, starts, places, values })
+    }
+
+    /// out[s - first] += v x_sc for the rows s from `first` on that have the column c.
+    #[inline(always)]
+    fn add_light(&self, c: usize, v: T, first: usize, out: &mut [f64]) {
+        let list = self.starts[c]..self.starts[c + 1];
+        let places = &self.places[list.clone()];
+        let begin = places.partition_point(|&s| (s as usize) < first);
+        let v = v.to_f64();
+        for (&s, &u) in places[begin..].iter().zip(&self.values[list][begin..]) {
+            match out.get_mut(s as usize - first) {
+                Some(sum) => *sum += v * u.to_f64(),
+                None => break,
+            }
+        }
     }
 
     /// <x_r, x_s> for the rows r of `block` and the rows s from its start to `end`, row after row.
@@ -164,40 +182,36 @@ impl<T: Gather> Task for Strip<'_, T> {
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let p = self.postings;
-        let n = p.by_class.rows.len();
         let (first, width) = (self.block.start, self.end - self.block.start);
-        let row = |place: usize| p.x.row(p.by_class.rows[place] as usize);
-        let dense_at = |c: i32| usize::try_from(c).ok().and_then(|c| p.dense_of.get(c)).copied();
+        // The dense part of each row: where its columns begin in a tile, and their values.
+        let (mut heavy, mut ends) = (Vec::new(), Vec::with_capacity(self.block.len()));
         for (r, out) in self.block.clone().zip(self.out.chunks_exact_mut(width)) {
-            let (columns, stored) = row(r);
+            let (columns, stored) = p.x.row(p.by_class.rows[r] as usize);
             for (&c, &v) in columns.iter().zip(stored) {
-                if dense_at(c) != Some(NONE) {
-                    continue;
-                }
-                let list = p.starts[c as usize]..p.starts[c as usize + 1];
-                let places = &p.places[list.clone()];
-                let begin = places.partition_point(|&s| (s as usize) < first);
-                let v = v.to_f64();
-                for (&s, &u) in places[begin..].iter().zip(&p.values[list][begin..]) {
-                    match out.get_mut(s as usize - first) {
-                        Some(sum) => *sum += v * u.to_f64(),
-                        None => break,
-                    }
+                match usize::try_from(c).ok().and_then(|c| p.dense_of.get(c)) {
+                    Some(&NONE) => p.add_light(c as usize, v, first, out),
+                    Some(&column) => heavy.push((column as usize * TILE, v)),
+                    None => {}
                 }
             }
+            ends.push(heavy.len());
         }
-        for tile in (0..width).step_by(TILE) {
-            let length = TILE.min(width - tile);
-            for (r, out) in self.block.clone().zip(self.out.chunks_exact_mut(width)) {
-                let (columns, stored) = row(r);
-                let out = &mut out[tile..tile + length];
-                for (&c, &v) in columns.iter().zip(stored) {
-                    let Some(column) = dense_at(c).filter(|&column| column != NONE) else { continue };
-                    let from = column as usize * n + first + tile;
-                    let v = v.to_f64();
-                    for (sum, &u) in out.iter_mut().zip(&p.dense[from..from + length]) {
-                        *sum = v.fma::<FMA>(u.to_f64(), *sum);
+        for tile in first / TILE..self.end.div_ceil(TILE) {
+            let dense = &p.dense[tile * p.n_dense * TILE..(tile + 1) * p.n_dense * TILE];
+            // Lanes of the tile that are in the strip.
+            let lanes = first.max(tile * TILE)..self.end.min((tile + 1) * TILE);
+            let mut begin = 0;
+            for (&end, out) in ends.iter().zip(self.out.chunks_exact_mut(width)) {
+                let mut sums = [T::ZERO; TILE];
+                for &(from, v) in &heavy[begin..end] {
+                    for (sum, &u) in sums.iter_mut().zip(&dense[from..from + TILE]) {
+                        *sum = v.fma::<FMA>(u, *sum);
                     }
+                }
+                begin = end;
+                let sums = &sums[lanes.start - tile * TILE..lanes.end - tile * TILE];
+                for (out, sum) in out[lanes.start - first..lanes.end - first].iter_mut().zip(sums) {
+                    *out += sum.to_f64();
                 }
             }
         }
@@ -205,20 +219,21 @@ impl<T: Gather> Task for Strip<'_, T> {
 }
 
 /// The inner products of the rows of one problem, in the place of the rows: see [`dual_binary::DualRows`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct PairGram {
     values: Vec<f64>,
     n: usize,
 }
 
 impl PairGram {
-    /// Put together the rows of two classes from their strips: `own` holds the products of the first class
+    /// Take the rows of two classes from their strips: `own` holds the products of the first class
     /// with itself and, from `offset` on, with the second; `other` begins with those of the second class.
     /// Neither class is empty.
-    pub fn new(own: &[f64], n_own: usize, offset: usize, other: &[f64], n_other: usize) -> Self {
+    pub fn fill(&mut self, own: &[f64], n_own: usize, offset: usize, other: &[f64], n_other: usize) {
         let n = n_own + n_other;
-        let mut values = vec![0.0; n * n];
-        let (above, below) = values.split_at_mut(n_own * n);
+        self.n = n;
+        self.values.resize(n * n, 0.0);
+        let (above, below) = self.values.split_at_mut(n_own * n);
         for (row, strip) in above.chunks_exact_mut(n.max(1)).zip(own.chunks(own.len() / n_own.max(1))) {
             row[..n_own].copy_from_slice(&strip[..n_own]);
             row[n_own..].copy_from_slice(&strip[offset..offset + n_other]);
@@ -230,7 +245,6 @@ impl PairGram {
             }
             row[n_own..].copy_from_slice(&strip[..n_other]);
         }
-        Self { values, n }
     }
 }
 
@@ -285,10 +299,10 @@ mod tests {
         let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut dense = vec![vec![0.0; d]; n];
         for row in &mut dense {
-            for c in 0..d {
+            for (c, cell) in row.iter_mut().enumerate() {
                 if c == 0 || random.below(30) < 2 {
                     let v = 1.0 + random.below(5) as f64;
-                    row[c] = v;
+                    *cell = v;
                     columns.push(c as i32);
                     values.push(v);
                 }
@@ -322,7 +336,8 @@ mod tests {
         let (own, other) =
             (postings.strip(by_class.range(0), n), postings.strip(by_class.range(2), by_class.starts[3]));
         let (first, second) = (by_class.class(0), by_class.class(2));
-        let gram = PairGram::new(&own, first.len(), by_class.starts[2], &other, second.len());
+        let mut gram = PairGram::default();
+        gram.fill(&own, first.len(), by_class.starts[2], &other, second.len());
         let both: Vec<u32> = first.iter().chain(second).copied().collect();
         for (r, &i) in both.iter().enumerate() {
             let mut scores = vec![0.0; both.len()];
