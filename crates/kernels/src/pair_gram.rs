@@ -15,7 +15,7 @@ use crate::csr::Csr;
 use crate::dual_binary;
 use crate::error::KernelError;
 use crate::real::Real;
-use crate::rows::Rows;
+use crate::rows::{LANES, Rows, axpy_lanes};
 use crate::simd::{Gather, Task, dispatch};
 
 /// A column is kept dense when at least one row out of so many has it.
@@ -202,14 +202,12 @@ impl<T: Gather> Task for Strip<'_, T> {
             let lanes = first.max(tile * TILE)..self.end.min((tile + 1) * TILE);
             let mut begin = 0;
             for (&end, out) in ends.iter().zip(self.out.chunks_exact_mut(width)) {
-                let mut sums = [T::ZERO; TILE];
+                let mut sums = [[T::ZERO; LANES]; TILE / LANES];
                 for &(from, v) in &heavy[begin..end] {
-                    for (sum, &u) in sums.iter_mut().zip(&dense[from..from + TILE]) {
-                        *sum = v.fma::<FMA>(u, *sum);
-                    }
+                    axpy_lanes::<T, FMA, { TILE / LANES }>(&mut sums, v, &dense[from..from + TILE]);
                 }
                 begin = end;
-                let sums = &sums[lanes.start - tile * TILE..lanes.end - tile * TILE];
+                let sums = &sums.as_flattened()[lanes.start - tile * TILE..lanes.end - tile * TILE];
                 for (out, sum) in out[lanes.start - first..lanes.end - first].iter_mut().zip(sums) {
                     *out += sum.to_f64();
                 }
