@@ -149,6 +149,7 @@ class _Fit:
             patience = STALL_PASSES if can_hand_over else np.inf
             return patience if isinstance(chosen, DualCoordinateDescent) else None
         if isinstance(solver, DualCoordinateDescent) and solver.start is None:
+            self.seed = solver.seed
             return STALL_PASSES if solver.give_up_when_stalled else np.inf
         return None
 
@@ -201,6 +202,7 @@ class _Fit:
         report = ColumnReport(values, gaps, passes, f"dual coordinate descent ({words})")
         left = int((endings == 1).sum())
         if weights is None:
+            left += int((endings == 2).sum())
             return self._support(support, b.astype(dtype)), report, left
         for column in np.flatnonzero(endings == 2):
             weights[:, column], b[column], ended = self._alone(int(column), report)
