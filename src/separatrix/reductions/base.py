@@ -264,7 +264,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         Estimators of columns that were fitted in one pass are made when asked for, without the
         record of the solver.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         columns = self.columns_
         if isinstance(columns, FittedColumns):
             return columns.estimators
@@ -316,7 +316,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
             Decision values of the estimators, log-odds where they have probabilities only,
             predicted numbers of regressors, and labels where there is nothing else.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         return self.columns_.margins(self, X, number_of_threads(self.n_jobs))
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -366,7 +366,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         ndarray of shape (n, K)
             P(y = k | x), columns in the order of `classes_`.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "columns_")
         shares = self.columns_.shares(self, X, number_of_threads(self.n_jobs))
         if len(self.classes_) == 2 and shares.shape[1] == 1:
             second = shares if self.code_.values[1, 0] > 0 else 1 - shares
