@@ -15,13 +15,14 @@ use crate::csr::Csr;
 use crate::dual_binary;
 use crate::error::KernelError;
 use crate::real::Real;
-use crate::rows::{LANES, Rows, axpy_lanes};
+use crate::rows::Rows;
 use crate::simd::{Gather, Task, dispatch};
 
 /// A column is kept dense when at least one row out of so many has it.
 const DENSE: usize = 16;
-/// Rows whose products with dense columns are summed together, in registers.
-const TILE: usize = 32;
+/// Rows whose products with dense columns are summed together: their part of all dense columns stays in the
+/// cache.
+const TILE: usize = 256;
 
 /// The rows of a matrix in the order of their classes.
 #[derive(Debug, Clone)]
@@ -196,18 +197,22 @@ impl<T: Gather> Task for Strip<'_, T> {
             }
             ends.push(heavy.len());
         }
+        // On the heap: an array would be taken apart into single numbers.
+        let mut sums = vec![T::ZERO; TILE];
         for tile in first / TILE..self.end.div_ceil(TILE) {
             let dense = &p.dense[tile * p.n_dense * TILE..(tile + 1) * p.n_dense * TILE];
             // Lanes of the tile that are in the strip.
             let lanes = first.max(tile * TILE)..self.end.min((tile + 1) * TILE);
             let mut begin = 0;
             for (&end, out) in ends.iter().zip(self.out.chunks_exact_mut(width)) {
-                let mut sums = [[T::ZERO; LANES]; TILE / LANES];
+                sums.fill(T::ZERO);
                 for &(from, v) in &heavy[begin..end] {
-                    axpy_lanes::<T, FMA, { TILE / LANES }>(&mut sums, v, &dense[from..from + TILE]);
+                    for (sum, &u) in sums.iter_mut().zip(&dense[from..from + TILE]) {
+                        *sum = v.fma::<FMA>(u, *sum);
+                    }
                 }
                 begin = end;
-                let sums = &sums.as_flattened()[lanes.start - tile * TILE..lanes.end - tile * TILE];
+                let sums = &sums[lanes.start - tile * TILE..lanes.end - tile * TILE];
                 for (out, sum) in out[lanes.start - first..lanes.end - first].iter_mut().zip(sums) {
                     *out += sum.to_f64();
                 }
