@@ -152,6 +152,20 @@ def _newsgroups() -> Data:
     return _tfidf("20newsgroups", min_df=2, sublinear_tf=True)
 
 
+def _sector() -> Data:
+    datasets = importlib.import_module("sklearn.datasets")
+    files = [str(_raw("sector", f"sector.{part}scale.gz")) for part in ("", "t.")]
+    X_train, y_train, X_test, y_test = datasets.load_svmlight_files(files, dtype=np.float32)
+    classes = np.unique(y_train)
+
+    def narrow(X: Matrix) -> Matrix:
+        arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return sparse.csr_matrix(arrays, shape=X.shape)
+
+    codes = [np.searchsorted(classes, y).astype(np.int64) for y in (y_train, y_test)]
+    return Data(narrow(X_train), codes[0], narrow(X_test), codes[1])
+
+
 def _idx(path: Path, offset: int) -> npt.NDArray[np.uint8]:
     with gzip.open(path) as stream:
         return np.frombuffer(stream.read(), dtype=np.uint8, offset=offset)
@@ -223,6 +237,7 @@ _RECIPES: dict[str, tuple[str, Callable[[], Data]]] = {
     "imdb": ("tfidf12-sublinear", _imdb),
     "imdb_counts": ("counts12", _imdb_counts),
     "20newsgroups": ("tfidf1-sublinear", _newsgroups),
+    "sector": ("svmlight", _sector),
     "fashion_mnist": ("pixels", _fashion_mnist),
     "iris": ("raw", _iris),
     "digits": ("raw", _digits),

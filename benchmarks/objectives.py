@@ -6,11 +6,13 @@ intercept counts as a weight of a constant feature (LIBLINEAR).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from benchmarks.data import IntArray, Matrix, is_sparse
 
@@ -56,6 +58,14 @@ def crammer_singer(scores: FloatArray, y: IntArray) -> FloatArray:
     return worst - gold
 
 
+def one_vs_all_squared_hinge(scores: FloatArray, y: IntArray) -> FloatArray:
+    """Return ``sum_k max(0, 1 - t_k s_k)^2`` per row, ``t_k = 1`` for k = y and -1 otherwise."""
+    targets = -np.ones_like(scores)
+    targets[np.arange(len(y)), y] = 1.0
+    losses: FloatArray = (np.maximum(0.0, 1.0 - targets * scores) ** 2).sum(axis=1)
+    return losses
+
+
 def squared(scores: FloatArray, y: npt.NDArray[np.generic]) -> FloatArray:
     """Return ``(y - s)^2 / 2`` per row; `scores` (n, 1), `y` real."""
     losses: FloatArray = 0.5 * (np.asarray(y, dtype=np.float64) - scores[:, 0]) ** 2
@@ -88,6 +98,28 @@ class Objective:
         b = np.atleast_1d(np.asarray(intercept, dtype=np.float64))
         value = 0.5 * float(np.vdot(W, W)) + self.C * float(self.loss(scores(W, b, X), y).sum())
         return value + 0.5 * float(b @ b) if self.penalize_intercept else value
+
+
+@dataclass(frozen=True)
+class PairObjective(Objective):
+    """The sum over all pairs i < j of the objective on the rows of i (+1) and j (-1).
+
+    Pairs come in the order (0, 1), (0, 2), …; `loss` is one of two classes.
+    """
+
+    def __call__(self, coef: Matrix, intercept: npt.ArrayLike, X: Matrix, y: IntArray) -> float:
+        """Return the value at sparse `coef` (pairs, d) and `intercept` (pairs,)."""
+        W, b = sparse.csr_matrix(coef).astype(np.float64), np.asarray(intercept, dtype=np.float64)
+        parts = [X[y == k].astype(np.float64) for k in range(int(y.max()) + 1)]
+        value = 0.5 * float(W.data @ W.data)
+        if self.penalize_intercept:
+            value += 0.5 * float(b @ b)
+        for pair, (i, j) in enumerate(itertools.combinations(range(len(parts)), 2)):
+            w = W[pair].toarray().ravel()
+            for k, label in ((i, 1), (j, 0)):
+                s = (parts[k] @ w + b[pair])[:, None]
+                value += self.C * float(self.loss(s, np.full(len(s), label)).sum())
+        return value
 
 
 def scores(W: FloatArray, b: FloatArray, X: Matrix) -> FloatArray:

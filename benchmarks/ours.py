@@ -56,6 +56,21 @@ def fit_discriminant(arrays: Arrays) -> Any:
     return model, model.predict(arrays.X_test)
 
 
+def fit_reduction(arrays: Arrays, *, name: str, tol: float) -> Any:
+    """Fit `separatrix.OneVsAll` or `AllPairs` with LIBLINEAR's problem in every column."""
+    library = importlib.import_module("separatrix")
+    base = library.LinearSVM("squared_hinge", penalize_intercept=True, tol=tol, random_state=0)
+    return getattr(library, name)(base).fit(arrays.X, arrays.y)
+
+
+def read_reduction(arrays: Arrays, model: Any) -> Outcome:
+    """Return the weights of all columns and the labels of the test rows."""
+    labels = np.asarray(model.predict(arrays.X_test), dtype=np.int64)
+    columns = model.columns_
+    passes = float(model.report_.n_passes.max())
+    return Outcome(((columns.coef, columns.intercept),), passes, labels)
+
+
 def read_path(arrays: Arrays, path: Any) -> Outcome:
     """Return the models of the grid."""
     models: list[tuple[FloatArray, FloatArray]] = [

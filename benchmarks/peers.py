@@ -105,6 +105,22 @@ def read_fit_predict(arrays: Arrays, raw: Any) -> Outcome:
     return Outcome(passes=passes_of(model), predictions=np.asarray(labels, dtype=np.int64))
 
 
+def fit_pairs(arrays: Arrays, *, tol: float) -> Any:
+    """Fit scikit-learn's OneVsOneClassifier of LinearSVC, in processes."""
+    base = load_class("sklearn.svm:LinearSVC")(tol=tol, max_iter=1_000_000, random_state=0)
+    reduction = load_class("sklearn.multiclass:OneVsOneClassifier")
+    return reduction(base, n_jobs=THREADS).fit(arrays.X, arrays.y)
+
+
+def read_pairs(arrays: Arrays, model: Any) -> Outcome:
+    """Stack the weights of the pairs, +1 for the first class, and label the test rows."""
+    models = model.estimators_
+    coef: Any = sparse.vstack([sparse.csr_matrix(-one.coef_) for one in models]).tocsr()
+    intercept = -np.concatenate([one.intercept_ for one in models])
+    labels = np.asarray(model.predict(arrays.X_test), dtype=np.int64)
+    return Outcome(((coef, intercept),), predictions=labels)
+
+
 def prepare_row(data: Data, *, cls: str, **params: Any) -> Any:
     """Fit a model and cut out one test row, for `predict_row`."""
     model = load_class(cls)(**params).fit(data.X_train, data.y_train)

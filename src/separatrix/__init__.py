@@ -58,15 +58,18 @@ if TYPE_CHECKING:
         regularization_path,
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
+    from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
     from separatrix.structured import CRF, Constraints, StructuredPerceptron
 
 __all__ = [
     "CRF",
     "MIRA",
+    "AllPairs",
     "BayesDecision",
     "BayesianLinearRegression",
     "BetaBernoulli",
     "Calibrated",
+    "CodeMatrix",
     "Conjunctions",
     "Constraints",
     "CostMatrix",
@@ -91,6 +94,8 @@ __all__ = [
     "NaiveBayes",
     "NormalInverseGamma",
     "NormalNormal",
+    "OneVsAll",
+    "OutputCode",
     "Perceptron",
     "PixelGrid",
     "Polynomial",
@@ -117,10 +122,12 @@ __all__ = [
 _HOMES = {
     "CRF": "structured.crf",
     "MIRA": "linear.mira",
+    "AllPairs": "reductions",
     "BayesDecision": "bayes",
     "BayesianLinearRegression": "bayes",
     "BetaBernoulli": "bayes",
     "Calibrated": "calibration.calibrated",
+    "CodeMatrix": "reductions",
     "Conjunctions": "features.conjunctions",
     "Constraints": "structured.constraints",
     "CostMatrix": "bayes",
@@ -145,6 +152,8 @@ _HOMES = {
     "NaiveBayes": "generative.naive_bayes",
     "NormalInverseGamma": "bayes",
     "NormalNormal": "bayes",
+    "OneVsAll": "reductions",
+    "OutputCode": "reductions",
     "Perceptron": "linear.perceptron",
     "PixelGrid": "features.pixels",
     "Polynomial": "features.polynomial",

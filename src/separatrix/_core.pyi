@@ -93,6 +93,30 @@ def write_crfsuite(
 ) -> bytes: ...
 def scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Floats: ...
 def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats: ...
+def solve_columns(
+    design: Csr | Dense,
+    y: _Ints,
+    table: _Floats,
+    upper: _Floats,
+    loss: str,
+    intercept: str,
+    seed: int,
+    tol: float,
+    max_passes: float,
+    patience: float,
+    keep_weights: bool,
+    n_threads: int,
+) -> tuple[
+    _Floats | None,
+    tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]],
+    tuple[
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.int64],
+    ],
+]: ...
 def row_scores(design: Csr | Dense, rows: _Ints, w: _Floats) -> _Floats: ...
 def row_adjoint(design: Csr | Dense, rows: _Ints, residuals: _Floats) -> _Floats: ...
 def curvature_rate(design: Csr | Dense, loss: str, k: int) -> float | None: ...
@@ -505,6 +529,7 @@ class TemplateIndex:
         starts: npt.NDArray[np.int64],
         n_threads: int,
     ) -> _TemplateRows: ...
+
 _Labels = npt.NDArray[np.int64]
 _Doubles = npt.NDArray[np.float64]
 _Bools = npt.NDArray[np.bool_]

@@ -40,6 +40,7 @@ XI_GRID: tuple[float, ...] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _BOTH: tuple[Task, ...] = ("binary", "multiclass")
 _TWO: tuple[Task, ...] = ("binary",)
 _NUMBERS: tuple[Task, ...] = ("regression",)
+_MANY: tuple[Task, ...] = ("multiclass",)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
@@ -142,6 +143,11 @@ def _regression(
         feature_params=feature_params,
         widest=widest,
     )
+
+
+def _reduction(name: str, target: str, summary: str, widest: int | None = _NARROW) -> Learner:
+    target = f"separatrix.reductions:{target}"
+    return Learner(name, target, summary, "grid", _MANY, "C", C_GRID, widest=widest)
 
 
 LEARNERS: tuple[Learner, ...] = (
@@ -262,6 +268,9 @@ LEARNERS: tuple[Learner, ...] = (
         (("method", "nystroem"), ("centers", "random"), ("n_components", 300), ("random_state", 0)),
         widest=100,
     ),
+    _reduction("one_vs_all", "OneVsAll", "one-vs-all of squared hinge machines", None),
+    _reduction("all_pairs", "AllPairs", "all pairs of squared hinge machines, by vote"),
+    _reduction("output_code", "OutputCode", "random output code of squared hinge machines"),
 )
 
 

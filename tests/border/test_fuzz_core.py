@@ -114,6 +114,10 @@ def valid_calls():
         "DualMulticlass": [
             csr(), CODES, ONES, K, "multiclass_hinge", 1.0 - np.eye(K), "free", 0, 1, None,
         ],
+        "solve_columns": [
+            csr(), CODES, 2.0 * np.eye(K) - 1.0, ONES, "hinge", "free", 0, 1e-3, 100.0, 20.0,
+            True, 2,
+        ],
     }  # fmt: skip
 
 

@@ -11,8 +11,9 @@
 
 use rayon::prelude::*;
 
+pub use crate::dual_binary_rows::DualRows;
 use crate::dual_binary_rows::{Local, Measure, Problem, Rebuild, Share, Sweep};
-use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild, squared_norm};
+use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild};
 use crate::dual_intercept::{Bias, Intercept, scale_of};
 use crate::dual_merge::Copies;
 use crate::error::{KernelError, check_length};
@@ -21,7 +22,6 @@ use crate::interrupt::Interrupt;
 use crate::margin_dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::random::Random;
 use crate::real::Real;
-use crate::rows::Rows;
 use crate::simd::dispatch;
 use crate::threads::with_threads;
 
@@ -82,7 +82,7 @@ impl<T: Real> DualBinary<T> {
     ///
     /// `signs` are +1 or -1; `upper` are the U_i >= 0, and rows with U_i = 0 are left out.
     #[allow(clippy::too_many_arguments)]
-    pub fn new<X: Rows<T>>(
+    pub fn new<X: DualRows<T>>(
         x: &X,
         signs: &[f64],
         upper: &[f64],
@@ -138,11 +138,11 @@ impl<T: Real> DualBinary<T> {
     }
 
     /// One sweep over the rows, preceded by sweeps over the hot ones where that pays.
-    pub fn pass<X: Rows<T>>(&mut self, x: &X, stop: &Interrupt) -> Result<Pass, KernelError> {
+    pub fn pass<X: DualRows<T>>(&mut self, x: &X, stop: &Interrupt) -> Result<Pass, KernelError> {
         with_loss!(self.loss, |loss| self.pass_with(x, loss, stop))
     }
 
-    fn pass_with<X: Rows<T>, L: MarginDual>(
+    fn pass_with<X: DualRows<T>, L: MarginDual>(
         &mut self,
         x: &X,
         loss: L,
@@ -190,11 +190,11 @@ impl<T: Real> DualBinary<T> {
         let value: f64 =
             self.order.iter().map(|&i| loss.value(self.duals[i as usize], self.upper[i as usize])).sum();
         let gap: f64 = self.gaps.iter().map(|&g| f64::from(g)).sum();
-        let penalty = 0.5 * squared_norm(&self.weights) + self.intercept.penalty(self.bias.sum);
+        let penalty = 0.5 * self.squared_weights(x) + self.intercept.penalty(self.bias.sum);
         Ok(Pass { dual: value - penalty, gap: gap + self.slack(), violation, passes })
     }
 
-    fn sweep<X: Rows<T>, L: MarginDual>(
+    fn sweep<X: DualRows<T>, L: MarginDual>(
         &mut self,
         x: &X,
         loss: L,
@@ -220,7 +220,7 @@ impl<T: Real> DualBinary<T> {
     }
 
     /// The threads' sweep: each merge hands every thread an equal share of the next rows.
-    fn threaded_sweep<X: Rows<T>, L: MarginDual>(
+    fn threaded_sweep<X: DualRows<T>, L: MarginDual>(
         &mut self,
         x: &X,
         loss: L,
@@ -261,7 +261,7 @@ impl<T: Real> DualBinary<T> {
     }
 
     /// The objective and its lower bound at the current weights, on all threads.
-    pub fn certificate<X: Rows<T>>(&self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError> {
+    pub fn certificate<X: DualRows<T>>(&self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError> {
         with_loss!(self.loss, |loss| {
             let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
             let measure = |(b, duals): (usize, &[f64])| {
@@ -283,10 +283,14 @@ impl<T: Real> DualBinary<T> {
             };
             let loss: f64 = parts.iter().map(|p| p.0).sum();
             let gap: f64 = parts.iter().map(|p| p.1).sum();
-            let penalty = 0.5 * squared_norm(&self.weights) + self.intercept.penalty(self.bias.value());
+            let penalty = 0.5 * self.squared_weights(x) + self.intercept.penalty(self.bias.value());
             let primal = penalty + loss;
             Ok(Certificate { primal, dual: primal - gap - self.slack() })
         })
+    }
+
+    fn squared_weights<X: DualRows<T>>(&self, x: &X) -> f64 {
+        x.squared_weights(&self.weights, &self.signs, &self.duals)
     }
 
     fn slack(&self) -> f64 {
@@ -294,7 +298,7 @@ impl<T: Real> DualBinary<T> {
     }
 
     /// Set the weights to w(a); returns S.
-    fn rebuild<X: Rows<T>>(&mut self, x: &X) -> f64 {
+    fn rebuild<X: DualRows<T>>(&mut self, x: &X) -> f64 {
         let (rows, signs, duals) = (&self.order[..], &self.signs[..], &self.duals[..]);
         self.weights.fill(T::ZERO);
         dispatch(Rebuild { x, rows, signs, duals, weights: &mut self.weights });
@@ -311,6 +315,11 @@ impl<T: Real> DualBinary<T> {
         weights
     }
 
+    /// The intercept; zero where there is none.
+    pub fn intercept(&self) -> f64 {
+        self.bias.value()
+    }
+
     /// The duals a_i.
     pub fn duals(&self) -> &[f64] {
         &self.duals
@@ -324,6 +333,6 @@ impl<T: Real> DualBinary<T> {
 
 /// Whether a pass has enough work, by shape alone, to share it among threads: enough in all, and
 /// more in each merge than adding up the weights costs.
-fn worth_threads<T: Real, X: Rows<T>>(x: &X) -> bool {
+fn worth_threads<T: Real, X: DualRows<T>>(x: &X) -> bool {
     x.n_stored() >= WORTH && x.n_stored() / MERGES >= x.n_cols()
 }

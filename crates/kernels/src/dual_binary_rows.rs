@@ -1,12 +1,70 @@
 //! The sweeps of [`crate::dual_binary`]: loops over rows, compiled for each instruction set.
 
-use crate::dual_common::following;
+use crate::dual_common::{following, squared_norm};
 use crate::dual_intercept::Bias;
 use crate::hot::HotRows;
 use crate::margin_dual::MarginDual;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::Task;
+
+/// What a dual method asks of its rows: any [`Rows`], or their inner products
+/// ([`crate::pair_gram::PairGram`]), where the "weights" are the scores of the rows.
+pub trait DualRows<T: Real>: Sync {
+    /// Number of examples.
+    fn n_rows(&self) -> usize;
+    /// Length of the weights.
+    fn n_cols(&self) -> usize;
+    /// Number of stored values in all rows.
+    fn n_stored(&self) -> usize;
+    /// Ask for row `i` to be in the cache soon.
+    fn prefetch(&self, i: usize);
+    /// |x_i|^2
+    fn squared_norm(&self, i: usize) -> f64;
+    /// <x_i, w>
+    fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T;
+    /// w += a x_i
+    fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]);
+    /// |w(a)|^2 for w(a) = sum_i a_i y_i x_i, which `weights` stands for.
+    fn squared_weights(&self, weights: &[T], signs: &[f64], duals: &[f64]) -> f64;
+}
+
+impl<T: Real, X: Rows<T>> DualRows<T> for X {
+    fn n_rows(&self) -> usize {
+        Rows::n_rows(self)
+    }
+
+    fn n_cols(&self) -> usize {
+        Rows::n_cols(self)
+    }
+
+    fn n_stored(&self) -> usize {
+        Rows::n_stored(self)
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, i: usize) {
+        Rows::prefetch(self, i);
+    }
+
+    fn squared_norm(&self, i: usize) -> f64 {
+        Rows::squared_norm(self, i)
+    }
+
+    #[inline(always)]
+    fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
+        Rows::dot::<FMA>(self, i, w)
+    }
+
+    #[inline(always)]
+    fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]) {
+        Rows::add_to::<FMA>(self, i, a, w);
+    }
+
+    fn squared_weights(&self, weights: &[T], _signs: &[f64], _duals: &[f64]) -> f64 {
+        squared_norm(weights)
+    }
+}
 
 /// The fixed part of the problem, as rows see it.
 pub(crate) struct Problem<'a, X, L> {
@@ -37,7 +95,7 @@ impl<X, L: MarginDual> Problem<'_, X, L> {
     #[inline(always)]
     fn visit<T: Real, const FMA: bool>(&self, i: usize, dual: f64, local: &mut Local<'_, T>) -> Visit
     where
-        X: Rows<T>,
+        X: DualRows<T>,
     {
         let (sign, upper) = (self.signs[i], self.upper[i]);
         let q = local.scale * (self.norms[i] + local.bias.square);
@@ -64,7 +122,7 @@ pub(crate) struct Sweep<'a, T, X, L> {
     pub hot: &'a mut HotRows,
 }
 
-impl<T: Real, X: Rows<T>, L: MarginDual> Task for Sweep<'_, T, X, L> {
+impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Sweep<'_, T, X, L> {
     type Output = (f64, Bias);
 
     #[inline(always)]
@@ -94,7 +152,7 @@ pub(crate) struct Share<'a, T, X, L> {
     pub visits: &'a mut Vec<Visit>,
 }
 
-impl<T: Real, X: Rows<T>, L: MarginDual> Task for Share<'_, T, X, L> {
+impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Share<'_, T, X, L> {
     type Output = f64;
 
     #[inline(always)]
@@ -117,7 +175,7 @@ pub(crate) struct Measure<'a, T, X, L> {
     pub duals: &'a [f64],
 }
 
-impl<T: Real, X: Rows<T>, L: MarginDual> Task for Measure<'_, T, X, L> {
+impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Measure<'_, T, X, L> {
     type Output = (f64, f64);
 
     #[inline(always)]
@@ -144,7 +202,7 @@ pub(crate) struct Rebuild<'a, T, X> {
     pub weights: &'a mut [T],
 }
 
-impl<T: Real, X: Rows<T>> Task for Rebuild<'_, T, X> {
+impl<T: Real, X: DualRows<T>> Task for Rebuild<'_, T, X> {
     type Output = ();
 
     #[inline(always)]

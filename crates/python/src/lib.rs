@@ -4,6 +4,7 @@ mod arrays;
 mod chain;
 mod chain_learners;
 mod chains;
+mod columns;
 mod count;
 mod design;
 mod dual;
@@ -38,6 +39,8 @@ mod _core {
     use super::chain_learners::{ChainDual, ChainOnline};
     #[pymodule_export]
     use super::chains::{Chains, chain_scores, observed_labels};
+    #[pymodule_export]
+    use super::columns::solve_columns;
     #[pymodule_export]
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]

@@ -211,7 +211,7 @@ def tune(
             worse = worse + 1 if metric.gain(score) < best_gain else 0
             if learner.kind == "passes" and step - at >= PATIENCE:
                 break
-            if learner.kind == "path" and worse >= WORSE:
+            if learner.parameter == "C" and worse >= WORSE:
                 break
             if time.perf_counter() - start >= seconds and step < max(1, len(learner.grid)):
                 complete = False

@@ -171,5 +171,5 @@ class LinearClassifier(MinimizingClassifier):
 def _two_classes_only(loss: str, n_classes: int) -> str:
     return (
         f"loss {loss!r} is for two classes, y has {n_classes}; wrap the estimator in one-vs-all "
-        "(sklearn.multiclass.OneVsRestClassifier) or use 'hinge', 'logistic' or 'perceptron'"
+        "(separatrix.OneVsAll) or use 'hinge', 'logistic' or 'perceptron'"
     )

@@ -135,7 +135,7 @@ class LinearSVM(MinimizingClassifier):
         if n_classes > 2:
             raise ParameterError(
                 f"loss='squared_hinge' is for two classes, y has {n_classes}; wrap the estimator "
-                "in one-vs-all (sklearn.multiclass.OneVsRestClassifier) or use loss='hinge'"
+                "in one-vs-all (separatrix.OneVsAll) or use loss='hinge'"
             )
         return SquaredHinge()
 

@@ -38,6 +38,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.decision.classifier", "BayesDecision"),
     **_lines("separatrix.bayes.regression", "BayesianLinearRegression"),
     **_lines("separatrix.bayes.laplace", "LaplaceLogisticRegression"),
+    **_lines("separatrix.reductions", "ClassNumbers"),
     # Parts of the above.
     **_lines(
         "separatrix.features.encoders",
@@ -72,6 +73,14 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.generative.counts", "Counts"),
     **_lines("separatrix.generative.moments", "ClassMoments"),
     **_lines("separatrix.linear.online", "Vote"),
+    **_lines("separatrix.reductions.code_matrix", "CodeMatrix"),
+    **_lines(
+        "separatrix.reductions.columns",
+        "ColumnReport",
+        "FittedColumns",
+        "LinearColumns",
+        "SupportColumns",
+    ),
     **_lines("separatrix.solvers.online", "UpdateLog"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
     # Value objects that are parameters.

@@ -109,3 +109,22 @@ def test_liblinear_signs_do_not_depend_on_the_order_of_labels(binary, first):
     reference = LinearSVC(loss="hinge", tol=1e-8, max_iter=1_000_000).fit(X, y)
     best = objective(reference.coef_, reference.intercept_, X, y)
     assert objective(coef, intercept, X, y) == pytest.approx(best, rel=1e-4)
+
+
+def test_one_vs_all_and_pairs_are_sums_of_two_class_objectives():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(30, 4)), np.arange(30) % 3
+    W, b = random.normal(size=(3, 4)), random.normal(size=3)
+    two = objectives.Objective(objectives.squared_hinge, C=0.7, penalize_intercept=True)
+    together = objectives.Objective(
+        objectives.one_vs_all_squared_hinge, C=0.7, penalize_intercept=True
+    )
+    parts = [two(W[[k]], b[[k]], X, (y == k).astype(np.int64)) for k in range(3)]
+    assert together(W, b, X, y) == pytest.approx(sum(parts))
+
+    pairs = objectives.PairObjective(objectives.squared_hinge, C=0.7, penalize_intercept=True)
+    parts = []
+    for pair, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        rows = np.isin(y, (i, j))
+        parts.append(two(W[[pair]], b[[pair]], X[rows], (y[rows] == i).astype(np.int64)))
+    assert pairs(sparse.csr_matrix(W), b, sparse.csr_matrix(X), y) == pytest.approx(sum(parts))

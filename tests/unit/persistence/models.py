@@ -16,6 +16,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Standa
 from separatrix import (
     CRF,
     MIRA,
+    AllPairs,
     BayesDecision,
     BayesianLinearRegression,
     Calibrated,
@@ -35,6 +36,8 @@ from separatrix import (
     MedianValue,
     MessageText,
     NaiveBayes,
+    OneVsAll,
+    OutputCode,
     Perceptron,
     PixelGrid,
     Polynomial,
@@ -48,6 +51,7 @@ from separatrix import (
 )
 from separatrix.features.templates import column, preset
 from separatrix.losses import SquaredHinge, multiclass_hinge
+from separatrix.reductions import ClassNumbers
 from separatrix.regularizers import ElasticNet
 from separatrix.solvers import Adam, Lbfgs
 
@@ -149,6 +153,15 @@ def _tagger(estimator: Any) -> Case:
     return Case(lambda: estimator.fit(tokens, tags), ask)
 
 
+def _by_duals() -> Any:
+    """All pairs with more columns than rows hold weights, which are kept as rows and duals."""
+    labels = np.arange(60)
+    rows = sp.csr_array(
+        (np.ones(120), np.tile(labels * 500, 2), np.arange(121)), shape=(120, 30_000)
+    )
+    return AllPairs(LogisticRegression(random_state=0)).fit(rows, np.tile(labels, 2))
+
+
 def _partly_fitted() -> Any:
     model = MIRA(averaging="average", random_state=np.random.RandomState(3))
     return model.partial_fit(X, Y)
@@ -212,6 +225,17 @@ CASES: dict[str, Case] = {
     "perceptron_vote_sparse": _classifier(Perceptron(averaging="vote", random_state=0), Y, SPARSE),
     "mira": _classifier(MIRA(random_state=0), TWO),
     "mira_partly_fitted": Case(_partly_fitted, _classifier(MIRA()).ask),
+    "one_vs_all": _classifier(OneVsAll(LogisticRegression(), cost=1.0 - np.eye(3))),
+    "one_vs_all_apart": _classifier(OneVsAll(MIRA(random_state=0), n_jobs=1)),
+    "all_pairs": _classifier(AllPairs(LogisticRegression()), Y, SPARSE),
+    "all_pairs_by_duals": Case(
+        _by_duals, lambda model: [model.column_scores(sp.eye_array(9, 30_000, format="csr"))]
+    ),
+    "output_code": _classifier(OutputCode(LogisticRegression(), code="random_sparse")),
+    "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
+    "class_numbers": Case(
+        lambda: ClassNumbers(BayesianLinearRegression()).fit(X, Y), lambda m: [m.predict(X)]
+    ),
     "polynomial": _transformer(Polynomial((0, 3), interaction_only=True)),
     "polynomial_hashed": _transformer(Polynomial(n_features=64)),
     "radial": _transformer(RadialBasis()),
