@@ -213,6 +213,8 @@ def test_partial_labels_teach():
     sets.fit(X, [[{tag} for tag in tags] for tags in y])
     assert sets.solution_.objective == pytest.approx(full.solution_.objective, rel=1e-6)
     with pytest.raises(DataError, match="a label is None"):
+        CRF().fit(X[1:], partial[1:])
+    with pytest.raises(DataError, match="partial=True"):
         CRF().fit(X, partial)
 
 
