@@ -126,7 +126,7 @@ def _number(
                 continue
             if label is None or isinstance(label, set | frozenset):
                 raise DataError(
-                    f"a label is {label!r}; only models of partially labeled sequences can use that "
+                    f"a label is {label!r}; only models of partially labeled sequences use that "
                     "(partial=True)"
                 )
             try:
