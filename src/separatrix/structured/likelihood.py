@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +19,8 @@ __all__ = ["ChainLikelihood"]
 
 Floats = npt.NDArray[np.float64]
 
+#: Relative length of a difference that stands for a derivative, by the bytes of a number.
+_DIFFERENCE = {4: 3e-3, 8: 1e-6}
 #: Entries of the marginals that the dual solver may keep.
 _MOST_MARGINALS = 1 << 29
 
@@ -90,6 +93,9 @@ class ChainLikelihood:
         can = {"smooth_loss", "elastic_net"}
         if regularizer.smooth:
             can |= {"value_grad", "smooth"}
+            if tags.allowed is None:  # convex
+                can.add("hvp")
+        self._last: tuple[Array, Array] | None = None
         self.can = frozenset(can)
 
     @property
@@ -197,7 +203,25 @@ class ChainLikelihood:
         """P(w) and its gradient."""
         value, grad = self.loss_value_and_grad(w)
         grad += self.regularizer.grad(w)
+        self._last = w, grad
         return value + self.regularizer.value(w), grad
+
+    def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
+        """The map v -> H v at w by differences of gradients; `scores` are not used."""
+        if self._last is None or self._last[0] is not w:
+            self.value_and_grad(w)
+        assert self._last is not None
+        grad = self._last[1]
+        size = _DIFFERENCE[self.dtype.itemsize] * (1.0 + float(np.linalg.norm(w)))
+
+        def apply(v: Array) -> Array:
+            step = size / max(float(np.linalg.norm(v)), 1e-300)
+            _, moved = self.loss_value_and_grad(w + step * v)
+            moved += self.regularizer.grad(w + step * v)
+            result: Array = (moved - grad) / step
+            return result
+
+        return apply
 
     def value(self, w: Array) -> float:
         """P(w)."""

@@ -99,3 +99,16 @@ def test_variables_and_weights_are_inverse(regularizer):
     v = objective.variables(w)
     np.testing.assert_allclose(objective.weights(v), w, atol=1e-12)
     assert regularizer.value(v) == pytest.approx(regularizer.value(w))
+
+
+def test_hessian_products_are_differences_of_gradients():
+    _, _, chain, objective = make({}, 0, False)
+    v = objective.variables(weights(chain))
+    direction = np.random.default_rng(3).normal(size=v.shape)
+    direction[chain.sections["state"].start :][objective.data.multiplicity == 0] = 0.0
+    h = 1e-5
+    expected = (
+        objective.value_and_grad(v + h * direction)[1]
+        - objective.value_and_grad(v - h * direction)[1]
+    ) / (2 * h)
+    np.testing.assert_allclose(objective.hessian(v)(direction), expected, rtol=1e-3, atol=1e-3)
