@@ -56,15 +56,18 @@ class Pairs:
         return len(self._pairs)
 
     def clear(self) -> None:
+        """Forget all pairs."""
         self._pairs.clear()
 
     def add(self, before: Point, after: Point) -> None:
+        """Remember a step, unless the curvature along it is not positive."""
         s, y = after.w - before.w, after.grad - before.grad
         product = float(np.vdot(s, y))
         if product > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
             self._pairs.append((s, y, product))
 
     def __call__(self, grad: Array) -> Array:
+        """The approximate inverse Hessian times `grad`."""
         q = grad.copy()
         shares = []
         for s, y, product in reversed(self._pairs):
