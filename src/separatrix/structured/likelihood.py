@@ -88,7 +88,9 @@ class ChainLikelihood:
         self._offsets = X.offsets
         self._labels = tags.codes if tags.allowed is None else None
         self._allowed = tags.allowed
-        self._scale = self.data.scale
+        # Rows are padded, and not every label was observed: solvers see only the weights there are.
+        self._used = np.flatnonzero(self.data.multiplicity)
+        self._scale = self.data.scale[self._used]
         self._n_free = chain.sections["state"].start
         can = {"smooth_loss", "elastic_net"}
         if regularizer.smooth:
@@ -116,21 +118,27 @@ class ChainLikelihood:
     def variables(self, w: Floats) -> Array:
         """The solver's variables, shape (n_variables, 1), from the weights of the chain."""
         sums = self.data.compress(w[self._n_free :])
-        inner = sums / np.maximum(self._scale, 1.0)
+        inner = sums[self._used] / self._scale
         return np.concatenate([w[: self._n_free], inner])[:, None]
 
     def weights(self, variables: Array) -> Floats:
         """The weights of the chain, shape (n_weights,), from the solver's variables."""
         v = np.asarray(variables, dtype=np.float64)[:, 0]
-        state = self.data.expand(v[self._n_free :] * self._scale)
+        state = self.data.expand(self._inner(v))
         return np.concatenate([v[: self._n_free], state])
+
+    def _inner(self, v: Floats) -> Floats:
+        """The sums of shared weights as the kernels lay them out."""
+        sums = np.zeros(len(self.data.multiplicity))
+        sums[self._used] = v[self._n_free :] * self._scale
+        return sums
 
     def kernel_weights(self, variables: Array) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """(weights, edges, start, end, edge weights) for the kernels."""
         chain, v = self.chain, np.ascontiguousarray(variables[:, 0], dtype=np.float64)
         free = v[: self._n_free]
         return (
-            v[self._n_free :] * self._scale,
+            self._inner(v),
             chain.edge_scores(free),
             chain.start_scores(free),
             chain.end_scores(free),
@@ -182,7 +190,7 @@ class ChainLikelihood:
         """The solver's variables from (weights, edges, start, end) of a kernel."""
         state, edges, start, end = weights
         free = self.chain.gather(edges, start, end, np.zeros(0))
-        return np.concatenate([free, state / np.maximum(self._scale, 1.0)])[:, None]
+        return np.concatenate([free, state[self._used] / self._scale])[:, None]
 
     def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
         """C sum_i c_i loss_i and its gradient by the solver's variables."""
@@ -195,7 +203,7 @@ class ChainLikelihood:
             self.n_threads,
         )
         free = self.chain.gather(edges, start, end, edge_weights)
-        grad = np.concatenate([free, state * self._scale])
+        grad = np.concatenate([free, state[self._used] * self._scale])
         grad *= self.C
         return self.C * value, grad[:, None]
 
