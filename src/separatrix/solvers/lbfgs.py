@@ -27,7 +27,7 @@ from separatrix.solvers.preconditioner import (
     shared_preconditioner,
 )
 
-__all__ = ["Lbfgs"]
+__all__ = ["Lbfgs", "Pairs"]
 
 #: Rows per feature that a preconditioner is built from, and the least share of all rows.
 _ROWS_PER_FEATURE = 20
@@ -41,7 +41,7 @@ _QUICK = 0.5
 _FRESH = 100
 
 
-class _Pairs:
+class Pairs:
     """The last steps s and changes of the gradient y, as an approximate inverse Hessian.
 
     The two-loop recursion of Nocedal (1980); the inner matrix is the preconditioner or, without
@@ -56,15 +56,18 @@ class _Pairs:
         return len(self._pairs)
 
     def clear(self) -> None:
+        """Forget all pairs."""
         self._pairs.clear()
 
     def add(self, before: Point, after: Point) -> None:
+        """Remember a step, unless the curvature along it is not positive."""
         s, y = after.w - before.w, after.grad - before.grad
         product = float(np.vdot(s, y))
         if product > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
             self._pairs.append((s, y, product))
 
     def __call__(self, grad: Array) -> Array:
+        """The approximate inverse Hessian times `grad`."""
         q = grad.copy()
         shares = []
         for s, y, product in reversed(self._pairs):
@@ -177,7 +180,7 @@ class Lbfgs:
         self, points: Points, start: Array, X: Array | None, monitor: Monitor
     ) -> Iterator[Iterate]:
         objective = points.objective
-        pairs = _Pairs(self.memory)
+        pairs = Pairs(self.memory)
         optimism = 1.0
         trend, blocks = _Trend(), False
         point = points.first(start)

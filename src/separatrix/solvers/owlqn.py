@@ -14,7 +14,7 @@ from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.driver import Iterate, drive, rounding
-from separatrix.solvers.lbfgs import _Pairs
+from separatrix.solvers.lbfgs import Pairs
 from separatrix.solvers.points import Point, Points
 
 __all__ = ["OwlQn"]
@@ -70,7 +70,7 @@ class OwlQn:
     def _iterate(self, points: Points, start: Array) -> Iterator[Iterate]:
         objective = points.objective
         weight, curvature = _strengths(objective)
-        pairs = _Pairs(self.memory)
+        pairs = Pairs(self.memory)
         point = _smooth_point(points, start, curvature)
         if not math.isfinite(point.value):
             point = _smooth_point(points, np.zeros_like(start), curvature)

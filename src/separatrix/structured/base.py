@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
 from separatrix.data.attributes import with_columns_of
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
-from separatrix.inference.chain import ChainScores, best_labels, k_best_labels
+from separatrix.inference.chain import ChainScores, best_labels, k_best_labels, path_scores
+from separatrix.metrics.sequences import token_accuracy
 from separatrix.results import Solution, StopReason
 from separatrix.structured.constraints import Constraints
 from separatrix.structured.labels import Tags, encode_tags
@@ -316,13 +317,9 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any, y: Any) -> Floats:
         """Score h(x, y) of given labellings, shape (n_sequences,)."""
-        from separatrix.inference.chain import path_scores
-
         scores = self._scores(X)
         return path_scores(scores, encode_tags(y, scores.offsets, self.classes_).codes)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the tokens that are labeled right, sequences weighted by `sample_weight`."""
-        from separatrix.metrics.sequences import token_accuracy
-
         return token_accuracy(y, self.predict(X), sample_weight=sample_weight)

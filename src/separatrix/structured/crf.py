@@ -343,9 +343,8 @@ class CRF(BaseChainLearner):
 def _subset(
     X: AttributeSequences, tags: Tags, weights: Floats | None, rows: Any
 ) -> tuple[AttributeSequences, Tags, Floats | None]:
-    from separatrix.data.sequences import _gather
-
-    tokens, _ = _gather(X.offsets, rows)
+    """The sequences numbered by `rows`, which rise."""
+    tokens = np.isin(np.repeat(np.arange(len(X)), X.lengths), rows)
     allowed = None if tags.allowed is None else tags.allowed[tokens]
     kept = Tags(tags.classes, tags.codes[tokens], allowed)
     return X.take(rows), kept, None if weights is None else weights[rows]

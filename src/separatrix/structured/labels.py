@@ -124,15 +124,15 @@ def _number(
                 sets.append((len(codes), label))
                 codes.append(-1)
                 continue
+            if label is None or isinstance(label, set | frozenset):
+                raise DataError(
+                    f"a label is {label!r}; only models of partially labeled sequences use that "
+                    "(partial=True)"
+                )
             try:
                 codes.append(numbers.setdefault(label, len(numbers)))
             except TypeError:
                 raise DataError(f"{label!r} cannot be a label: it is not hashable") from None
-            if label is None:
-                raise DataError(
-                    "a label is None; only models of partially labeled sequences can use that "
-                    "(partial=True)"
-                )
     return np.array(codes, dtype=np.int64)
 
 

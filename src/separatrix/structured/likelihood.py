@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +19,8 @@ __all__ = ["ChainLikelihood"]
 
 Floats = npt.NDArray[np.float64]
 
+#: Relative length of a difference that stands for a derivative, by the bytes of a number.
+_DIFFERENCE = {4: 3e-3, 8: 1e-6}
 #: Entries of the marginals that the dual solver may keep.
 _MOST_MARGINALS = 1 << 29
 
@@ -85,11 +88,16 @@ class ChainLikelihood:
         self._offsets = X.offsets
         self._labels = tags.codes if tags.allowed is None else None
         self._allowed = tags.allowed
-        self._scale = self.data.scale
+        # Rows are padded, and not every label was observed: solvers see only the weights there are.
+        self._used = np.flatnonzero(self.data.multiplicity)
+        self._scale = self.data.scale[self._used]
         self._n_free = chain.sections["state"].start
         can = {"smooth_loss", "elastic_net"}
         if regularizer.smooth:
             can |= {"value_grad", "smooth"}
+            if tags.allowed is None:  # convex
+                can.add("hvp")
+        self._last: tuple[Array, Array] | None = None
         self.can = frozenset(can)
 
     @property
@@ -110,21 +118,27 @@ class ChainLikelihood:
     def variables(self, w: Floats) -> Array:
         """The solver's variables, shape (n_variables, 1), from the weights of the chain."""
         sums = self.data.compress(w[self._n_free :])
-        inner = sums / np.maximum(self._scale, 1.0)
+        inner = sums[self._used] / self._scale
         return np.concatenate([w[: self._n_free], inner])[:, None]
 
     def weights(self, variables: Array) -> Floats:
         """The weights of the chain, shape (n_weights,), from the solver's variables."""
         v = np.asarray(variables, dtype=np.float64)[:, 0]
-        state = self.data.expand(v[self._n_free :] * self._scale)
+        state = self.data.expand(self._inner(v))
         return np.concatenate([v[: self._n_free], state])
+
+    def _inner(self, v: Floats) -> Floats:
+        """The sums of shared weights as the kernels lay them out."""
+        sums = np.zeros(len(self.data.multiplicity))
+        sums[self._used] = v[self._n_free :] * self._scale
+        return sums
 
     def kernel_weights(self, variables: Array) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """(weights, edges, start, end, edge weights) for the kernels."""
         chain, v = self.chain, np.ascontiguousarray(variables[:, 0], dtype=np.float64)
         free = v[: self._n_free]
         return (
-            v[self._n_free :] * self._scale,
+            self._inner(v),
             chain.edge_scores(free),
             chain.start_scores(free),
             chain.end_scores(free),
@@ -176,7 +190,7 @@ class ChainLikelihood:
         """The solver's variables from (weights, edges, start, end) of a kernel."""
         state, edges, start, end = weights
         free = self.chain.gather(edges, start, end, np.zeros(0))
-        return np.concatenate([free, state / np.maximum(self._scale, 1.0)])[:, None]
+        return np.concatenate([free, state[self._used] / self._scale])[:, None]
 
     def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
         """C sum_i c_i loss_i and its gradient by the solver's variables."""
@@ -189,7 +203,7 @@ class ChainLikelihood:
             self.n_threads,
         )
         free = self.chain.gather(edges, start, end, edge_weights)
-        grad = np.concatenate([free, state * self._scale])
+        grad = np.concatenate([free, state[self._used] * self._scale])
         grad *= self.C
         return self.C * value, grad[:, None]
 
@@ -197,7 +211,25 @@ class ChainLikelihood:
         """P(w) and its gradient."""
         value, grad = self.loss_value_and_grad(w)
         grad += self.regularizer.grad(w)
+        self._last = w, grad
         return value + self.regularizer.value(w), grad
+
+    def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
+        """The map v -> H v at w by differences of gradients; `scores` are not used."""
+        if self._last is None or self._last[0] is not w:
+            self.value_and_grad(w)
+        assert self._last is not None
+        grad = self._last[1]
+        size = _DIFFERENCE[self.dtype.itemsize] * (1.0 + float(np.linalg.norm(w)))
+
+        def apply(v: Array) -> Array:
+            step = size / max(float(np.linalg.norm(v)), 1e-300)
+            _, moved = self.loss_value_and_grad(w + step * v)
+            moved += self.regularizer.grad(w + step * v)
+            result: Array = (moved - grad) / step
+            return result
+
+        return apply
 
     def value(self, w: Array) -> float:
         """P(w)."""

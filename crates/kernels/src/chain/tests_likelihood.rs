@@ -4,6 +4,7 @@ use super::encoded::Encoded;
 use super::graph::Graph;
 use super::likelihood::{Gradient, Model, Targets, value_and_grad};
 use super::observed::{Pattern, observed, same_columns};
+use super::score_batch::pattern_scores;
 use crate::csr::Csr;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
@@ -150,6 +151,25 @@ fn both_domains_agree_with_partial_labels_and_weights_too() {
                 slow.end.reverse();
                 assert!(close(&fast, &slow, 1e-8), "{k} {partial} {weighted}");
             }
+        }
+    }
+}
+
+#[test]
+fn scores_of_encoded_tokens_are_those_of_their_attributes() {
+    for (k, ones) in [(1, true), (3, false), (11, true)] {
+        let data = Data::new(1200, 30, k, ones, 2);
+        let pattern = data.pattern();
+        let encoded = Encoded::new(&data.csr(), data.offsets.clone(), &pattern, k, false).expect("valid");
+        let w = random_weights(&encoded, &Graph::first_order(k), 3.0, 1);
+        let weights: Vec<f64> = encoded.positions().iter().map(|&p| w.state[p as usize]).collect();
+        let stop = Interrupt::new();
+        let found = pattern_scores(&data.csr(), &pattern, &weights, k, 1, &stop).expect("valid");
+        assert_eq!(found, pattern_scores(&data.csr(), &pattern, &weights, k, 2, &stop).expect("valid"));
+        let mut row = vec![0.0; encoded.width()];
+        for (t, found) in found.chunks(k).enumerate() {
+            encoded.scores::<false>(t, &w.state, &mut row);
+            assert!(found.iter().zip(&row).all(|(a, b)| (a - b).abs() < 1e-12));
         }
     }
 }
