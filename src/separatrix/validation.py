@@ -143,7 +143,8 @@ def _distinct(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if y.dtype.kind in "iu" and len(y):
         low, high = int(y.min()), int(y.max())
         if high - low < 1 << 12 and abs(low) < 1 << 62:
-            present = np.flatnonzero(np.bincount(y.astype(np.int64) - low))
+            numbers = y.astype(np.int64, copy=False)
+            present = np.flatnonzero(np.bincount(numbers - low if low else numbers))
             return (present + low).astype(y.dtype)
     labels: npt.NDArray[Any] = np.unique(y)
     return labels
@@ -215,7 +216,6 @@ def check_weights(
     sample_weight: Any,
     class_weight: Any,
     X: Any,
-    y: npt.NDArray[Any],
     classes: npt.NDArray[Any],
     codes: npt.NDArray[np.int64],
     *,
@@ -238,7 +238,7 @@ def check_weights(
                 f"({classes[left].tolist()}); a classifier needs at least two classes."
             )
     if class_weight is not None:
-        per_class = compute_class_weight(class_weight, classes=classes, y=y)
+        per_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
         if (per_class < 0).any():
             raise ParameterError("class_weight must not be negative")
         weights = per_class[codes] * (1.0 if weights is None else weights)

@@ -41,7 +41,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             found = self.classes_ if classes is None else named_classes(classes, before)
             codes = encode_known_labels(y, X.shape[0], found)
         whole = classes is None and first
-        weights = check_weights(sample_weight, None, X, y, found, codes, two_classes=whole)
+        weights = check_weights(sample_weight, None, X, found, codes, two_classes=whole)
         return found, codes, weights
 
     def _joint(self, X: Any) -> FloatArray:

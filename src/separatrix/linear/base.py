@@ -145,7 +145,6 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             sample_weight,
             self.class_weight,
             X,
-            classes[codes],
             classes,
             codes,
             two_classes=two_classes,

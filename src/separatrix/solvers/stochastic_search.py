@@ -136,8 +136,18 @@ class Search:
 
     def _loss_at_zero(self) -> float:
         """C sum_i c_i loss_i where all scores are zero."""
-        shape = self._objective.score_map.n_rows, self.best.shape[1]
-        return self._objective.loss_at(np.zeros(shape, dtype=self._dtype))[0]
+        objective = self._objective
+        n_rows = objective.score_map.n_rows
+        if objective.loss.n_scores == 1:
+            # One row of each of the two labels tells it all.
+            zeros = np.zeros((2, 1), dtype=self._dtype)
+            losses = objective.loss.value_and_grad(zeros, np.array([1.0, -1.0]))[0].ravel()
+            second, weights = objective.targets > 0, objective.sample_weight
+            total = float(n_rows if weights is None else weights.sum())
+            mass = float(np.count_nonzero(second) if weights is None else weights[second].sum())
+            return objective.C * float(losses @ (mass, total - mass))
+        zeros = np.zeros((n_rows, self.best.shape[1]), dtype=self._dtype)
+        return objective.loss_at(zeros)[0]
 
     def run(self, rate: float) -> StopReason:
         """Pass after pass, until the budget ends or the objective settles.
