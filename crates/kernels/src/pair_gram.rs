@@ -197,7 +197,8 @@ impl<T: Gather> Task for Strip<'_, T> {
             }
             ends.push(heavy.len());
         }
-        // On the heap: an array would be taken apart into single numbers.
+        // On the heap: the compiler takes an array apart into single numbers.
+        #[allow(clippy::useless_vec)]
         let mut sums = vec![T::ZERO; TILE];
         for tile in first / TILE..self.end.div_ceil(TILE) {
             let dense = &p.dense[tile * p.n_dense * TILE..(tile + 1) * p.n_dense * TILE];
