@@ -231,7 +231,6 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
             sample_weight,
             self.class_weight,
             X,
-            classes[codes],
             classes,
             codes,
             two_classes=two_classes,

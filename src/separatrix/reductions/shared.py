@@ -126,7 +126,7 @@ class _Fit:
             design = self.estimator._make_design(X, self.n_threads)
         codes = (labels > 0).astype(np.int64)
         weights = check_weights(
-            weights, self.estimator.class_weight, X, labels, _LABELS, codes, two_classes=True
+            weights, self.estimator.class_weight, X, _LABELS, codes, two_classes=True
         )
         return TrainingData(design, self.X.dtype, _LABELS, codes, weights, self.n_threads)
 
@@ -218,7 +218,7 @@ class _Fit:
         for column in range(self.n_columns):
             _, labels, _ = self.task.column(column)
             codes = (labels > 0).astype(np.int64)
-            weights = check_weights(None, self.estimator.class_weight, None, labels, _LABELS, codes)
+            weights = check_weights(None, self.estimator.class_weight, None, _LABELS, codes)
             assert weights is not None
             for sign in _LABELS:
                 per_sign = weights[np.argmax(labels == sign)]
