@@ -14,12 +14,6 @@ E1 = Case(
     contenders=(
         Contender("separatrix", jobs.prepare, jobs.compare, jobs.read, ours=True),
         Contender(
-            "sklearn, newton-cg",
-            jobs.prepare,
-            partial(jobs.grid_search, solver="newton-cg"),
-            jobs.read,
-        ),
-        Contender(
             "sklearn, lbfgs",
             jobs.prepare,
             partial(jobs.grid_search, solver="lbfgs"),

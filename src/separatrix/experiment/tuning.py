@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from separatrix.results import Solution, StopReason, time_limit
 __all__ = [
     "PATIENCE",
     "ROUGH",
+    "STEPS",
     "WORSE",
     "CurvePoint",
     "Rows",
@@ -36,11 +37,12 @@ __all__ = [
 
 #: Passes without a better held-out score after which an online learner stops.
 PATIENCE = 5
-#: Settings of a path in a row that are worse than the best before it is left: from there on weaker
-#: regularization makes it worse still, and every step takes longer than all before it.
+#: Settings in a row, worse than the best or out of passes, after which a grid of C is left: from
+#: there on weaker regularization takes longer with every step and seldom helps.
 WORSE = 2
-#: Relative gap to which the settings of a path are fitted; the last fit goes to the default.
-ROUGH = 1e-3
+#: Relative gap to which the settings of a path are fitted, and passes that each gets: every setting
+#: begins where the one before ended, and what is left to gain moves no held-out score.
+ROUGH, STEPS = 1e-3, 25
 #: Train rows that the train score of a setting is taken from.
 _SCORED = 5000
 
@@ -208,7 +210,9 @@ def tune(
                 solution = getattr(trial.estimator, "solution_", None)
             if report is not None:
                 report(step, describe(learner, trial.value), score)
-            worse = worse + 1 if metric.gain(score) < best_gain else 0
+            last = getattr(trial.estimator, "solution_", None)
+            unfinished = last is not None and last.stopped is not StopReason.CONVERGED
+            worse = worse + 1 if unfinished or metric.gain(score) < best_gain else 0
             if learner.kind == "passes" and step - at >= PATIENCE:
                 break
             if learner.parameter == "C" and worse >= WORSE:
@@ -272,8 +276,8 @@ def _path(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -
     from separatrix.linear import follow_path
 
     template = make(learner, len(rows.y), random_state, n_jobs)
-    if "tol" not in dict(learner.params):
-        template.set_params(tol=ROUGH)
+    rough = {"tol": ROUGH, "max_iter": STEPS}
+    template.set_params(**{k: v for k, v in rough.items() if k not in dict(learner.params)})
     for model in follow_path(template, rows.X, rows.y, learner.grid):
         value = float(getattr(model, learner.parameter))
         yield _Trial(value, model, float(model.solution_.n_passes), True)
@@ -330,6 +334,11 @@ def refit(
         The fitted estimator.
     """
     with _no_surprises(), time_limit(seconds):
+        if learner.kind == "path" and value is not None and math.isinf(seconds):
+            # Along the same path as in the search, so that it is the same fit on more rows; where
+            # time is short, straight to the setting.
+            path = replace(learner, grid=tuple(C for C in learner.grid if value >= C))
+            return list(_path(path, rows, random_state, n_jobs))[-1].estimator
         if learner.kind == "passes" and value is not None:
             trials = _passes(learner, rows, random_state, n_jobs)
             return list(islice(trials, int(value)))[-1].estimator

@@ -164,7 +164,7 @@ def test_a_column_that_stalls_goes_on_as_it_would_alone():
         np.where(rng.random((200, 300)) < 0.2, scales * rng.normal(size=(200, 300)), 0)
     )
     y = rng.integers(0, 3, 200)
-    base = LogisticRegression(C=1e3, tol=1e-7, max_iter=5000)
+    base = LogisticRegression(C=1e3, tol=1e-7, max_iter=5000, random_state=0)
     together, apart = both_ways(OneVsAll(), base, X, y)
     np.testing.assert_allclose(
         together.report_.objective,
