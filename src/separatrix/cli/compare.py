@@ -171,7 +171,9 @@ def run_experiment(
         if path is not None:
             files.check_writable(path)
     if report is not None:
-        output.check_report()
+        from separatrix.report.rendering import check_available
+
+        check_available()  # rather than after a long run
     seconds = None if budget is None else parse_seconds(budget)
 
     data = read(source, quiet=quiet, target=target, text=text, **options)

@@ -11,19 +11,7 @@ from rich.console import Console
 if TYPE_CHECKING:
     from separatrix.experiment import LeaderboardRow, Progress, Result
 
-__all__ = ["Bars", "Lines", "Silence", "check_report", "show"]
-
-
-def check_report() -> None:
-    """Raise MissingPackageError now rather than after a long run if reports cannot be made."""
-    from importlib.util import find_spec
-
-    from separatrix.errors import MissingPackageError
-
-    if find_spec("jinja2") is None:
-        raise MissingPackageError(
-            "Reports need jinja2; install it with: pip install 'separatrix[report]'"
-        )
+__all__ = ["Bars", "Lines", "Silence", "show"]
 
 
 class Silence(AbstractContextManager["Silence"]):

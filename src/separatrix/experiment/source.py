@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Dataset, read
-from separatrix.data.tables import find_column
+from separatrix.data.tables import TARGETS, find_column
 from separatrix.errors import DataError
 from separatrix.validation import is_sparse
 
@@ -119,7 +119,7 @@ def _with_target(data: Dataset, target: Any) -> Dataset:
         raise DataError(f"{data.source or 'the data'} holds a {data.kind}, which has no columns")
     names = list(data.X)
     if target == "auto":
-        usual = [name for name in names if name.strip().lower() in _USUAL]
+        usual = [name for name in names if name.strip().lower() in TARGETS]
         if len(usual) != 1:
             return data
         target = usual[0]
@@ -136,9 +136,6 @@ def _with_target(data: Dataset, target: Any) -> Dataset:
         source=data.source,
         format=data.format,
     )
-
-
-_USUAL = ("target", "label", "labels", "class", "y")
 
 
 def _guess_target(data: Dataset) -> Dataset:

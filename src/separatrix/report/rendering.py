@@ -17,7 +17,7 @@ from separatrix.report.sections import filled
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render", "write"]
+__all__ = ["check_available", "render", "write"]
 
 # Characters that HTML forbids, and halves of pairs that UTF-8 cannot hold.
 _FORBIDDEN = dict.fromkeys(
@@ -97,6 +97,11 @@ def write(content: Content, path: str | os.PathLike[str]) -> None:
 def _soft(text: str) -> Drawing:
     """A name that may be broken after an underscore, where the line is short."""
     return Drawing(escape(text).replace("_", "_<wbr>"))
+
+
+def check_available() -> None:
+    """Raise MissingPackageError if reports cannot be made here."""
+    _environment()
 
 
 @cache
