@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from separatrix.errors import DataError
 
 __all__ = ["AttributeSequences", "TokenColumn", "TokenSequences", "Vocabulary"]
 
+Item = TypeVar("Item")
 Integers = npt.NDArray[np.int64]
 #: Several rows: their numbers or a mask; scikit-learn adds an ellipsis.
 Rows = list[int] | tuple[Any, ...] | npt.NDArray[Any]
@@ -89,8 +90,52 @@ class Vocabulary(Sequence[str]):
     __hash__ = None  # type: ignore[assignment]
 
 
+class _Sequences(Sequence[list[Item]], Generic[Item]):
+    """What all sequences of sequences share: `offsets` tell where each begins and the last ends.
+
+    Subclasses give the items from one place up to another, and take sequences by their numbers.
+    """
+
+    offsets: Integers
+
+    def _items(self, start: int, end: int) -> list[Item]:
+        raise NotImplementedError
+
+    def take(self, rows: npt.ArrayLike) -> Self:
+        """The sequences named by `rows`."""
+        raise NotImplementedError
+
+    @property
+    def lengths(self) -> Integers:
+        """Tokens of each sequence, shape (n_sequences,)."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Number of sequences; by it scikit-learn knows that it can take rows by an array."""
+        return (len(self),)
+
+    @overload
+    def __getitem__(self, index: int) -> list[Item]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[list[Item]]: ...
+    @overload
+    def __getitem__(self, index: Rows) -> Self: ...
+    def __getitem__(self, index: int | slice | Rows) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if isinstance(index, tuple):
+            return self[index[0]]
+        if isinstance(index, list | np.ndarray):
+            return self.take(index)
+        return self._items(*_bounds(self.offsets, index))
+
+
 @dataclass(frozen=True, eq=False)
-class TokenColumn(Sequence[list[str]]):
+class TokenColumn(_Sequences[str]):
     """One word per token, as numbers; a sequence of lists of str.
 
     Parameters
@@ -126,29 +171,8 @@ class TokenColumn(Sequence[list[str]]):
         words: npt.NDArray[np.object_] = self.vocabulary.array[self.codes]
         return words
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def shape(self) -> tuple[int]:
-        """Number of sequences; by it scikit-learn knows that it can take rows by an array."""
-        return (len(self),)
-
-    @overload
-    def __getitem__(self, index: int) -> list[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[list[str]]: ...
-    @overload
-    def __getitem__(self, index: Rows) -> TokenColumn: ...
-    def __getitem__(self, index: int | slice | Rows) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if isinstance(index, tuple):
-            return self[index[0]]
-        if isinstance(index, list | np.ndarray):
-            return self.take(index)
-        start, end = _bounds(self.offsets, index)
-        words: list[Any] = self.vocabulary.array[self.codes[start:end]].tolist()
+    def _items(self, start: int, end: int) -> list[str]:
+        words: list[str] = self.vocabulary.array[self.codes[start:end]].tolist()
         return words
 
     def tolist(self) -> list[list[str]]:
@@ -163,7 +187,7 @@ class TokenColumn(Sequence[list[str]]):
 
 
 @dataclass(frozen=True, eq=False)
-class TokenSequences(Sequence[list[tuple[str, ...]]]):
+class TokenSequences(_Sequences[tuple[str, ...]]):
     """Sequences of tokens with named columns; a sequence of lists of tuples of str.
 
     Parameters
@@ -199,33 +223,9 @@ class TokenSequences(Sequence[list[tuple[str, ...]]]):
         """Names of the columns."""
         return tuple(self.columns)
 
-    @property
-    def lengths(self) -> Integers:
-        """Tokens of each sequence, shape (n_sequences,)."""
-        return np.diff(self.offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def shape(self) -> tuple[int]:
-        """Number of sequences; by it scikit-learn knows that it can take rows by an array."""
-        return (len(self),)
-
-    @overload
-    def __getitem__(self, index: int) -> list[tuple[str, ...]]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[list[tuple[str, ...]]]: ...
-    @overload
-    def __getitem__(self, index: Rows) -> TokenSequences: ...
-    def __getitem__(self, index: int | slice | Rows) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if isinstance(index, tuple):
-            return self[index[0]]
-        if isinstance(index, list | np.ndarray):
-            return self.take(index)
-        return list(zip(*(column[index] for column in self.columns.values()), strict=True))
+    def _items(self, start: int, end: int) -> list[tuple[str, ...]]:
+        columns = (column._items(start, end) for column in self.columns.values())
+        return list(zip(*columns, strict=True))
 
     def tolist(self) -> list[list[tuple[str, ...]]]:
         """All sequences as lists of tuples."""
@@ -242,7 +242,7 @@ class TokenSequences(Sequence[list[tuple[str, ...]]]):
 
 
 @dataclass(frozen=True, eq=False)
-class AttributeSequences(Sequence[list[dict[str, float]]]):
+class AttributeSequences(_Sequences[dict[str, float]]):
     """Sequences of tokens with weighted attributes; a sequence of lists of dicts.
 
     The one form in which the structured learners read data. An array of numbers or of truth values
@@ -299,33 +299,7 @@ class AttributeSequences(Sequence[list[dict[str, float]]]):
         names, edge_names = _vocabulary(names, matrix), _vocabulary(edge_names, edge_matrix)
         return cls(matrix, names, _starts(lengths.tolist()), edge_matrix, edge_names)
 
-    @property
-    def lengths(self) -> Integers:
-        """Tokens of each sequence, shape (n_sequences,)."""
-        return np.diff(self.offsets)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def shape(self) -> tuple[int]:
-        """Number of sequences; by it scikit-learn knows that it can take rows by an array."""
-        return (len(self),)
-
-    @overload
-    def __getitem__(self, index: int) -> list[dict[str, float]]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[list[dict[str, float]]]: ...
-    @overload
-    def __getitem__(self, index: Rows) -> AttributeSequences: ...
-    def __getitem__(self, index: int | slice | Rows) -> Any:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if isinstance(index, tuple):
-            return self[index[0]]
-        if isinstance(index, list | np.ndarray):
-            return self.take(index)
-        start, end = _bounds(self.offsets, index)
+    def _items(self, start: int, end: int) -> list[dict[str, float]]:
         return [self._token(row) for row in range(start, end)]
 
     def parted(self) -> AttributeSequences:
