@@ -88,7 +88,9 @@ def open_test(
         start = time.perf_counter()
         said.append(one.model.predict(X))
         microseconds.append(1e6 * (time.perf_counter() - start) / len(y))
-    values = [None if metric.each is None else metric.each(one.model, X, y) for one in finalists]
+    values = [
+        _row_values(one, X, y, guess, metric) for one, guess in zip(finalists, said, strict=True)
+    ]
     scores = tuple(
         _score(one, role, X, y, guess, value, metric, task)
         for one, role, guess, value in zip(
@@ -108,6 +110,15 @@ def open_test(
     return Opened(report, parts, tuple(microseconds))
 
 
+def _row_values(
+    one: Finalist, X: Any, y: npt.NDArray[Any], said: npt.NDArray[Any], metric: Metric
+) -> npt.NDArray[np.float64] | None:
+    """The metric's value of every row, from the predictions at hand where they tell it."""
+    if metric.name == "accuracy":
+        return np.asarray(said == y, dtype=np.float64)
+    return None if metric.each is None else metric.each(one.model, X, y)
+
+
 def _score(
     one: Finalist,
     role: str,
@@ -120,11 +131,10 @@ def _score(
 ) -> TestScore:
     low = high = math.nan
     others: tuple[tuple[str, float], ...] = ()
+    score = metric(one.model, X, y) if values is None else float(metric.of_mean(values.mean()))
     if metric.name == "accuracy":
         low, high = accuracy_interval(y, said, level=LEVEL).interval
-        score = float(np.mean(said == y))
     else:
-        score = metric(one.model, X, y)
         if values is not None and np.isfinite(values).all():
             draws = metric.of_mean(_bootstrap_means(values))
             low, high = (float(q) for q in np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
