@@ -15,6 +15,7 @@ from separatrix.data.dataset import LabelSets
 __all__ = [
     "ColumnKind",
     "are_texts",
+    "gaps",
     "kind_of_strings",
     "kind_of_values",
     "make_column",
@@ -194,6 +195,21 @@ def objects(values: Sequence[Any]) -> npt.NDArray[np.object_]:
     array = np.empty(len(values), dtype=object)
     array[:] = values if isinstance(values, list) else list(values)
     return array
+
+
+def gaps(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which rows of a column have no value: NaN among numbers, None among objects.
+
+    Examples
+    --------
+    >>> gaps(np.array([1.0, np.nan])), gaps(objects(["a", None]))
+    (array([False,  True]), array([False,  True]))
+    """
+    if column.dtype.kind == "f":
+        return np.asarray(np.isnan(column))
+    if column.dtype == object:
+        return np.array([value is None for value in column], dtype=bool)
+    return np.zeros(len(column), dtype=bool)
 
 
 def make_target(column: npt.NDArray[Any]) -> npt.NDArray[Any] | LabelSets:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data.columns import ColumnKind, make_column, make_target, make_text
+from separatrix.data.columns import ColumnKind, gaps, make_column, make_target, make_text
 from separatrix.data.dataset import Dataset, LabelSets, Table
 from separatrix.data.options import Options
 from separatrix.errors import FormatError, ParameterError
@@ -143,16 +143,11 @@ def assemble(
 
 def check_target(target: npt.NDArray[Any], name: str | None, source: str, first_row: int) -> None:
     """A target must be there in every row."""
-    if target.dtype.kind == "f":
-        gaps = np.isnan(target)
-    elif target.dtype == object:
-        gaps = np.array([value is None for value in target], dtype=bool)
-    else:
-        return
-    if gaps.any():
-        row = first_row + int(np.argmax(gaps))
+    missing = gaps(target)
+    if missing.any():
+        row = first_row + int(np.argmax(missing))
         message = (
-            f"target {name!r} is missing in {gaps.sum()} rows, first in row {row} (from 0); "
+            f"target {name!r} is missing in {missing.sum()} rows, first in row {row} (from 0); "
             "leave these out, or pass target=None"
         )
         raise FormatError(message, None, source)

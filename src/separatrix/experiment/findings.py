@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Dataset
+from separatrix.data.columns import gaps
 from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.task import Task
 from separatrix.experiment.tuning import Rows
@@ -254,14 +255,8 @@ def _binned(
 def _missing(train: Rows) -> list[Finding]:
     if not isinstance(train.X, dict):
         return []
-    shares = {}
-    for name, values in train.X.items():
-        if values.dtype.kind == "f":
-            gaps = np.isnan(values)
-        else:
-            gaps = np.array([value is None for value in values], dtype=bool)
-        if gaps.any():
-            shares[name] = float(gaps.mean())
+    missing = {name: float(gaps(values).mean()) for name, values in train.X.items()}
+    shares = {name: share for name, share in missing.items() if share > 0}
     if not shares:
         return []
     worst = sorted(shares.items(), key=lambda item: -item[1])

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.data import Dataset, chunks, read
+from separatrix.data.columns import gaps
 from separatrix.data.tables import find_column
 from separatrix.errors import DataError, ParameterError
 from separatrix.validation import is_sparse
@@ -245,13 +246,12 @@ def _holds_words(values: Any) -> bool:
 
 def _useless(name: str, values: npt.NDArray[Any], is_text: bool) -> str | None:
     """Why a column can tell nothing, or None."""
+    present = values[~gaps(values)]
     if values.dtype == object:
-        present = values[[value is not None for value in values]]
         if any(isinstance(value, list | tuple | dict) for value in present):
             return "holds lists"
         distinct = len(set(map(str, present)))
     else:
-        present = values[~np.isnan(values)] if values.dtype.kind == "f" else values
         distinct = len(np.unique(present))
     if len(present) == 0:
         return "is empty"
