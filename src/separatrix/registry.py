@@ -78,6 +78,8 @@ class Learner:
         Whether it runs first in every comparison.
     widest : int or None
         Columns up to which it is tried without being asked for; None for any number.
+    raw : bool
+        Whether it takes rows as they were read, not prepared ones.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Learner:
     feature_params: tuple[tuple[str, Any], ...] = ()
     baseline: bool = False
     widest: int | None = None
+    raw: bool = False
 
 
 def _baseline(name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH) -> Learner:

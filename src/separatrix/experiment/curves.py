@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 
 import numpy as np
 
+from separatrix.experiment.families import Family
 from separatrix.experiment.metric import Metric
 from separatrix.experiment.result import LeaderboardRow
-from separatrix.experiment.tuning import Rows, Tuned, refit
+from separatrix.experiment.rows import Rows
+from separatrix.experiment.tuning import Tuned, refit
 from separatrix.report.parts import LearningCurve, LearningCurves, TrainingCurve, TrainingCurves
 
 __all__ = ["learning_curves", "training_curves"]
@@ -52,19 +53,20 @@ def learning_curves(
     metric: Metric,
     random_state: int,
     n_jobs: int | None,
-    seconds: float = math.inf,
+    seconds: float,
+    family: Family,
 ) -> LearningCurves:
     """Held-out score of the champion's setting against the number of train rows.
 
-    After so many seconds the sizes that are left are skipped.
+    After so many seconds the sizes that are left are skipped, and so are those that miss a
+    class.
     """
     n, start = len(train.y), time.perf_counter()
     sizes, scores, seen = [], [], []
     for share in _SHARES:
         size = int(n * share)
-        part = Rows(train.X[:size], train.y[:size])
-        regression = champion.learner.tasks == ("regression",)
-        if size < _FEWEST or (not regression and len(np.unique(part.y)) < len(np.unique(train.y))):
+        part = train.first(size)
+        if size < _FEWEST or not family.complete(part.y, train.y):
             continue
         model = refit(
             champion.learner, champion.value, part, random_state=random_state, n_jobs=n_jobs,

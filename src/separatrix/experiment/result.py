@@ -166,7 +166,7 @@ class Result:
         classes = f", {self.sizes['classes']} classes" if "classes" in self.sizes else ""
         return (
             f"Task: {self.task.name} ({self.task.reason}), decided by {self.metric.title}.",
-            f"{rows} rows ({self.split}), {self.sizes['features']} features{classes}.",
+            f"{rows} {self.task.family.units} ({self.split}), {self.sizes['features']} features{classes}.",
             *self.steps,
         )
 
@@ -185,7 +185,7 @@ class Result:
             interval = f" ({percent} credible interval {champion.low:.4f} to {champion.high:.4f})"
         words = (
             f"Champion: {self.champion.learner}{setting}, {self.metric.title} "
-            f"{champion.score:.4f}{interval} on {self.test.n_rows} test rows."
+            f"{champion.score:.4f}{interval} on {self.test.n_rows} test {self.task.family.units}."
         )
         if len(self.test.scores) > 1:
             other = self.test.scores[1]

@@ -10,6 +10,7 @@ import numpy as np
 from separatrix.data import Dataset
 from separatrix.data.dataset import LabelSets
 from separatrix.errors import DataError, ParameterError
+from separatrix.experiment.families import FAMILIES, Family
 from separatrix.registry import Task as TaskName
 
 __all__ = ["TASKS", "Task", "find_task"]
@@ -35,9 +36,9 @@ class Task:
     reason: str
 
     @property
-    def is_regression(self) -> bool:
-        """Whether the target is a quantity."""
-        return self.name == "regression"
+    def family(self) -> Family:
+        """What tasks of this kind do in their own way."""
+        return FAMILIES[self.name]
 
 
 def find_task(data: Dataset, asked: str = "auto") -> Task:

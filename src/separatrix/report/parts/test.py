@@ -54,6 +54,8 @@ class TestReport(Part):
         That both are practically the same.
     method : str
         How these probabilities were computed, in words.
+    unit : str
+        What a test row is: "row", "sequence".
     """
 
     __test__ = False
@@ -64,3 +66,4 @@ class TestReport(Part):
     probability_better: float = NAN
     probability_equivalent: float = NAN
     method: str = ""
+    unit: str = "row"
