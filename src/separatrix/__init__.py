@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from separatrix.calibration import Calibrated
     from separatrix.data import Dataset, read
     from separatrix.experiment import Experiment
-    from separatrix.explanation import explain
+    from separatrix.explanation import explain, explain_sequence
     from separatrix.features import (
         Conjunctions,
         Hasher,
@@ -59,7 +59,13 @@ if TYPE_CHECKING:
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
-    from separatrix.structured import CRF, Constraints, StructuredPerceptron
+    from separatrix.structured import (
+        CRF,
+        Constraints,
+        LabelPerWord,
+        MajorityLabel,
+        StructuredPerceptron,
+    )
 
 __all__ = [
     "CRF",
@@ -81,12 +87,14 @@ __all__ = [
     "Hasher",
     "Interpolation",
     "JointMap",
+    "LabelPerWord",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
     "MajorityClass",
+    "MajorityLabel",
     "MaximumLikelihood",
     "MeanValue",
     "MedianValue",
@@ -109,6 +117,7 @@ __all__ = [
     "TextVectorizer",
     "bayes_action",
     "explain",
+    "explain_sequence",
     "load",
     "message_text",
     "posterior_risk",
@@ -141,10 +150,12 @@ _HOMES = {
     "JointMap": "features.joint",
     "Laplace": "generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
+    "LabelPerWord": "structured.frequency",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
+    "MajorityLabel": "structured.frequency",
     "MaximumLikelihood": "generative.smoothing",
     "MeanValue": "baselines",
     "MedianValue": "baselines",
@@ -167,6 +178,7 @@ _HOMES = {
     "TextVectorizer": "features.text",
     "bayes_action": "bayes",
     "explain": "explanation",
+    "explain_sequence": "explanation",
     "load": "persistence.model",
     "message_text": "features.messages",
     "posterior_risk": "bayes",

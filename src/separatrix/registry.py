@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 __all__ = [
+    "CHAIN_GRID",
     "C_GRID",
     "K_GRID",
     "LEARNERS",
@@ -23,10 +24,13 @@ __all__ = [
 ]
 
 Kind = Literal["none", "passes", "path", "counts", "grid"]
-Task = Literal["binary", "multiclass", "regression"]
+Task = Literal["binary", "multiclass", "regression", "tagging"]
 
 #: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
 C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
+
+#: C of the learners on chains, whose examples are whole sequences.
+CHAIN_GRID: tuple[float, ...] = (1e-2, 1e-1, 1e0, 1e1, 1e2)
 
 #: The most passes an online learner gets before its best pass is taken.
 MAX_PASSES = 20
@@ -41,6 +45,7 @@ _BOTH: tuple[Task, ...] = ("binary", "multiclass")
 _TWO: tuple[Task, ...] = ("binary",)
 _NUMBERS: tuple[Task, ...] = ("regression",)
 _MANY: tuple[Task, ...] = ("multiclass",)
+_TAGGING: tuple[Task, ...] = ("tagging",)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
@@ -61,7 +66,7 @@ class Learner:
     kind : {"none", "passes", "path", "counts", "grid"}
         How it is tuned: not at all, by the number of passes, along a warm-started path of
         `parameter`, from one set of counts, or by a fit for every value of `parameter`.
-    tasks : tuple of {"binary", "multiclass", "regression"}
+    tasks : tuple of {"binary", "multiclass", "regression", "tagging"}
         What it can learn.
     parameter : str
         The tuned parameter; empty for kind "none".
@@ -106,11 +111,12 @@ def _passes(
     target: str,
     summary: str,
     params: tuple[tuple[str, Any], ...] = (),
+    tasks: tuple[Task, ...] = _BOTH,
     widest: int | None = None,
 ) -> Learner:
     grid = tuple(float(n) for n in range(1, MAX_PASSES + 1))
     return Learner(
-        name, target, summary, "passes", parameter="passes", grid=grid, params=params, widest=widest
+        name, target, summary, "passes", tasks, "passes", grid, params=params, widest=widest
     )
 
 
@@ -153,11 +159,29 @@ def _reduction(name: str, target: str, summary: str, widest: int | None = _NARRO
     return Learner(name, target, summary, "grid", _MANY, "C", C_GRID, widest=widest)
 
 
+def _chain_baseline(name: str, target: str, summary: str) -> Learner:
+    target = f"separatrix.structured:{target}"
+    return Learner(name, target, summary, "none", _TAGGING, baseline=True, raw=True)
+
+
+def _chain(
+    name: str, target: str, summary: str, params: tuple[tuple[str, Any], ...] = ()
+) -> Learner:
+    """A learner on chains with a C: its solvers are faster from zero than from the C before."""
+    target = f"separatrix.structured:{target}"
+    rough = (("tol", 1e-3), ("max_iter", 25))
+    return Learner(
+        name, target, summary, "grid", _TAGGING, "C", CHAIN_GRID, params=(*params, *rough)
+    )
+
+
 LEARNERS: tuple[Learner, ...] = (
     _baseline("majority_class", "MajorityClass", "the most frequent class"),
     _baseline("prior_sampling", "PriorSampling", "a draw from the class prior"),
     _baseline("mean_value", "MeanValue", "the mean of the target", _NUMBERS),
     _baseline("median_value", "MedianValue", "the median of the target", _NUMBERS),
+    _chain_baseline("majority_label", "MajorityLabel", "the most frequent label"),
+    _chain_baseline("label_per_word", "LabelPerWord", "the most frequent label of each word"),
     Learner(
         "naive_bayes",
         "separatrix.generative:NaiveBayes",
@@ -274,6 +298,21 @@ LEARNERS: tuple[Learner, ...] = (
     _reduction("one_vs_all", "OneVsAll", "one-vs-all of squared hinge machines", None),
     _reduction("all_pairs", "AllPairs", "all pairs of squared hinge machines, by vote"),
     _reduction("output_code", "OutputCode", "random output code of squared hinge machines"),
+    _passes(
+        "structured_perceptron",
+        "separatrix.structured:StructuredPerceptron",
+        "averaged perceptron on chains",
+        tasks=_TAGGING,
+    ),
+    _passes(
+        "structured_mira",
+        "separatrix.structured:StructuredPerceptron",
+        "averaged MIRA on chains",
+        (("update", "mira"),),
+        _TAGGING,
+        widest=_NARROW,
+    ),
+    _chain("crf", "CRF", "conditional random field on chains, L2 penalty"),
 )
 
 

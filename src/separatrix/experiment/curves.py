@@ -84,14 +84,16 @@ def learning_curves(
     curve = LearningCurve(
         champion.learner.name, np.array(sizes), np.array(scores), train=np.array(seen)
     )
-    return LearningCurves((curve,), _message(scores, metric))
+    return LearningCurves((curve,), _message(scores, metric, family.units))
 
 
-def _message(scores: Sequence[float], metric: Metric) -> str:
+def _message(scores: Sequence[float], metric: Metric, units: str) -> str:
     if len(scores) < 2:
         return ""
     gain = metric.gain(scores[-1]) - metric.gain(scores[-2])
     unit = f"{metric.title} by {abs(scores[-1] - scores[-2]):.4f}"
     if gain > 0:
-        return f"The last doubling of the rows improved the {unit}: more rows may help."
-    return f"The last doubling of the rows did not improve the {unit}: more rows may not help."
+        return f"The last doubling of the {units} improved the {unit}: more {units} may help."
+    return (
+        f"The last doubling of the {units} did not improve the {unit}: more {units} may not help."
+    )

@@ -212,7 +212,7 @@ def find_metric(name: str, scores: Scored, auto: str, cost: Floats | None = None
     'accuracy'
     >>> find_metric("rmse", "classes", "accuracy")
     Traceback (most recent call last):
-    separatrix.errors.ParameterError: rmse scores quantities, but the target holds classes; for these: accuracy, balanced_accuracy, macro_f1, log_loss
+    separatrix.errors.ParameterError: rmse scores quantities, but the target holds classes
     """
     if name == "cost" or (name == "auto" and cost is not None):
         if cost is None:
@@ -224,11 +224,7 @@ def find_metric(name: str, scores: Scored, auto: str, cost: Floats | None = None
         raise ParameterError(f"there is no metric {name!r}; there are cost, {', '.join(METRICS)}")
     metric = METRICS[name]
     if metric.scores != scores:
-        held = "labels of sequences" if scores == "sequences" else scores
-        known = ", ".join(one.name for one in METRICS.values() if one.scores == scores)
-        raise ParameterError(
-            f"{name} scores {metric.scores}, but the target holds {held}; for these: {known}"
-        )
+        raise ParameterError(f"{name} scores {metric.scores}, but the target holds {scores}")
     return metric
 
 

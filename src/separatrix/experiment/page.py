@@ -29,6 +29,7 @@ def content_of(result: Result) -> shown.Content:
         target=result.inputs.target or "",
         fingerprint=result.fingerprint,
         steps=result.steps,
+        unit=result.task.family.units.removesuffix("s"),
     )
     return shown.Content(
         title=result.source,

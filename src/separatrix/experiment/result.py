@@ -62,7 +62,7 @@ class LeaderboardRow:
     @property
     def short_of_tolerance(self) -> bool:
         """Whether the chosen fit ran out of passes with a gap above its tolerance."""
-        return math.isfinite(self.gap) and not self.converged
+        return not math.isnan(self.gap) and not self.converged
 
     def cells(self) -> tuple[str, ...]:
         """Return the row as text, in the order of `HEADINGS`."""
@@ -164,9 +164,10 @@ class Result:
         """What was learned from what, a line each."""
         rows = ", ".join(f"{self.sizes[part]} {part}" for part in ("train", "held-out", "test"))
         classes = f", {self.sizes['classes']} classes" if "classes" in self.sizes else ""
+        units = self.task.family.units
         return (
             f"Task: {self.task.name} ({self.task.reason}), decided by {self.metric.title}.",
-            f"{rows} {self.task.family.units} ({self.split}), {self.sizes['features']} features{classes}.",
+            f"{rows} {units} ({self.split}), {self.sizes['features']} features{classes}.",
             *self.steps,
         )
 

@@ -102,9 +102,7 @@ def open_test(
         )
     )
     better, method = _probability_better(y, said, values, metric, family)
-    report = TestReport(
-        scores, len(y), LEVEL, better, math.nan, method, unit=family.units.removesuffix("s")
-    )
+    report = TestReport(scores, len(y), LEVEL, better, math.nan, method)
     parts = family.parts(finalists[0], inputs, test, said[0], cost)
     return Opened(report, parts, tuple(microseconds))
 

@@ -236,7 +236,7 @@ def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
     # Online learners minimize nothing, so that they have no gap.
     gap = solution.gap / max(1.0, abs(solution.objective))
     return {
-        "gap": float(gap) if learner.kind == "path" else math.nan,
+        "gap": math.nan if learner.kind == "passes" else float(gap),
         "solver": solution.solver,
         "converged": solution.stopped is StopReason.CONVERGED,
     }
@@ -251,7 +251,9 @@ def _once(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -
 def _each(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
     for value in learner.grid:
         estimator = make(learner, len(rows.y), random_state, n_jobs, **{learner.parameter: value})
-        yield _Trial(value, estimator.fit(rows.X, rows.y), 1, True)
+        estimator.fit(rows.X, rows.y)
+        found = getattr(estimator, "solution_", None)
+        yield _Trial(value, estimator, 1 if found is None else float(found.n_passes), True)
 
 
 def _counts(

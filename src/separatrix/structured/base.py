@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
 from separatrix.data.attributes import with_columns_of
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
+from separatrix.explanation import Trellis, Weights
 from separatrix.inference.chain import ChainScores, best_labels, k_best_labels, path_scores
 from separatrix.metrics.sequences import token_accuracy
 from separatrix.results import Solution, StopReason
 from separatrix.structured.constraints import Constraints
+from separatrix.structured.insight import explained, label_weights, transition_weights
 from separatrix.structured.labels import Tags, encode_tags
 from separatrix.structures import Chain, observed_chain
 from separatrix.structures.chain import Pattern
@@ -319,6 +321,24 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         """Score h(x, y) of given labellings, shape (n_sequences,)."""
         scores = self._scores(X)
         return path_scores(scores, encode_tags(y, scores.offsets, self.classes_).codes)
+
+    def top_weights(self, top: int | None = 10) -> list[Weights]:
+        """The strongest transitions, then the strongest attributes of each label."""
+        return [transition_weights(self, top), *label_weights(self, top)]
+
+    def explain_sequence(self, X: Any, words: list[str], top: int = 3) -> Trellis:
+        """What is behind the labels of one sequence; see `separatrix.explain_sequence`.
+
+        Parameters
+        ----------
+        X : sequence of one sequence of tokens
+            As in `fit`.
+        words : list of str
+            The tokens, as they are shown.
+        top : int
+            Terms of each token.
+        """
+        return explained(self, X, words, top, probabilities=hasattr(self, "predict_marginals"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the tokens that are labeled right, sequences weighted by `sample_weight`."""

@@ -3,6 +3,7 @@
 from separatrix.experiment.families.base import Family
 from separatrix.experiment.families.classes import Classes
 from separatrix.experiment.families.quantities import Quantities
+from separatrix.experiment.families.sequences import Sequences
 from separatrix.registry import Task
 
 __all__ = ["FAMILIES", "Family"]
@@ -12,4 +13,5 @@ FAMILIES: dict[Task, Family] = {
     "binary": Classes(),
     "multiclass": Classes(),
     "regression": Quantities(),
+    "tagging": Sequences(),
 }

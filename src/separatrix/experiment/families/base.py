@@ -70,6 +70,7 @@ class Family(ABC):
     def check_previous(self, model: Any, y: Any) -> None:
         """Complain about a previous model that does not do this task."""
 
+    @abstractmethod
     def check_calibration(self, method: str, y: Any) -> None:
         """Complain about a calibration that cannot be done."""
 

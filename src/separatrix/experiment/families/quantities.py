@@ -71,6 +71,9 @@ class Quantities(Family):
         if not is_regressor(model):
             raise ParameterError("the previous model predicts classes, which is another task")
 
+    def check_calibration(self, method: str, y: Any) -> None:
+        """Predictive distributions are not calibrated, so that nothing can go wrong."""
+
     def describe(self, n_labels: int | None) -> str:
         """The task in words."""
         return "regression"

@@ -285,6 +285,11 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         return self._ready().n_attributes
 
     @property
+    def columns_(self) -> tuple[str, ...]:
+        """Columns that the templates read, by the names that they use: "word", "pos", "2", …."""
+        return self._ready().compiled.columns
+
+    @property
     def on_states_(self) -> npt.NDArray[np.bool_]:
         """Which attributes go with a label."""
         return self._ready().goes_with("states")

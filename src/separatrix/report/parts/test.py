@@ -54,8 +54,6 @@ class TestReport(Part):
         That both are practically the same.
     method : str
         How these probabilities were computed, in words.
-    unit : str
-        What a test row is: "row", "sequence".
     """
 
     __test__ = False
@@ -66,4 +64,3 @@ class TestReport(Part):
     probability_better: float = NAN
     probability_equivalent: float = NAN
     method: str = ""
-    unit: str = "row"
