@@ -371,5 +371,8 @@ class Experiment:
 def _left_out(inputs: Inputs) -> tuple[str, ...]:
     if not inputs.left_out:
         return ()
-    words = "; ".join(f"{name!r} ({why})" for name, why in inputs.left_out)
+    reasons: dict[str, list[str]] = {}
+    for name, why in inputs.left_out:
+        reasons.setdefault(why, []).append(repr(name))
+    words = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
     return (f"Columns left out: {words}.",)

@@ -44,8 +44,9 @@ class Task:
 def find_task(data: Dataset, asked: str = "auto") -> Task:
     """The task that the target of `data` sets, or the one that was asked for.
 
-    A label for every token of a sequence is tagging. Numbers of many different values are quantities, to be predicted by regression; few of them, and
-    anything else, are classes. The labels of svmlight files are classes where they are whole.
+    A label for every token of a sequence is tagging. Numbers of many different values are
+    quantities, to be predicted by regression; few of them, and anything else, are classes. The
+    labels of svmlight files are classes where they are whole.
 
     Parameters
     ----------

@@ -101,7 +101,8 @@ def choose_templates(
     # Imported here so that other kinds of data need no learner on chains.
     from separatrix.structured import StructuredPerceptron
 
-    start, scores = time.perf_counter(), {}
+    start = time.perf_counter()
+    scores: dict[str, float] = {}
     some = train.take(np.arange(min(len(train), _TRAIN)))
     others = held_out.take(np.arange(min(len(held_out), _SCORED)))
     X, X_others = inputs.take(some), inputs.take(others)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from separatrix.data.sequences import TokenSequences
 from separatrix.errors import ParameterError
 from separatrix.explanation.models import see_through
 
@@ -175,7 +174,7 @@ def explain_sequence(model: Any, tokens: Any, *, top: int = 3) -> Trellis:
         raise ParameterError(f"{type(learner).__name__} has no trellis; a learner on chains has")
     if top < 1:
         raise ParameterError(f"top must be positive, got {top}")
-    X = tokens if isinstance(tokens, TokenSequences) else [tokens]
+    X = tokens if hasattr(tokens, "columns") else [tokens]
     if len(X) != 1:
         raise ParameterError(f"explain_sequence takes one sequence, got {len(X)}")
     words = _words_of(X)
@@ -186,9 +185,10 @@ def explain_sequence(model: Any, tokens: Any, *, top: int = 3) -> Trellis:
 
 
 def _words_of(X: Any) -> list[str]:
-    if isinstance(X, TokenSequences):
-        name = next((name for name in _WORDS if name in X.columns), X.names[0])
-        return X.columns[name][0]
+    if hasattr(X, "columns"):
+        name = next((name for name in _WORDS if name in X.columns), next(iter(X.columns)))
+        words: list[str] = X.columns[name][0]
+        return words
     return [_word(token) for token in X[0]]
 
 

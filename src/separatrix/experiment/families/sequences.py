@@ -159,13 +159,13 @@ class Sequences(Family):
     def findings(self, inputs: Inputs, train: Rows, held_out: Rows, test: Rows) -> Findings:
         """Sequences that stand in two splits, and columns that alone tell the labels."""
         told = "tells the label of {share} of the held-out tokens"
-        tokens = [
+        first, second = (
             Rows({name: column.flat for name, column in rows.X.columns.items()}, rows.y.flat)
             for rows in (train, held_out)
-        ]
+        )
         found = (
             *duplicates(train, held_out, test, self.units),
-            *leaks(inputs, *tokens, alone_class, told),
+            *leaks(inputs, first, second, alone_class, told),
         )
         checks = ("sequences that stand in two splits", "columns that alone tell the label")
         return Findings(found, checks)
