@@ -17,6 +17,7 @@ PAGES = {
     "digits": contents.digits,
     "spam": contents.spam,
     "regression": contents.regression,
+    "sentences": contents.sentences,
     "enormous": contents.enormous,
     "minimal": contents.minimal,
 }

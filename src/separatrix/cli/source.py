@@ -238,7 +238,11 @@ def _open_sequences(
                 raise
             even = "may be" in str(error)  # as many columns, or words, in every line
             if words is None and not even:
-                raise
+                raise FormatError(
+                    "these are no columns of tokens, and the model needs more than words",
+                    None,
+                    origin.name,
+                ) from None
             if words is not None and even and not is_text:
                 raise FormatError(
                     "the content may be columns or lines of words; give --input-format conll or "

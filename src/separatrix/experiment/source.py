@@ -53,7 +53,7 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
 
 
 def _from_arrays(X: Any, y: Any) -> Dataset:
-    if isinstance(y, TokenColumn) or _are_sequences(y):
+    if isinstance(y, TokenColumn) or _are_sequences(X, y):
         return _from_sequences(X, y)
     labels = np.asarray(y)
     if labels.ndim != 1:
@@ -71,9 +71,10 @@ def _from_arrays(X: Any, y: Any) -> Dataset:
     return found
 
 
-def _are_sequences(y: Any) -> bool:
-    """Whether y holds a list of labels for every row."""
-    return isinstance(y, list | tuple) and len(y) > 0 and isinstance(y[0], list | tuple)
+def _are_sequences(X: Any, y: Any) -> bool:
+    """Whether X holds tokens, and y a list of labels for every row."""
+    lists = isinstance(y, list | tuple) and len(y) > 0 and isinstance(y[0], list | tuple)
+    return lists and (isinstance(X, TokenSequences) or not hasattr(X, "shape"))
 
 
 def _from_sequences(X: Any, y: Any) -> Dataset:

@@ -26,12 +26,14 @@ from separatrix import (
     Hasher,
     Interpolation,
     JointMap,
+    LabelPerWord,
     Laplace,
     LaplaceLogisticRegression,
     LinearClassifier,
     LinearSVM,
     LogisticRegression,
     MajorityClass,
+    MajorityLabel,
     MeanValue,
     MedianValue,
     MessageText,
@@ -189,7 +191,20 @@ def _union() -> Any:
     return FeatureUnion([("squares", Polynomial()), ("bumps", RadialBasis(xi=3.0))])
 
 
+def _word_tagger(estimator: Any) -> Case:
+    words = [text.split() for text in TEXTS]
+    tags = [["long" if len(word) > 4 else "short" for word in row] for row in words]
+
+    def ask(model: Any) -> list[Any]:
+        said = model.predict([*words, ["new", "words"]])
+        return [np.array([tag for row in said for tag in row])]
+
+    return Case(lambda: estimator.fit(words, tags), ask)
+
+
 CASES: dict[str, Case] = {
+    "majority_label": _word_tagger(MajorityLabel()),
+    "label_per_word": _word_tagger(LabelPerWord()),
     "crf": _tagger(CRF(random_state=0)),
     "crf_second_order": _tagger(CRF(order=2, C=0.1, boundaries=False)),
     "structured_perceptron": _tagger(StructuredPerceptron(random_state=0)),

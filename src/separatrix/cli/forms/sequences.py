@@ -83,19 +83,21 @@ class SequenceForm(Form):
 
     @property
     def takes_text(self) -> bool:
-        """Whether words alone are model input."""
-        return len(self.saved.inputs.columns) <= 1
+        """A text is taken for a sequence of words."""
+        return True
 
     def text_row(self, text: str) -> Any:
         """The words of a text, parted by space."""
-        words = text.split()
-        if not words:
+        columns = self.saved.inputs.columns
+        if len(columns) > 1:
+            raise ParameterError(
+                f"the model needs the columns {', '.join(map(repr, columns))} of every token: give "
+                f"a CoNLL file ({text!r} is none)"
+            )
+        if not text.split():
             raise ParameterError("there are no words to label")
-        return self._one(TokenColumn.of([words]))
-
-    def _one(self, words: TokenColumn) -> TokenSequences:
-        name = next(iter(self.saved.inputs.columns), "word")
-        return TokenSequences({name: words}, words.offsets)
+        words = TokenColumn.of([text.split()])
+        return TokenSequences({next(iter(columns), "word"): words}, words.offsets)
 
     def explain(self, x: Any, every: bool, top: int | None) -> Trellis:
         """The trellis of one sequence."""
