@@ -108,7 +108,13 @@ def _hashable(values: npt.NDArray[Any]) -> list[Any]:
     return [None if value != value else value for value in values.tolist()]
 
 
-def duplicates(train: Rows, held_out: Rows, test: Rows, units: str = "rows") -> list[Finding]:
+def duplicates(
+    train: Rows,
+    held_out: Rows,
+    test: Rows,
+    units: str = "rows",
+    cure: str = "Remove duplicates, or split by group.",
+) -> list[Finding]:
     """Held-out and test rows that stand elsewhere too."""
     seen = set(_keys(train.X))
     found = []
@@ -126,8 +132,7 @@ def duplicates(train: Rows, held_out: Rows, test: Rows, units: str = "rows") -> 
                 Finding(
                     "duplicates",
                     f"{twice} of {len(keys)} {name} {units} ({share:.1f} %) stand among the "
-                    f"{others} too: their score says little about new {units}. Remove duplicates, "
-                    "or split by group.",
+                    f"{others} too: their score says little about new {units}. {cure}",
                     serious=share > 5,
                 )
             )

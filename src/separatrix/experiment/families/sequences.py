@@ -164,7 +164,7 @@ class Sequences(Family):
             for rows in (train, held_out)
         )
         found = (
-            *duplicates(train, held_out, test, self.units),
+            *duplicates(train, held_out, test, self.units, "Remove duplicates."),
             *leaks(inputs, first, second, alone_class, told),
         )
         checks = ("sequences that stand in two splits", "columns that alone tell the label")
