@@ -72,13 +72,14 @@ def conll(n=60, seed=0, extra=""):
     }
     lines = []
     for number in range(n):
-        before = ""
-        for tag in [*_phrase(random), "VB", *_phrase(random), "."]:
+        begun = ""
+        # Where two phrases meet, a noun before a word tells that the next one begins.
+        for tag in [*_phrase(random), "VB", *_phrase(random), *_phrase(random), "."]:
             kind = {"VB": "VP", ".": ""}.get(tag, "NP")
-            label = f"{'I' if kind == before else 'B'}-{kind}" if kind else "O"
+            label = f"{'I' if kind == begun else 'B'}-{kind}" if kind else "O"
             word = str(random.choice(words[tag])) if kind else "."
             lines.append(f"{word}{number % 7 if tag == 'NN' else ''} {tag} {label}")
-            before = kind
+            begun = "" if tag == "NN" else kind
         lines.append("")
     return "\n".join(lines) + "\n" + extra
 
