@@ -117,7 +117,8 @@ def _interval(
         return math.nan, math.nan
     draws = metric.finish(_bootstrap_means(values))
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    # Rows that are all alike, all without a mistake say, tell nothing of those to come.
+    return (float(low), float(high)) if low < high else (math.nan, math.nan)
 
 
 def _probability_better(
