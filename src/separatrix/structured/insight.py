@@ -11,6 +11,7 @@ import numpy.typing as npt
 from separatrix.explanation.trellis import Step, Trellis
 from separatrix.explanation.weights import Weights
 from separatrix.inference.chain import ChainScores, k_best_labels, marginals
+from separatrix.structures.chain import Pattern
 
 if TYPE_CHECKING:
     from separatrix.structured.base import BaseChainLearner
@@ -103,32 +104,53 @@ def _shares(
 def _terms(
     model: BaseChainLearner, X: Any, labels: npt.NDArray[Any]
 ) -> list[list[tuple[str, float]]]:
-    """For every token the addends of its label's score: attributes, transition, start and end."""
-    chain, names = model.chain_, model._parts()[1]
-    w = model.coef_[chain.sections["state"]]
-    shown = [str(label) for label in model.classes_]
-    moves = chain.transition_matrix(model.coef_)
-    starts, outputs, matrix = chain.state.starts, chain.state.outputs, X.matrix
+    """For every token the addends of the score that end in its label.
+
+    Attributes of the token, attributes of the edge to it, the transition (of second order too), and
+    at the ends of the sequence the start and the end; all together they are the score of the path.
+    """
+    chain, (_, names, edge_names) = model.chain_, model._parts()
+    shown, K = [str(label) for label in model.classes_], chain.n_labels
+    w, moves = model.coef_, chain.transition_matrix(model.coef_)
+    cube = np.zeros((K, K, K) if chain.triples is not None else (0, 0, 0))
+    if chain.triples is not None:
+        cube[chain.triples] = w[chain.sections["triples"]]
+    path = labels.tolist()
     found: list[list[tuple[str, float]]] = []
-    for place, label in enumerate(labels.tolist()):
-        terms = []
-        row = slice(matrix.indptr[place], matrix.indptr[place + 1])
-        for attribute, value in zip(matrix.indices[row], matrix.data[row], strict=True):
-            own = slice(starts[attribute], starts[attribute + 1])
-            at = np.flatnonzero(outputs[own] == label)
-            if len(at):
-                name = f"x{attribute}" if names is None else names[int(attribute)]
-                terms.append((name, float(value * w[own][at[0]])))
+    for place, label in enumerate(path):
+        state = w[chain.sections["state"]]
+        terms = _attribute_terms(X.matrix, place, names, chain.state, label, state)
         if place:
-            before = int(labels[place - 1])
-            terms.append((f"{shown[before]} → {shown[label]}", float(moves[before, label])))
-        if chain.boundaries and place == 0:
-            terms.append((f"start → {shown[label]}", float(_boundary(model, "start")[label])))
-        if chain.boundaries and place == len(labels) - 1:
-            terms.append((f"{shown[label]} → end", float(_boundary(model, "end")[label])))
+            before = path[place - 1]
+            arrow = f"{shown[before]} → {shown[label]}"
+            terms.append((arrow, float(moves[before, label])))
+            if chain.edges is not None:
+                edges, cell = w[chain.sections["edges"]], label * K + before
+                own = _attribute_terms(X.edge_matrix, place, edge_names, chain.edges, cell, edges)
+                terms += [(f"{name} at {arrow}", value) for name, value in own]
+            if chain.triples is not None and place > 1:
+                first = path[place - 2]
+                terms.append((f"{shown[first]} → {arrow}", float(cube[first, before, label])))
+        for name, at, words in (
+            ("start", 0, f"start → {shown[label]}"),
+            ("end", len(path) - 1, f"{shown[label]} → end"),
+        ):
+            if chain.boundaries and place == at:
+                terms.append((words, float(w[chain.sections[name]][label])))
         found.append(terms)
     return found
 
 
-def _boundary(model: BaseChainLearner, which: str) -> Floats:
-    return model.coef_[model.chain_.sections[which]]
+def _attribute_terms(
+    matrix: Any, row: int, names: Any, pattern: Pattern, output: int, weights: Floats
+) -> list[tuple[str, float]]:
+    """Value times weight of the attributes in a row of the matrix, for one output."""
+    terms = []
+    stored = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    for attribute, value in zip(matrix.indices[stored], matrix.data[stored], strict=True):
+        own = slice(pattern.starts[attribute], pattern.starts[attribute + 1])
+        at = np.flatnonzero(pattern.outputs[own] == output)
+        if len(at):
+            name = f"x{attribute}" if names is None else names[int(attribute)]
+            terms.append((name, float(value * weights[own][at[0]])))
+    return terms

@@ -41,7 +41,17 @@ def test_labels_and_scores_are_those_of_the_two_best_paths(model, row):
     assert [step.token for step in found.steps] == DATA.X.columns["0"][row]
 
 
-@pytest.mark.parametrize("model", [CRF_MODEL, PERCEPTRON], ids=["crf", "perceptron"])
+EDGES = make_pipeline(Templates("word\ntransitions: pos"), CRF(random_state=0, C=0.1)).fit(
+    DATA.X, DATA.y
+)
+SECOND = make_pipeline(Templates("word"), CRF(order=2, boundaries=False, random_state=0)).fit(
+    DATA.X, DATA.y
+)
+
+
+@pytest.mark.parametrize(
+    "model", [CRF_MODEL, PERCEPTRON, EDGES, SECOND], ids=["crf", "perceptron", "edges", "second"]
+)
 def test_all_terms_add_up_to_the_score(model):
     for top in (1, 3, 1000):
         found = explain_sequence(model, DATA.X.take([3]), top=top)
