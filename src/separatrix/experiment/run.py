@@ -193,8 +193,9 @@ class Experiment:
         preparation = family.preparation(
             self.templates, inputs, parts.train, parts.held_out, metric, clock.for_search(4)
         )
-        inputs = preparation.inputs
-        described = family.profile(data, inputs)
+        # What the model will need; a previous one may need more, so that rows keep all they have.
+        needed = preparation.inputs
+        described = family.profile(data, needed)
         # From here on nothing but the seal can reach the test rows.
         del data
         raw = Rows(inputs.take(parts.train), parts.train.y)
@@ -244,7 +245,7 @@ class Experiment:
         tell(Progress(stage="testing"))
         test = parts.test.open(" and ".join(repr(row.learner) for row in chosen))
         opened = open_test(finalists, inputs, test, family, metric, cost)
-        found = family.findings(inputs, raw, raw_held_out, Rows(inputs.take(test), test.y))
+        found = family.findings(needed, raw, raw_held_out, Rows(inputs.take(test), test.y))
         efforts = efforts_of(leaderboard, finalists, opened.microseconds, clock.budget, metric)
         sizes = {"train": len(raw.y), "held-out": len(raw_held_out.y), "test": len(test.y)}
         sizes["features"] = all_rows.n_features
@@ -257,11 +258,11 @@ class Experiment:
             runner_up=chosen[1] if len(chosen) > 1 else None,
             metric=metric,
             task=task,
-            inputs=inputs,
+            inputs=needed,
             test=opened.report,
             sizes=sizes,
             split=self.split.describe(family.units, family.evenly),
-            steps=(preparation.describe(), *_left_out(inputs)),
+            steps=(preparation.describe(), *_left_out(needed)),
             notes=(*notes, finalists[0].calibration) if finalists[0].calibration else notes,
             parts=(opened.report, *opened.parts, *pictures, efforts, found, described),
             source=name or f"{n_rows} rows",

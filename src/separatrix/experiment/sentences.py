@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from separatrix.data import TokenColumn, TokenSequences
 from separatrix.explanation import see_through
+from separatrix.features.templates.columns import find_column
 from separatrix.metrics import chunk_report, confusion_matrix, per_class_report, token_counts
 from separatrix.report.parts import (
     ChunkReport,
@@ -109,9 +110,9 @@ def _worst(model: Any, X: TokenSequences, y: TokenColumn, said: Any) -> Sentence
     shares = None
     if encoded is not None:
         shares = learner.predict_marginals(encoded.take(worst))
-    shown = []
+    shown, column = [], find_column(X, "word")
     for at, row in enumerate(worst.tolist()):
-        words = X.columns[X.names[0]][row]
+        words = column[row]
         truth, labels = y[row], said[row]
         likely = np.full(len(words), np.nan)
         if shares is not None:

@@ -159,12 +159,14 @@ class Sequences(Family):
     def findings(self, inputs: Inputs, train: Rows, held_out: Rows, test: Rows) -> Findings:
         """Sequences that stand in two splits, and columns that alone tell the labels."""
         told = "tells the label of {share} of the held-out tokens"
+        names = inputs.columns
+        parts = [_with_columns(rows, names) for rows in (train, held_out, test)]
         first, second = (
-            Rows({name: column.flat for name, column in rows.X.columns.items()}, rows.y.flat)
-            for rows in (train, held_out)
+            Rows({name: rows.X.columns[name].flat for name in names}, rows.y.flat)
+            for rows in parts[:2]
         )
         found = (
-            *duplicates(train, held_out, test, self.units, "Remove duplicates."),
+            *duplicates(parts[0], parts[1], parts[2], self.units, "Remove duplicates."),
             *leaks(inputs, first, second, alone_class, told),
         )
         checks = ("sequences that stand in two splits", "columns that alone tell the label")
@@ -182,3 +184,9 @@ class Sequences(Family):
         X: TokenSequences = inputs.take(test)
         chunks = tell_chunks(test.y.classes)
         return sentence_parts(champion.model, champion.row.learner, X, test.y, said, chunks)
+
+
+def _with_columns(rows: Rows, names: tuple[str, ...]) -> Rows:
+    """The rows with some of their columns."""
+    X: TokenSequences = rows.X
+    return Rows(TokenSequences({name: X.columns[name] for name in names}, X.offsets), rows.y)
