@@ -18,7 +18,7 @@ _DENSE = 256
 def make_preparation(inputs: Inputs, X: Any, y: Any, *, n_jobs: int | None = None) -> Any:
     """The transformer for inputs of this kind, fitted on the rows to learn from.
 
-    Texts become tf-idf weights of words and pairs of words; tables are encoded column by column;
+    Texts become tf-idf weights of words, in single precision; tables are encoded column by column;
     matrices and images are divided by the largest absolute value of each column.
 
     Parameters
@@ -38,7 +38,7 @@ def make_preparation(inputs: Inputs, X: Any, y: Any, *, n_jobs: int | None = Non
         Fitted.
     """
     if inputs.kind == "text":
-        return TextVectorizer(sublinear_tf=True, n_jobs=n_jobs).fit(X, y)
+        return TextVectorizer(sublinear_tf=True, dtype="float32", n_jobs=n_jobs).fit(X, y)
     if inputs.kind == "table":
         kinds = dict.fromkeys(inputs.texts, "text")
         encoder = TableEncoder(kinds or None, text_options={"sublinear_tf": True}).fit(X, y)

@@ -336,14 +336,14 @@ class Experiment:
         method = self.calibration
         n_fits = 1 + (one.estimator is None) + (N_FOLDS if method == "isotonic" else 0)
 
-        def fit(rows: Rows) -> Any:
+        def fit(rows: Rows, begun: Any = None) -> Any:
             return refit(
                 one.learner, one.value, rows, random_state=self.random_state,
-                n_jobs=self.n_jobs, seconds=seconds / n_fits,
+                n_jobs=self.n_jobs, seconds=seconds / n_fits, begun=begun,
             )  # fmt: skip
 
         start = time.perf_counter()
-        plain = fit(everything)
+        plain = fit(everything, one.estimator)
         refit_seconds = time.perf_counter() - start
         final, words = plain, ""
         if one.learner.tasks != ("regression",) and not one.learner.baseline:
