@@ -140,7 +140,7 @@ def follow_path(
 
 
 def _carried_over(solution: Solution, data: TrainingData, intercept: bool) -> Solution:
-    """A start for these rows: rows that are new have no dual yet, columns that are new no weight."""
+    """A start for these rows: new ones have no dual yet, and new columns no weight."""
     n, dual, w = len(data.codes), solution.dual, solution.w
     if dual is not None:
         new = np.zeros((max(0, n - len(dual)), *dual.shape[1:]))

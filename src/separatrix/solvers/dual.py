@@ -41,8 +41,8 @@ class DualCoordinateDescent:
         made feasible. Weights `w0` cannot start a dual method: they are ignored without a `start`,
         and with one only their intercepts are used, where these are not penalized.
     give_up_when_stalled : bool
-        Stop with StopReason.BUDGET when the gap has not halved in 20 passes and as many are left, so
-        that the caller may turn to a primal method (large C |x|^2).
+        Stop with StopReason.BUDGET when the gap has not halved in 20 passes and as many are left,
+        so that the caller may turn to a primal method (large C |x|^2).
 
     Notes
     -----
