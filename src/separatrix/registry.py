@@ -44,6 +44,8 @@ _MANY: tuple[Task, ...] = ("multiclass",)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
+#: Rows up to which learners are tried by themselves that keep their train rows.
+_SHORT = 5000
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class Learner:
         Whether it runs first in every comparison.
     widest : int or None
         Columns up to which it is tried without being asked for; None for any number.
+    longest : int or None
+        Train rows up to which it is tried without being asked for; None for any number.
     """
 
     name: str
@@ -92,6 +96,7 @@ class Learner:
     feature_params: tuple[tuple[str, Any], ...] = ()
     baseline: bool = False
     widest: int | None = None
+    longest: int | None = None
 
 
 def _baseline(name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH) -> Learner:
@@ -104,10 +109,19 @@ def _passes(
     summary: str,
     params: tuple[tuple[str, Any], ...] = (),
     widest: int | None = None,
+    longest: int | None = None,
 ) -> Learner:
     grid = tuple(float(n) for n in range(1, MAX_PASSES + 1))
     return Learner(
-        name, target, summary, "passes", parameter="passes", grid=grid, params=params, widest=widest
+        name,
+        target,
+        summary,
+        "passes",
+        parameter="passes",
+        grid=grid,
+        params=params,
+        widest=widest,
+        longest=longest,
     )
 
 
@@ -191,6 +205,7 @@ LEARNERS: tuple[Learner, ...] = (
         "voted perceptron",
         (("averaging", "vote"),),
         widest=_NARROW,
+        longest=_SHORT,
     ),
     _passes(
         "mira",

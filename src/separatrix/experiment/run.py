@@ -198,7 +198,7 @@ class Experiment:
         train = Rows(preparation.transform(raw.X), raw.y)
         held_out = Rows(preparation.transform(raw_held_out.X), raw_held_out.y)
 
-        lines = entrants(self.learners, task, train.X.shape[1])
+        lines = entrants(self.learners, task, train.X.shape[1], len(train.y))
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
         rows = [row_of(one) for one in tuned]
         if self.previous is not None:
