@@ -49,6 +49,8 @@ _TAGGING: tuple[Task, ...] = ("tagging",)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
+#: Rows up to which learners are tried by themselves that keep their train rows.
+_SHORT = 5000
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ class Learner:
         Whether it runs first in every comparison.
     widest : int or None
         Columns up to which it is tried without being asked for; None for any number.
+    longest : int or None
+        Train rows up to which it is tried without being asked for; None for any number.
     raw : bool
         Whether it takes rows as they were read, not prepared ones.
     """
@@ -99,6 +103,7 @@ class Learner:
     feature_params: tuple[tuple[str, Any], ...] = ()
     baseline: bool = False
     widest: int | None = None
+    longest: int | None = None
     raw: bool = False
 
 
@@ -113,10 +118,20 @@ def _passes(
     params: tuple[tuple[str, Any], ...] = (),
     tasks: tuple[Task, ...] = _BOTH,
     widest: int | None = None,
+    longest: int | None = None,
 ) -> Learner:
     grid = tuple(float(n) for n in range(1, MAX_PASSES + 1))
     return Learner(
-        name, target, summary, "passes", tasks, "passes", grid, params=params, widest=widest
+        name,
+        target,
+        summary,
+        "passes",
+        tasks,
+        "passes",
+        grid,
+        params=params,
+        widest=widest,
+        longest=longest,
     )
 
 
@@ -218,6 +233,7 @@ LEARNERS: tuple[Learner, ...] = (
         "voted perceptron",
         (("averaging", "vote"),),
         widest=_NARROW,
+        longest=_SHORT,
     ),
     _passes(
         "mira",

@@ -43,6 +43,12 @@ def test_definitions():
     assert brier_score(y, shares) == pytest.approx(((shares - np.eye(3)[y]) ** 2).sum() / len(y))
 
 
+@pytest.mark.filterwarnings("error")
+def test_single_precision_is_precise_enough():
+    y, shares, _ = sample(k=20)
+    assert log_loss(y, shares.astype(np.float32)) == pytest.approx(log_loss(y, shares), rel=1e-6)
+
+
 def test_labels_in_any_order():
     y, shares, _ = sample()
     names = np.array(["x", "a", "m"])

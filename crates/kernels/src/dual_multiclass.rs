@@ -182,10 +182,6 @@ impl<T: VectorExp> DualMulticlass<T> {
         let mut order = std::mem::take(&mut self.order);
         self.random.shuffle(&mut order);
         let outcome = (|| {
-            if self.problem.softmax {
-                visited += order.len();
-                return self.sweep(x, &order, stop);
-            }
             let mut hot = self.hot.first_set(self.n_sweeps);
             while let Some(mut set) = hot {
                 for _ in 0..set.n_sweeps {
@@ -195,7 +191,11 @@ impl<T: VectorExp> DualMulticlass<T> {
                 }
                 hot = self.hot.next_set(set);
             }
-            let rows = self.hot.awake(self.n_sweeps, &order);
+            let rows = if self.problem.softmax {
+                self.hot.worth_a_visit(self.n_sweeps, &order, &self.gaps)
+            } else {
+                self.hot.awake(self.n_sweeps, &order)
+            };
             visited += rows.len();
             self.sweep(x, &rows, stop)
         })();

@@ -199,9 +199,7 @@ impl<T: VectorExp, X: Rows<T>> Task for Sweep<'_, T, X> {
                 }
             }
             violation = violation.max(moved * curvature);
-            if !problem.softmax {
-                self.hot.note(i, upper * moved);
-            }
+            self.hot.note(i, upper * moved);
         }
         violation
     }

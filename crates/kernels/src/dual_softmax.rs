@@ -9,6 +9,7 @@
 //! v + e^v = t, and a monotone Newton iteration for lambda, in double precision. Neither overflows.
 
 use crate::exponential::VectorExp;
+use crate::real::Real;
 use crate::rows::LANES;
 
 /// Curvature up to which the joint Newton iteration is tried.
@@ -26,7 +27,9 @@ pub struct SoftmaxRow<T> {
     logs: Vec<T>,
     inverse: Vec<T>,
     residual: Vec<T>,
-    wide: Vec<f64>,
+    arguments: Vec<f64>,
+    omegas: Vec<f64>,
+    omega_logs: Vec<f64>,
 }
 
 impl<T: VectorExp> SoftmaxRow<T> {
@@ -37,7 +40,9 @@ impl<T: VectorExp> SoftmaxRow<T> {
             logs: vec![T::ZERO; width],
             inverse: vec![T::ZERO; width],
             residual: vec![T::ZERO; width],
-            wide: vec![0.0; n_classes],
+            arguments: vec![0.0; width],
+            omegas: vec![0.0; width],
+            omega_logs: vec![0.0; width],
         }
     }
 
@@ -68,7 +73,7 @@ impl<T: VectorExp> SoftmaxRow<T> {
     #[inline(always)]
     pub fn step<const FMA: bool>(&mut self, scores: &[T], old: &[T], curvature: f64, next: &mut [T]) -> f64 {
         if !(curvature <= MODERATE && self.joint_newton::<FMA>(scores, old, T::from_f64(curvature), next)) {
-            self.omega(scores, old, curvature, next);
+            self.omega::<FMA>(scores, old, curvature, next);
         }
         let mut entropy = T::ZERO;
         for (&p, &l) in next.iter().zip(&self.logs) {
@@ -128,62 +133,84 @@ impl<T: VectorExp> SoftmaxRow<T> {
     }
 
     /// The safeguarded solve in double precision.
-    #[inline(never)]
-    fn omega(&mut self, scores: &[T], old: &[T], curvature: f64, next: &mut [T]) {
+    #[inline(always)]
+    fn omega<const FMA: bool>(&mut self, scores: &[T], old: &[T], curvature: f64, next: &mut [T]) {
         // Beyond this the step is a projection in double precision whatever the rest.
         let s = curvature.clamp(1e-300, 1e15);
-        let log_s = s.ln();
         let mut top = f64::NEG_INFINITY;
-        for ((a, z), p) in self.wide.iter_mut().zip(scores).zip(old) {
-            *a = s.mul_add(p.to_f64(), z.to_f64());
-            top = top.max(*a);
+        for ((t, z), p) in self.arguments.iter_mut().zip(scores).zip(old) {
+            *t = s.fma::<FMA>(p.to_f64(), z.to_f64());
         }
-        // The sum of p'(lambda) falls and is convex, and is at least one here: Newton rises to the root.
-        let mut lambda = top - s;
+        for &t in &self.arguments[..self.n_classes] {
+            top = top.max(t);
+        }
+        // The sum of p'(lambda) falls and is convex, and is at least one at lambda = max a - s: Newton rises
+        // to the root from there.
+        let exact = if size_of::<T>() < size_of::<f64>() { 1e-6 } else { 1e-10 };
+        let shift = s + s.ln();
+        for t in &mut self.arguments {
+            *t = (*t - top) + shift;
+        }
+        self.arguments[self.n_classes..].fill(f64::LOWEST);
         for _ in 0..100 {
-            let (mut total, mut slope) = (0.0, 0.0);
-            for &a in &self.wide {
-                let v = wright_omega(a - lambda + log_s);
-                total += v;
-                slope += v / (1.0 + v);
+            for (v, &t) in self.omega_logs.iter_mut().zip(&self.arguments) {
+                *v = log_omega_start(t);
             }
-            let excess = total / s - 1.0;
-            let step = excess * s / slope;
-            lambda += step;
-            if excess.abs() < 1e-12 || step.abs() <= 1e-14 * lambda.abs() {
+            for _ in 0..2 {
+                for (v, &t) in self.omega_logs.iter_mut().zip(&self.arguments) {
+                    *v = log_omega_step::<FMA>(*v, t);
+                }
+            }
+            for (omega, v) in self.omegas.iter_mut().zip(&self.omega_logs) {
+                *omega = v.vector_exp::<FMA>();
+            }
+            let mut slope = [0.0; LANES];
+            for omega in self.omegas.chunks_exact(LANES) {
+                for (slope, &w) in slope.iter_mut().zip(omega) {
+                    *slope += w / (1.0 + w);
+                }
+            }
+            let excess = sum(&self.omegas) - s;
+            let step = excess / sum(&slope);
+            if excess.abs() < exact * s || step.abs() <= 1e-14 * (1.0 + s) {
                 break;
             }
+            for t in &mut self.arguments {
+                *t -= step;
+            }
         }
-        let mut total = 0.0;
-        for a in &mut self.wide {
-            *a = wright_omega(*a - lambda + log_s) / s;
-            total += *a;
+        let total: f64 = sum(&self.omegas);
+        let (inverse, log_total) = (1.0 / total, total.ln());
+        let values = self.omegas.iter().zip(&self.omega_logs);
+        for ((p, log), (omega, omega_log)) in next.iter_mut().zip(&mut self.logs).zip(values) {
+            *p = T::from_f64(omega * inverse);
+            *log = T::from_f64(omega_log - log_total).max(T::LOWEST);
         }
-        for ((p, l), a) in next.iter_mut().zip(&mut self.logs).zip(&self.wide) {
-            let share = a / total;
-            *p = T::from_f64(share);
-            *l = T::from_f64(share.ln()).max(T::LOWEST);
-        }
+        next[self.n_classes..].fill(T::ZERO);
     }
 }
 
-/// The w = e^v with v + e^v = t, for any finite t.
-fn wright_omega(t: f64) -> f64 {
-    if t < -700.0 {
-        return (-700.0f64).exp();
-    }
-    // Both starts are right of the root of a convex, rising function: Newton falls to it.
-    let mut v = if t <= 1.0 { t } else { t.ln() };
-    let mut e = v.exp();
-    for _ in 0..50 {
-        let step = (v + e - t) / (1.0 + e);
-        v -= step;
-        e = v.exp();
-        if step.abs() <= 1e-12 * v.abs().max(1.0) {
-            break;
-        }
-    }
-    e
+/// A v with v + e^v = t up to 0.3, the logarithm of Wright's omega function.
+#[inline(always)]
+fn log_omega_start(t: f64) -> f64 {
+    let (tangent, above) = (0.5 * (t - 1.0), Real::max(t, 1.0));
+    let high = rough_ln(above - rough_ln(above));
+    Real::min(tangent, if t > 1.0 { high } else { t })
+}
+
+/// A step of Halley's method for v + e^v = t, of third order: two from the start leave an error of 1e-11.
+#[inline(always)]
+fn log_omega_step<const FMA: bool>(v: f64, t: f64) -> f64 {
+    let e = v.vector_exp::<FMA>();
+    let (f, d) = (v + e - t, 1.0 + e);
+    v - 2.0 * f * d / (2.0 * d * d - f * e)
+}
+
+/// ln(x) within 0.03 for a positive normal number, read off its exponent and leading bits.
+#[inline(always)]
+fn rough_ln(x: f64) -> f64 {
+    let leading = f64::from((x.to_bits() >> 32) as i32);
+    (leading / f64::from(1 << 20) - 1022.957) * std::f64::consts::LN_2
 }
 
 /// next = exp(logs) in the first `k` lanes, zero in the others.

@@ -4,7 +4,8 @@
 //! rows that nearly repeat each other settle slowly, while the rest is done. Before a sweep the rows that
 //! moved most in the last one are swept several times, then the quarter of them that still moves most is
 //! swept more often, and so on; rows that did not move in two visits rest until the next full
-//! sweep. Both only reorder exact coordinate steps, so the optimum does not change (compare shrinking,
+//! sweep. A row of the softmax never stops moving: there, rows rest whose gap is far below the average. All
+//! this only reorders exact coordinate steps, so the optimum does not change (compare shrinking,
 //! Hsieh et al. 2008, section 3.2).
 
 /// Share of the rows in the first hot set.
@@ -27,6 +28,8 @@ const FIRST_HOT: usize = 9;
 const FULL_EVERY: usize = 5;
 /// Visits without a move after which a row rests.
 const REST: u8 = 2;
+/// Share of the mean gap below which a row rests.
+const SMALL_GAP: f64 = 0.1;
 
 /// Rows to be swept several times, reshuffled before each sweep.
 #[derive(Debug)]
@@ -95,6 +98,16 @@ impl HotRows {
         }
         rows.iter().copied().filter(|&i| self.still[i as usize] < REST).collect()
     }
+
+    /// Keep of `rows` those to be visited in pass number `pass`, by the gap of each at its last visit.
+    pub fn worth_a_visit(&self, pass: usize, rows: &[u32], gaps: &[f32]) -> Vec<u32> {
+        if pass < FIRST_REST || pass.is_multiple_of(FULL_EVERY) {
+            return rows.to_vec();
+        }
+        let total: f64 = gaps.iter().map(|&gap| f64::from(gap)).sum();
+        let least = (SMALL_GAP * total / rows.len().max(1) as f64) as f32;
+        rows.iter().copied().filter(|&i| gaps[i as usize] >= least).collect()
+    }
 }
 
 #[cfg(test)]
@@ -125,5 +138,9 @@ mod tests {
         let all: Vec<u32> = (0..n as u32).collect();
         assert_eq!(hot.awake(FULL_EVERY, &all).len(), n);
         assert_eq!(hot.awake(FULL_EVERY + 1, &all).len(), n / 2);
+        let gaps: Vec<f32> = (0..n).map(|i| if i % 4 == 0 { 1.0 } else { 1e-3 }).collect();
+        assert_eq!(hot.worth_a_visit(FULL_EVERY, &all, &gaps).len(), n);
+        assert_eq!(hot.worth_a_visit(FULL_EVERY + 1, &all, &gaps).len(), n / 4);
+        assert_eq!(hot.worth_a_visit(FULL_EVERY + 1, &all, &vec![0.0; n]).len(), n);
     }
 }

@@ -70,7 +70,7 @@ def learning_curves(
             continue
         model = refit(
             champion.learner, champion.value, part, random_state=random_state, n_jobs=n_jobs,
-            seconds=start + seconds - time.perf_counter(),
+            seconds=start + seconds - time.perf_counter(), begun=champion.estimator,
         )  # fmt: skip
         if time.perf_counter() - start >= seconds:
             break

@@ -14,17 +14,20 @@ __all__ = ["Wanted", "entrants"]
 Wanted = Literal["auto"] | Sequence[str | Learner]
 
 
-def entrants(wanted: Wanted, task: Task, n_features: int) -> tuple[Learner, ...]:
+def entrants(wanted: Wanted, task: Task, n_features: int, n_rows: int = 0) -> tuple[Learner, ...]:
     """Baselines first, then the learners asked for, in the order of the registry.
 
     Parameters
     ----------
     wanted : "auto" or sequence of str or Learner
-        "auto" takes those that can learn the task and are not slow for so many features.
+        "auto" takes those that can learn the task and are not slow for so many rows
+        and features.
     task : Task
         What is learned.
     n_features : int
         Columns of the prepared rows.
+    n_rows : int
+        Rows to learn from.
 
     Examples
     --------
@@ -35,7 +38,12 @@ def entrants(wanted: Wanted, task: Task, n_features: int) -> tuple[Learner, ...]
     if isinstance(wanted, str):
         if wanted != "auto":
             raise ParameterError(f'learners must be "auto" or a list of names, got {wanted!r}.')
-        return tuple(entry for entry in able if entry.widest is None or n_features <= entry.widest)
+        return tuple(
+            entry
+            for entry in able
+            if (entry.widest is None or n_features <= entry.widest)
+            and (entry.longest is None or n_rows <= entry.longest)
+        )
     asked: dict[str, Learner] = {}
     for item in wanted:
         try:

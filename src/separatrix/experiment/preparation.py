@@ -38,13 +38,13 @@ class Preparation(Protocol):
 
 @dataclass(frozen=True)
 class Texts:
-    """Texts become tf-idf weights of words and pairs of words."""
+    """Texts become tf-idf weights of words, in single precision."""
 
     inputs: Inputs
 
     def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
         """A fitted vectorizer."""
-        return TextVectorizer(sublinear_tf=True, n_jobs=n_jobs).fit(X, y)
+        return TextVectorizer(sublinear_tf=True, dtype="float32", n_jobs=n_jobs).fit(X, y)
 
     def describe(self) -> str:
         """What it does, in words."""

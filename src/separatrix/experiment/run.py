@@ -205,7 +205,7 @@ class Experiment:
         first = preparation.fit(raw.X, raw.y, self.n_jobs)
         train, held_out = Prepared.of(raw, first), Prepared.of(raw_held_out, first)
 
-        lines = entrants(self.learners, task, train.n_features)
+        lines = entrants(self.learners, task, train.n_features, len(raw.y))
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
         notes += remarks
         rows = [row_of(one) for one in tuned]
@@ -337,15 +337,15 @@ class Experiment:
         method = self.calibration
         n_fits = 1 + (one.estimator is None) + (N_FOLDS if method == "isotonic" else 0)
 
-        def fit(rows: Rows) -> Any:
+        def fit(rows: Rows, begun: Any = None) -> Any:
             return refit(
                 one.learner, one.value, rows, random_state=self.random_state,
-                n_jobs=self.n_jobs, seconds=seconds / n_fits,
+                n_jobs=self.n_jobs, seconds=seconds / n_fits, begun=begun,
             )  # fmt: skip
 
         start = time.perf_counter()
         rows = everything.for_learner(one.learner)
-        plain = fit(rows)
+        plain = fit(rows, one.estimator)
         refit_seconds = time.perf_counter() - start
         final, words = plain, ""
         if family.calibrates and not one.learner.baseline:

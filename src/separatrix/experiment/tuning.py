@@ -266,14 +266,20 @@ def _counts(
         yield _Trial(value, estimator, float(step == 0), True)
 
 
-def _path(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
+def _path(
+    learner: Learner,
+    rows: Rows,
+    random_state: int,
+    n_jobs: int | None,
+    start: Solution | None = None,
+) -> Iterator[_Trial]:
     # Imported here so that a comparison of baselines alone needs no solver.
     from separatrix.linear import follow_path
 
     template = make(learner, len(rows.y), random_state, n_jobs)
     rough = {"tol": ROUGH, "max_iter": STEPS}
     template.set_params(**{k: v for k, v in rough.items() if k not in dict(learner.params)})
-    for model in follow_path(template, rows.X, rows.y, learner.grid):
+    for model in follow_path(template, rows.X, rows.y, learner.grid, start=start):
         value = float(getattr(model, learner.parameter))
         yield _Trial(value, model, float(model.solution_.n_passes), True)
 
@@ -305,6 +311,7 @@ def refit(
     random_state: int = 0,
     n_jobs: int | None = None,
     seconds: float = math.inf,
+    begun: Any = None,
 ) -> Any:
     """Fit `learner` on `rows` with a setting that was chosen before.
 
@@ -322,6 +329,9 @@ def refit(
         Threads.
     seconds : float, default=infinity
         Time after which a solver stops where it is.
+    begun : estimator, optional
+        The fit with this setting on the first of the rows, or on these and more after them; where
+        it has dual variables, a path goes on from there.
 
     Returns
     -------
@@ -329,11 +339,16 @@ def refit(
         The fitted estimator.
     """
     with _no_surprises(), time_limit(seconds):
-        if learner.kind == "path" and value is not None and math.isinf(seconds):
-            # Along the same path as in the search, so that it is the same fit on more rows; where
-            # time is short, straight to the setting.
-            path = replace(learner, grid=tuple(C for C in learner.grid if value >= C))
-            return list(_path(path, rows, random_state, n_jobs))[-1].estimator
+        if learner.kind == "path" and value is not None:
+            start = getattr(begun, "solution_", None)
+            if start is not None and start.dual is None:
+                start = None
+            # Without a start along the same path as in the search, so that it is the same fit on
+            # more rows; where time is short, straight to the setting.
+            straight = start is not None or math.isfinite(seconds)
+            grid = (value,) if straight else tuple(C for C in learner.grid if value >= C)
+            trials = _path(replace(learner, grid=grid), rows, random_state, n_jobs, start)
+            return list(trials)[-1].estimator
         if learner.kind == "passes" and value is not None:
             trials = _passes(learner, rows, random_state, n_jobs)
             return list(islice(trials, int(value)))[-1].estimator

@@ -117,10 +117,13 @@ def follow_path(
     Cs: Sequence[float] | npt.NDArray[np.float64] | None = None,
     *,
     sample_weight: Any = None,
+    start: Solution | None = None,
 ) -> Iterator[Any]:
     """The estimators of `regularization_path` one by one, from the smallest C up.
 
-    A search that has seen enough stops asking, and the rest of the path costs nothing.
+    A search that has seen enough stops asking, and the rest of the path costs nothing. The first
+    fit begins at `start`, the solution of a problem that had the first of these rows, or these and
+    more after them; its columns may have been others.
     """
     if not isinstance(estimator, MinimizingClassifier):
         raise ParameterError(
@@ -130,10 +133,24 @@ def follow_path(
     grid = _check_grid(Cs)
     taker = clone(estimator)
     data = taker._take(X, y, sample_weight)
-    previous: Solution | None = None
+    previous = None if start is None else _carried_over(start, data, taker.fit_intercept)
     for C in np.sort(grid):
         model, previous = _fit_one(taker, data, float(C), previous)
         yield model
+
+
+def _carried_over(solution: Solution, data: TrainingData, intercept: bool) -> Solution:
+    """A start for these rows: new ones have no dual yet, and new columns no weight."""
+    n, dual, w = len(data.codes), solution.dual, solution.w
+    if dual is not None:
+        new = np.zeros((max(0, n - len(dual)), *dual.shape[1:]))
+        dual = np.concatenate([dual[:n], new])
+    shape = (data.design.shape[1] + int(intercept), w.shape[1])
+    if w.shape != shape:
+        w = np.zeros(shape)
+        if intercept:
+            w[-1] = solution.w[-1]
+    return solution._replace(w=w, dual=dual)
 
 
 def _check_grid(Cs: Any) -> npt.NDArray[np.float64]:

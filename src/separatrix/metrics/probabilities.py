@@ -28,7 +28,8 @@ def _checked(
 ) -> tuple[npt.NDArray[np.intp], FloatArray, npt.NDArray[Any]]:
     """Class numbers, probabilities of shape (n, K), and the classes."""
     y = np.asarray(y_true)
-    shares = np.asarray(probabilities, dtype=np.float64)
+    given = np.asarray(probabilities)
+    shares = np.asarray(given, dtype=np.float64)
     classes = np.unique(y) if labels is None else np.asarray(labels)
     if len(np.unique(classes)) != len(classes):
         raise ParameterError("labels must be a list of different labels")
@@ -46,6 +47,10 @@ def _checked(
     if not np.isfinite(shares).all() or (shares < 0).any() or (shares > 1 + 1e-8).any():
         row = int(np.argmin((np.isfinite(shares) & (shares >= 0) & (shares <= 1)).all(axis=1)))
         raise DataError(f"row {row} holds something that is no probability")
+    if given.dtype == np.float32:
+        # They sum to one in single precision only.
+        total = shares.sum(axis=1, keepdims=True)
+        shares = np.where(np.abs(total - 1) < 1e-5, shares / total, shares)
     order = np.argsort(classes, kind="stable")
     found = order[np.searchsorted(classes, y, sorter=order).clip(max=len(classes) - 1)]
     if (classes[found] != y).any():

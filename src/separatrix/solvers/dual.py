@@ -41,8 +41,8 @@ class DualCoordinateDescent:
         made feasible. Weights `w0` cannot start a dual method: they are ignored without a `start`,
         and with one only their intercepts are used, where these are not penalized.
     give_up_when_stalled : bool
-        Stop with StopReason.BUDGET when the gap has not halved in 20 passes, so that the caller
-        may turn to a primal method (large C |x|^2).
+        Stop with StopReason.BUDGET when the gap has not halved in 20 passes and as many are left,
+        so that the caller may turn to a primal method (large C |x|^2).
 
     Notes
     -----
@@ -182,7 +182,9 @@ class _Run:
             self.objective = dual + self.gap
             last = estimate
             near = self.monitor.converged(self.objective, self.gap)
-            stalled = self.n_passes - best_at > self.patience
+            # Another method is worth a try only if it gets as many passes.
+            left = self.monitor.max_passes - self.n_passes
+            stalled = self.n_passes - best_at > self.patience and left >= self.patience
             if near or stalled or self.n_passes >= self.monitor.max_passes:
                 self.certify()
                 self.ratio = self.gap / estimate if estimate > 0 else 1.0

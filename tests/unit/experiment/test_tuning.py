@@ -194,6 +194,14 @@ def test_slow_learners_are_left_out_of_wide_data_unless_asked_for(name):
     assert name in names([name], "binary", 20_000)
 
 
+def test_learners_that_keep_their_rows_are_left_out_of_long_data():
+    task = Task("binary", "")
+    for n_rows in (100, 100_000):
+        taken = {entry.name for entry in entrants("auto", task, 4, n_rows)}
+        assert ("voted_perceptron" in taken) == (n_rows == 100)
+        assert "perceptron" in taken
+
+
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [

@@ -82,3 +82,20 @@ def test_bad_paths():
     with pytest.raises(ParameterError, match="non-empty list"):
         list(follow_path(LogisticRegression(), X, y, []))
     assert len(list(follow_path(LogisticRegression(), X, y))) == 8
+
+
+@pytest.mark.parametrize("model", [LinearSVM(tol=1e-4), LogisticRegression(solver="dual")], ids=str)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_start_from_fewer_or_more_rows_and_other_columns(model, n_classes):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 40))
+    y = np.argmax(X[:, :n_classes] + random.normal(size=(300, n_classes)), axis=1)
+    model = model.set_params(random_state=0)
+    few = next(follow_path(model, X[:200, :30], y[:200], [1.0])).solution_
+    cold = next(follow_path(model, X, y, [1.0])).solution_
+    more = next(follow_path(model, X, y, [1.0], start=few)).solution_
+    assert more.objective == pytest.approx(cold.objective, rel=3 * model.tol)
+    back = next(follow_path(model, X[:200, :30], y[:200], [1.0], start=more)).solution_
+    assert back.objective == pytest.approx(few.objective, rel=3 * model.tol)
+    again = next(follow_path(model, X, y, [1.0], start=cold)).solution_
+    assert again.n_passes < cold.n_passes
