@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
-    from separatrix.structured import CRF, Constraints, StructuredPerceptron
+    from separatrix.structured import CRF, Constraints, StructuredPerceptron, StructuredSVM
 
 __all__ = [
     "CRF",
@@ -104,6 +104,7 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "StructuredPerceptron",
+    "StructuredSVM",
     "TableEncoder",
     "Templates",
     "TextVectorizer",
@@ -162,6 +163,7 @@ _HOMES = {
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
+    "StructuredSVM": "structured.svm",
     "TableEncoder": "features.tables",
     "Templates": "features.templates",
     "TextVectorizer": "features.text",

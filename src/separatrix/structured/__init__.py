@@ -3,5 +3,6 @@
 from separatrix.structured.constraints import Constraints
 from separatrix.structured.crf import CRF
 from separatrix.structured.perceptron import StructuredPerceptron
+from separatrix.structured.svm import StructuredSVM
 
-__all__ = ["CRF", "Constraints", "StructuredPerceptron"]
+__all__ = ["CRF", "Constraints", "StructuredPerceptron", "StructuredSVM"]
