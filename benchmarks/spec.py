@@ -78,10 +78,10 @@ class Bound:
     """The ratio that closes an issue (`must`) and the record (`goal`) at one column.
 
     `at` is a relative gap among the case's targets, ``"default"`` for the column "at the peer's
-    default", or ``"time"`` for a throughput case.
+    default", or ``"time"`` for a throughput case; ``"memory"`` for the peak memory of one.
     """
 
-    at: float | Literal["default", "time"]
+    at: float | Literal["default", "time", "memory"]
     must: float
     goal: float
 
