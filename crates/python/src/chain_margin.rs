@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use separatrix_kernels::chain::frank_wolfe::FrankWolfe;
 use separatrix_kernels::chain::links::Links;
 use separatrix_kernels::chain::margin::{Margin, Visits};
-use separatrix_kernels::chain::segment_planes::SegmentPlanes;
+use separatrix_kernels::chain::segment_planes::{Active, SegmentPlanes};
 use separatrix_kernels::chain::subgradient::Subgradient;
 use separatrix_kernels::real::Real;
 
@@ -24,6 +24,16 @@ type LinkArrays<'py> = (
     PyReadonlyArray1<'py, i64>,
     PyReadonlyArray1<'py, i64>,
     usize,
+);
+
+type Integers<'py> = Bound<'py, PyArray1<i64>>;
+type ActiveArrays<'py> = (Integers<'py>, Integers<'py>, Integers<'py>, Integers<'py>, Doubles<'py>);
+type TakenActive<'py> = (
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, f64>,
 );
 
 fn doubles<'py, T: Real>(py: Python<'py>, w: &[T]) -> Doubles<'py> {
@@ -218,11 +228,12 @@ impl ChainSegments {
         })
     }
 
-    /// A sweep over the planes known so far; returns by how much the dual rose.
-    fn sweep(&mut self, py: Python<'_>) -> PyResult<f64> {
+    /// A sweep over the planes known so far; sequences rest where a visit gains less than `share` of what one gained on
+    /// average in the last sweep. Returns by how much the dual rose.
+    fn sweep(&mut self, py: Python<'_>, share: f64) -> PyResult<f64> {
         let margin = self.margin.get();
         with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
-            run(py, margin.inner.work(data), |stop| solver.sweep(&margin.inner, stop))
+            run(py, margin.inner.work(data), |stop| solver.sweep(&margin.inner, share, stop))
         })
     }
 
@@ -247,6 +258,34 @@ impl ChainSegments {
                 Ok((loss + problem.penalty(&w), w))
             })?;
             Ok((value, doubles(py, &w)))
+        })
+    }
+
+    /// The positive dual variables as (sequences, first tokens, starts, labels, alphas): plane i puts
+    /// labels\[starts\[i\]:starts\[i + 1\]\] at the tokens from its first one on.
+    fn active<'py>(&self, py: Python<'py>) -> ActiveArrays<'py> {
+        let problem = &self.margin.get().inner;
+        let found = match &self.state {
+            AnySegments::F32(solver) => solver.active(problem),
+            AnySegments::F64(solver) => solver.active(problem),
+        };
+        let [sequences, firsts, starts, labels] = [found.sequences, found.firsts, found.starts, found.labels]
+            .map(|part| PyArray1::from_vec(py, part));
+        (sequences, firsts, starts, labels, PyArray1::from_vec(py, found.alphas))
+    }
+
+    /// Begin at such dual variables, as far as they fit.
+    fn restore(&mut self, py: Python<'_>, active: TakenActive<'_>) -> PyResult<()> {
+        let margin = self.margin.get();
+        let active = Active {
+            sequences: vector("sequences", &active.0)?.to_vec(),
+            firsts: vector("firsts", &active.1)?.to_vec(),
+            starts: vector("starts", &active.2)?.to_vec(),
+            labels: vector("labels", &active.3)?.to_vec(),
+            alphas: vector("alphas", &active.4)?.to_vec(),
+        };
+        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+            run(py, margin.inner.work(data), |_| solver.restore(&margin.inner, data, &active))
         })
     }
 

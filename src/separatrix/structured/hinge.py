@@ -18,6 +18,8 @@ __all__ = ["ChainHinge"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+#: Sequences, first tokens, starts of labels, labels and values of dual variables.
+Planes = tuple[Integers, Integers, Integers, Integers, Floats]
 #: In the weights of starts: none, and a state that no sequence begins with.
 _NO_WEIGHT, _NO_START = -1, -2
 
@@ -48,6 +50,11 @@ class ChainHinge:
         c_i; None stands for ones.
     n_threads : int
         Threads; the result does not depend on them.
+
+    Attributes
+    ----------
+    planes : tuple of arrays or None
+        Dual variables of segment planes: where the dual solver begins, and where it ended.
     """
 
     can: ClassVar[frozenset[str]] = frozenset({"chain_margin"})
@@ -79,6 +86,7 @@ class ChainHinge:
             scale,
             C * c,
         )
+        self.planes: Planes | None = None
         self._n_inner = len(self.data.multiplicity)
 
     @property

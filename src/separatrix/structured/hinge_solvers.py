@@ -72,16 +72,23 @@ class SegmentDualAscent:
         Passes one sequence at a time.
     sweeps : int
         Sweeps between passes; fewer where one no longer raises the dual.
+    share : float
+        In a sweep a sequence rests, for three, where its last visit gained less than this share of
+        what one gained on average.
     """
 
     seed: int = 0
     online_passes: int = 3
-    sweeps: int = 10
+    sweeps: int = 20
+    share: float = 0.1
 
     needs: ClassVar[frozenset[str]] = frozenset({"chain_margin"})
 
     def minimize(self, objective: ChainHinge, w0: Array | None, monitor: Monitor) -> Solution:
-        """Minimize until `monitor` says stop; `w0` only proposes the first planes."""
+        """Minimize from `objective.planes`, where there are any, until `monitor` says stop.
+
+        `w0` counts as a first candidate.
+        """
         handle = ChainSegments(objective.handle, self.seed)
         bounds, passes = _Bounds(), 0
         stopped: StopReason | None = None
@@ -89,29 +96,30 @@ class SegmentDualAscent:
         def weights() -> Array:
             return bounds.w if bounds.w is not None else handle.weights()[:, None]
 
+        def search(at: Array | None) -> StopReason | None:
+            primal, w = handle.search(at, objective.n_threads)
+            bounds.take(primal, w, handle.dual())
+            return monitor.record(passes, bounds.primal, bounds.gap, weights)
+
         try:
+            if objective.planes is not None:
+                handle.restore(objective.planes)
             if w0 is not None:
-                at = np.ascontiguousarray(w0[:, 0], dtype=np.float64)
-                primal, w = handle.search(at, objective.n_threads)
-                bounds.take(primal, w, handle.dual())
                 passes += 1
-                stopped = monitor.record(passes, bounds.primal, bounds.gap, weights)
+                stopped = search(np.ascontiguousarray(w0[:, 0], dtype=np.float64))
             while stopped is None:
-                if passes < self.online_passes and passes + 1 < monitor.max_passes:
-                    loss = handle.run_pass()
-                    passes += 1
-                    value = loss + objective.penalty(handle.weights())
+                passes += 1
+                if passes <= self.online_passes and passes < monitor.max_passes:
+                    value = handle.run_pass() + objective.penalty(handle.weights())
                     stopped = monitor.record(passes, value, np.inf, weights)
                     continue
                 for _ in range(self.sweeps):
-                    if handle.sweep() <= _NO_GAIN * bounds.gap:
+                    if handle.sweep(self.share) <= _NO_GAIN * bounds.gap:
                         break
-                primal, w = handle.search(None, objective.n_threads)
-                passes += 1
-                bounds.take(primal, w, handle.dual())
-                stopped = monitor.record(passes, bounds.primal, bounds.gap, weights)
+                stopped = search(None)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
+        objective.planes = handle.active()
         return bounds.solution(
             handle, float(passes), stopped, monitor, "dual coordinate ascent on segment planes"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -75,8 +75,9 @@ class StructuredSVM(BaseChainLearner):
     scoring : {"accuracy", "chunk_f1"}
         Score of held-out sequences.
     warm_start : bool
-        Whether `fit` uses the weights of the last one, where they fit: the result is never worse
-        than they are, and the dual solver takes its first planes there.
+        Whether `fit` uses the last one, as for another C or more sequences after the same ones: the
+        dual solver begins at its dual variables; for the others its weights, where they fit, are
+        what the result must not be worse than.
     n_jobs : int or None
         Threads; the result does not depend on them.
     random_state : int, RandomState or None
@@ -117,6 +118,8 @@ class StructuredSVM(BaseChainLearner):
     >>> bool(svm.dual_bound_ <= svm.solution_.objective)
     True
     """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = ("_planes",)
 
     def __init__(
         self,
@@ -215,7 +218,11 @@ class StructuredSVM(BaseChainLearner):
             sequence_weight=weights,
             n_threads=number_of_threads(self.n_jobs),
         )
+        if start is not None:
+            objective.planes = getattr(self, "_planes", None)
         solution = run_solver(self, solver, objective, examples, start, validation)
+        # Dual variables, for a warm start.
+        self._planes = objective.planes if self.warm_start else None
         if self.early_stopping:
             solution = _certified(solution, objective)
         w = objective.weights(solution.w)

@@ -59,7 +59,7 @@ def test_the_loss_is_the_maximum_over_all_labellings(cost, order):
         {},
         {"boundaries": False, "transitions": "observed", "C": 0.1},
         {"cost": COST, "state_features": "all"},
-        {"cost": "hamming_mean", "C": 3.0},
+        {"cost": "hamming_mean", "C": 1.0},
         {"order": 2},
         {"order": 2, "boundaries": False, "transitions": "observed", "cost": COST},
     ],
@@ -75,7 +75,7 @@ def test_the_solvers_reach_one_optimum(options):
         warnings.simplefilter("ignore", ConvergenceWarning)
         wolfe = fitted(solver="frank_wolfe", tol=1e-4, max_iter=3000, **options)
         steps = fitted(solver="subgradient", tol=1e-3, max_iter=300, **options)
-    for model, near in ((wolfe, 1e-4), (steps, 2e-2)):
+    for model, near in ((wolfe, 1e-3), (steps, 2e-2)):
         value = objective(model, X, Y, C)
         assert model.solution_.objective == pytest.approx(value, rel=1e-9)
         assert best * (1 - 1e-7) <= value <= best * (1 + near)
@@ -176,13 +176,13 @@ def test_attributes_of_edges_are_learned():
         tokens.append([{"start": labels[0] if t == 0 else -1.0} for t in range(length)])
         edges.append(row)
         y.append(labels)
-    with_edges = as_attribute_sequences(tokens, edges=edges)
+    tokens, edges = as_attribute_sequences(tokens), as_attribute_sequences(edges)
     double = AttributeSequences(
-        with_edges.matrix.astype(np.float64),
-        with_edges.vocabulary,
-        with_edges.offsets,
-        with_edges.edge_matrix.astype(np.float64),
-        with_edges.edge_vocabulary,
+        tokens.matrix.astype(np.float64),
+        tokens.vocabulary,
+        tokens.offsets,
+        edges.matrix.astype(np.float64),
+        edges.vocabulary,
     )
     exact = fitted(double, y, C=5.0)
     assert exact.score(double, y) == 1.0
@@ -195,22 +195,33 @@ def test_attributes_of_edges_are_learned():
         fitted(double, y, order=2)
 
 
-def test_a_warm_start_is_not_worse_and_needs_fewer_passes():
-    first = fitted(warm_start=True)
-    cold = first.solution_.n_passes
-    value = first.solution_.objective
-    first.fit(X, Y)
-    assert first.solution_.objective <= value * (1 + 1e-12)
-    assert first.solution_.n_passes <= cold
+def test_a_warm_start_begins_where_the_last_fit_ended():
+    model = fitted(warm_start=True)
+    value, cold = model.solution_.objective, model.solution_.n_passes
+    model.fit(X, Y)
+    assert model.solution_.objective <= value * (1 + 1e-12)
+    assert model.solution_.n_passes == 1 < cold
+    # Another C: the dual variables stay feasible.
+    model.set_params(C=0.6).fit(X, Y)
+    fresh = fitted(C=0.6)
+    assert model.solution_.objective == pytest.approx(fresh.solution_.objective, rel=2e-7)
+    assert model.solution_.n_passes < fresh.solution_.n_passes
+    # Other sequences: what does not fit is left out.
     other, labels = encoded(20, seed=9)
-    first.fit(other, labels)  # other features: begins anew
-    assert first.predict(other)
+    model.set_params(tol=1e-5).fit(other, labels)
+    assert model.solution_.objective == pytest.approx(
+        fitted(other, labels, C=0.6, tol=1e-5).solution_.objective, rel=2e-5
+    )
+
+
+@pytest.mark.parametrize("solver", ["frank_wolfe", "subgradient"])
+def test_a_warm_start_of_the_other_solvers_is_not_worse(solver):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        steps = fitted(solver="subgradient", warm_start=True, max_iter=20)
-        before = steps.solution_.objective
-        steps.set_params(max_iter=1).fit(X, Y)
-    assert steps.solution_.objective <= before
+        model = fitted(solver=solver, warm_start=True, max_iter=20)
+        before = model.solution_.objective
+        model.set_params(max_iter=1).fit(X, Y)
+    assert model.solution_.objective <= before
 
 
 def test_early_stopping_keeps_the_best_and_progress_tells_the_score(capsys):
@@ -221,7 +232,7 @@ def test_early_stopping_keeps_the_best_and_progress_tells_the_score(capsys):
     assert model.solution_.stopped in (StopReason.HELD_OUT, StopReason.CONVERGED)
     held_out = model.solution_.trace.held_out
     assert np.isfinite(held_out).all()
-    assert "held" in capsys.readouterr().err
+    assert "held-out score 0." in capsys.readouterr().out
     new, truth = encoded(50, seed=6)
     scored = StructuredSVM(random_state=0, scoring="chunk_f1", max_iter=50).fit(
         many, labels, validation=(new, truth)
@@ -242,7 +253,7 @@ def test_merged_and_single_precision_data_give_the_same_optimum():
     state = merged.coef_[merged.chain_.sections["state"]]
     starts = merged.chain_.state.starts
     for name in ("o1", "b2", "i3"):
-        a, b = names.index(f"word={name}"), names.index(f"again={name}")
+        a, b = names.index(f"word:{name}"), names.index(f"again:{name}")
         np.testing.assert_allclose(
             state[starts[a] : starts[a + 1]], state[starts[b] : starts[b + 1]], atol=1e-12
         )

@@ -93,12 +93,7 @@ impl<T: Real> Planes<T> {
         }
         runs(path, &problem.states[tokens.clone()], |run| {
             let states = &path[run.clone()];
-            let same = |plane: &Plane| {
-                plane.first as usize == run.start
-                    && plane.length as usize == run.len()
-                    && self.states[plane.states as usize..][..run.len()] == *states
-            };
-            match self.all.iter().position(same) {
+            match (0..self.all.len()).find(|&k| self.is(k, &run, states)) {
                 Some(k) => (self.all[k].idle, self.all[k].rest) = (0, 0),
                 None => self.make(problem, data, number, &tokens, run, states, entries),
             }
@@ -236,6 +231,33 @@ impl<T: Real> Planes<T> {
         }
         self.change(k, delta, c, w);
         Step::Gain(c * delta * (slope - 0.5 * c * delta * norm))
+    }
+
+    /// The dual variables that are positive: first token, states of the run, alpha.
+    pub fn active(&self) -> impl Iterator<Item = (u32, &[u32], f64)> {
+        self.all.iter().filter(|plane| plane.alpha > 0.0).map(|plane| {
+            let states = &self.states[plane.states as usize..][..plane.length as usize];
+            (plane.first, states, plane.alpha)
+        })
+    }
+
+    /// Give the plane of a run, which must be known, the value `alpha`, or as much as the slack allows.
+    pub fn restore(&mut self, run: &Range<usize>, states: &[u32], alpha: f64) {
+        let found = (0..self.all.len()).find(|&k| self.is(k, run, states));
+        if let Some(k) = found {
+            let alpha = alpha.min(self.room(k)).max(0.0);
+            self.all[k].alpha += alpha;
+            for edge in self.all[k].edges() {
+                self.slack[edge] -= alpha;
+            }
+        }
+    }
+
+    fn is(&self, k: usize, run: &Range<usize>, states: &[u32]) -> bool {
+        let plane = &self.all[k];
+        plane.first as usize == run.start
+            && plane.length as usize == run.len()
+            && self.states[plane.states as usize..][..run.len()] == *states
     }
 
     /// Forget the planes that were of no use in the last `patience` searches; settle the slack.

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::batch::threads_for;
 use crate::chain::encoded::Encoded;
 use crate::chain::exchange::Exchange;
-use crate::chain::margin::{BLOCK, Entries, Margin};
+use crate::chain::margin::{BLOCK, Entries, Margin, runs};
 use crate::chain::planes::{Planes, Step};
 use crate::chain::rival::Rival;
 use crate::error::{KernelError, check_length, zeros};
@@ -24,8 +24,26 @@ use crate::real::Real;
 use crate::simd::{Task, dispatch};
 use crate::threads::with_threads;
 
+/// Sweeps for which a sequence rests whose planes are near their optimum.
+const REST: u8 = 3;
 /// Searches after which a plane that was of no use is forgotten.
 const PATIENCE: u32 = 4;
+
+/// Dual variables for a later run: plane i puts the labels `labels[starts[i]..starts[i + 1]]` at the tokens from
+/// `firsts[i]` on of sequence `sequences[i]`.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Active {
+    /// Sequences of the planes.
+    pub sequences: Vec<i64>,
+    /// Their first tokens, counted in the sequence.
+    pub firsts: Vec<i64>,
+    /// Where their labels begin, and where the last end.
+    pub starts: Vec<i64>,
+    /// Labels of all planes.
+    pub labels: Vec<i64>,
+    /// Their dual variables.
+    pub alphas: Vec<f64>,
+}
 
 /// The state of a solver.
 #[derive(Debug)]
@@ -35,6 +53,10 @@ pub struct SegmentPlanes<T> {
     exchange: Exchange,
     random: Random,
     order: Vec<u32>,
+    /// Sweeps for which each sequence rests.
+    rests: Vec<u8>,
+    /// Gain of a visit in the last sweep, on average.
+    typical: f64,
     /// Sum of the weights after each sweep since the last search, sweep j counted j times.
     sum: Vec<f64>,
     n_summed: u32,
@@ -50,6 +72,8 @@ impl<T: Real> SegmentPlanes<T> {
             exchange: Exchange::default(),
             random: Random::new(seed),
             order: problem.active(data),
+            rests: vec![0; data.offsets().len() - 1],
+            typical: 0.0,
             sum: zeros(problem.n_weights())?,
             n_summed: 0,
         })
@@ -77,6 +101,66 @@ impl<T: Real> SegmentPlanes<T> {
         (all().count(), all().filter(|plane| plane.alpha > 0.0).count())
     }
 
+    /// The dual variables that are positive.
+    pub fn active(&self, problem: &Margin) -> Active {
+        let (graph, mut found) = (problem.links.graph(), Active::default());
+        found.starts.push(0);
+        for (number, planes) in self.planes.iter().enumerate() {
+            for (first, states, alpha) in planes.active() {
+                found.sequences.push(number as i64);
+                found.firsts.push(first.into());
+                found.labels.extend(states.iter().map(|&s| graph.label(s as usize) as i64));
+                found.starts.push(found.labels.len() as i64);
+                found.alphas.push(alpha);
+            }
+        }
+        found
+    }
+
+    /// Take dual variables that a run on other data, or with another C, ended with, as far as they fit; then the
+    /// weights follow from [`SegmentPlanes::dual`].
+    pub fn restore(
+        &mut self,
+        problem: &Margin,
+        data: &Encoded<T>,
+        active: &Active,
+    ) -> Result<(), KernelError> {
+        self.check(problem, data)?;
+        let n = active.sequences.len();
+        check_length("first tokens", active.firsts.len(), n)?;
+        check_length("alphas", active.alphas.len(), n)?;
+        check_length("starts of the labels", active.starts.len(), n + 1)?;
+        let k = data.n_labels();
+        let (mut entries, mut labels, mut path) = (Entries::default(), Vec::new(), Vec::new());
+        for i in 0..n {
+            let range =
+                usize::try_from(active.starts[i]).ok().zip(usize::try_from(active.starts[i + 1]).ok());
+            let run = range.and_then(|(a, b)| active.labels.get(a..b));
+            let run = run.ok_or_else(|| KernelError::Argument("the starts are malformed".into()))?;
+            let place = usize::try_from(active.sequences[i]).ok().zip(usize::try_from(active.firsts[i]).ok());
+            let Some((number, first)) = place.filter(|&(number, _)| number < problem.c.len()) else {
+                continue;
+            };
+            let tokens = data.offsets()[number]..data.offsets()[number + 1];
+            let fits = first.checked_add(run.len()).is_some_and(|end| end <= tokens.len());
+            if !fits || problem.c[number] == 0.0 || run.iter().any(|&y| y < 0 || y as usize >= k) {
+                continue;
+            }
+            labels.clear();
+            labels.extend_from_slice(&problem.labels[tokens.clone()]);
+            for (label, &new) in labels[first..].iter_mut().zip(run) {
+                *label = new as u32;
+            }
+            problem.links.states_of(&labels, &mut path);
+            let planes = &mut self.planes[number];
+            planes.take(problem, data, number, &path, &mut entries);
+            runs(&path, &problem.states[tokens], |run| {
+                planes.restore(&run, &path[run.clone()], active.alphas[i]);
+            });
+        }
+        Ok(())
+    }
+
     /// Visit all sequences in random order, each with its rival at the weights of that moment. Returns
     /// sum_i C_i H_i, each at the weights of its visit.
     pub fn run_pass(
@@ -90,11 +174,14 @@ impl<T: Real> SegmentPlanes<T> {
         dispatch(Pass { solver: self, problem, data, stop })
     }
 
-    /// Visit the planes of all sequences in random order. Returns by how much the dual rose.
-    pub fn sweep(&mut self, problem: &Margin, stop: &Interrupt) -> Result<f64, KernelError> {
+    /// Visit the planes of all sequences in random order, but for those that rest: a visit that gains less than
+    /// `share` of what one gained on average in the last sweep is the last for a few sweeps. Returns by how much the
+    /// dual rose.
+    pub fn sweep(&mut self, problem: &Margin, share: f64, stop: &Interrupt) -> Result<f64, KernelError> {
         check_length("sequences", self.planes.len(), problem.c.len())?;
         self.random.shuffle(&mut self.order);
-        let gain = dispatch(Sweep { solver: self, problem, stop })?;
+        let enough = share * self.typical;
+        let gain = dispatch(Sweep { solver: self, problem, enough, stop })?;
         self.n_summed += 1;
         let weight = f64::from(self.n_summed);
         for (sum, w) in self.sum.iter_mut().zip(&self.w) {
@@ -128,6 +215,7 @@ impl<T: Real> SegmentPlanes<T> {
         };
         self.sum.fill(0.0);
         self.n_summed = 0;
+        self.rests.fill(0);
         Ok(parts.iter().sum())
     }
 
@@ -204,6 +292,7 @@ impl<T: Real> Task for Pass<'_, T> {
 struct Sweep<'a, T> {
     solver: &'a mut SegmentPlanes<T>,
     problem: &'a Margin,
+    enough: f64,
     stop: &'a Interrupt,
 }
 
@@ -212,15 +301,25 @@ impl<T: Real> Task for Sweep<'_, T> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {
-        let Self { solver, problem, stop } = self;
-        let mut gain = 0.0;
+        let Self { solver, problem, enough, stop } = self;
+        let (mut gain, mut visits) = (0.0, 0.0);
         for at in 0..solver.order.len() {
             if at % 256 == 0 {
                 stop.check()?;
             }
             let number = solver.order[at] as usize;
-            gain += solver.visit(number, problem.c[number]);
+            if solver.rests[number] > 0 {
+                solver.rests[number] -= 1;
+                continue;
+            }
+            let found = solver.visit(number, problem.c[number]);
+            if found < enough {
+                solver.rests[number] = REST;
+            }
+            gain += found;
+            visits += 1.0;
         }
+        solver.typical = if visits > 0.0 { gain / visits } else { 0.0 };
         Ok(gain)
     }
 }

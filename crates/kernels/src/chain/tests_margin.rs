@@ -111,7 +111,7 @@ fn the_solvers_close_the_gap_at_one_optimum() {
         for pass in 0..200 {
             let mut gain = 0.0;
             for _ in 0..10 {
-                gain += planes.sweep(&problem, &stop).expect("valid");
+                gain += planes.sweep(&problem, 0.1, &stop).expect("valid");
             }
             let w = planes.average();
             let loss = planes.search(&problem, &encoded, &w, 1 + pass % 2, &stop).expect("valid");
@@ -124,6 +124,26 @@ fn the_solvers_close_the_gap_at_one_optimum() {
             }
         }
         assert!(primal - dual <= 1e-8 * primal, "{k} {second_order}: {primal} {dual}");
+        // A later run begins where this one ended, and with another C at a feasible point.
+        let active = planes.active(&problem);
+        assert_eq!(active.alphas.len(), planes.counts().1);
+        let mut again = SegmentPlanes::new(&problem, &encoded, 5).expect("valid");
+        again.restore(&problem, &encoded, &active).expect("valid");
+        let restored = again.dual(&problem).expect("valid");
+        assert!((restored - dual).abs() <= 1e-9 * primal, "{restored} {dual}");
+        let found = again.active(&problem);
+        assert_eq!((&found.sequences, &found.firsts), (&active.sequences, &active.firsts));
+        assert_eq!((&found.starts, &found.labels), (&active.starts, &active.labels));
+        assert!(found.alphas.iter().zip(&active.alphas).all(|(a, b)| (a - b).abs() < 1e-12));
+        let other = super::tests_margin::problem(&data, &encoded, k, second_order, 3.0 * size);
+        let mut larger = SegmentPlanes::new(&other, &encoded, 5).expect("valid");
+        larger.restore(&other, &encoded, &active).expect("valid");
+        let w = {
+            larger.dual(&other).expect("valid");
+            larger.weights().to_vec()
+        };
+        let value = other.loss(&encoded, &w, 1, &stop).expect("valid") + other.penalty(&w);
+        assert!(larger.dual(&other).expect("valid") <= value);
         let mut wolfe = FrankWolfe::new(&problem, &encoded, 2).expect("valid");
         let mut steps = Subgradient::new(&problem, &encoded, 2).expect("valid");
         let solvers: [(&mut dyn Visits<f64>, f64); 2] = [(&mut wolfe, 0.02), (&mut steps, 0.15)];
