@@ -167,7 +167,7 @@ def _hinge(C: float) -> Case:
         targets=(1e-2, 1e-3),
         bounds=(Bound(1e-2, must=1, goal=1), Bound(1e-3, must=0, goal=1)),
         cap=120.0,
-        reference=("separatrix", Setting("tol=1e-5", {"tol": 1e-5})),
+        optima=(1.0,),
         note=(
             "The peer is our own block-coordinate Frank–Wolfe with line search and averaging; the "
             "ratio compares the time of its 60 passes with ours. The objective is one plus the "

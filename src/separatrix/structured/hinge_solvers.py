@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from separatrix._core import ChainSegments, ChainVisits
 from separatrix.errors import ParameterError
@@ -15,6 +16,8 @@ from separatrix.structured.hinge import ChainHinge
 from separatrix.validation import check_choice
 
 __all__ = ["HINGE_SOLVERS", "BlockVisits", "SegmentDualAscent", "make_hinge_solver"]
+
+Floats = npt.NDArray[np.float64]
 
 #: Names of solvers for `StructuredSVM(solver=...)`.
 HINGE_SOLVERS = ("auto", "dual", "frank_wolfe", "subgradient")
@@ -96,7 +99,7 @@ class SegmentDualAscent:
         def weights() -> Array:
             return bounds.w if bounds.w is not None else handle.weights()[:, None]
 
-        def search(at: Array | None) -> StopReason | None:
+        def search(at: Floats | None) -> StopReason | None:
             primal, w = handle.search(at, objective.n_threads)
             bounds.take(primal, w, handle.dual())
             return monitor.record(passes, bounds.primal, bounds.gap, weights)

@@ -22,12 +22,6 @@ struct Candidate {
     leaves: bool,
 }
 
-impl Candidate {
-    fn covers(&self, edge: usize) -> bool {
-        self.first <= edge && edge <= self.last
-    }
-}
-
 /// Work space.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
@@ -37,6 +31,9 @@ pub(super) struct Exchange {
     tight: Vec<usize>,
     /// Cheapest cover of the first tight edges: cost, last plane, where it begins.
     cover: Vec<(f64, usize, usize)>,
+    /// Active planes by their first edge, and those that have begun and not ended at an edge.
+    begin: Vec<usize>,
+    window: Vec<usize>,
     net: Vec<f64>,
     /// Sum of the planes of a direction, and where it is not zero.
     sum: Vec<f64>,
@@ -111,13 +108,21 @@ impl Exchange {
     fn choose_leaving(&mut self) -> bool {
         self.cover.clear();
         self.cover.push((0.0, 0, 0));
+        self.begin.clear();
+        self.begin.extend((0..self.candidates.len()).filter(|&i| self.candidates[i].alpha > TIGHT));
+        self.begin.sort_unstable_by_key(|&i| self.candidates[i].first);
+        self.window.clear();
+        let mut next = 0;
         for j in 1..=self.tight.len() {
             let edge = self.tight[j - 1];
+            while next < self.begin.len() && self.candidates[self.begin[next]].first <= edge {
+                self.window.push(self.begin[next]);
+                next += 1;
+            }
+            self.window.retain(|&i| self.candidates[i].last >= edge);
             let mut here = (f64::INFINITY, 0, 0);
-            for (i, candidate) in self.candidates.iter().enumerate() {
-                if candidate.alpha <= TIGHT || !candidate.covers(edge) {
-                    continue;
-                }
+            for &i in &self.window {
+                let candidate = &self.candidates[i];
                 let from = self.tight[..j].partition_point(|&edge| edge < candidate.first);
                 for begin in from..j {
                     let cost = self.cover[begin].0 + candidate.slope;
@@ -167,20 +172,21 @@ impl Exchange {
         w: &mut [T],
     ) -> f64 {
         let part = &self.candidates[part];
+        let (first, last) = (part[0].first, part.iter().map(|candidate| candidate.last).max().unwrap_or(0));
         let sign = |candidate: &Candidate| if candidate.enters { 1.0 } else { -1.0 };
         let (mut slope, mut most) = (0.0, 1.0f64);
         self.net.clear();
-        self.net.resize(planes.slack.len(), 0.0);
+        self.net.resize(last + 1 - first, 0.0);
         for candidate in part {
             slope += sign(candidate) * planes.slope(candidate.plane, w);
             if candidate.leaves {
                 most = most.min(planes.all[candidate.plane].alpha);
             }
-            for net in &mut self.net[candidate.first..=candidate.last] {
+            for net in &mut self.net[candidate.first - first..=candidate.last - first] {
                 *net += sign(candidate);
             }
         }
-        for (&net, &slack) in self.net.iter().zip(&planes.slack) {
+        for (&net, &slack) in self.net.iter().zip(&planes.slack[first..]) {
             if net > 0.0 {
                 most = most.min(slack / net);
             }
