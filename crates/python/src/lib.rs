@@ -3,6 +3,7 @@
 mod arrays;
 mod chain;
 mod chain_learners;
+mod chain_margin;
 mod chains;
 mod columns;
 mod count;
@@ -37,6 +38,8 @@ mod _core {
     };
     #[pymodule_export]
     use super::chain_learners::{ChainDual, ChainOnline};
+    #[pymodule_export]
+    use super::chain_margin::ChainMargin;
     #[pymodule_export]
     use super::chains::{Chains, chain_scores, observed_labels};
     #[pymodule_export]
