@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -35,24 +35,23 @@ def crfsuite_bytes(model: CrfsuiteModel) -> bytes:
     n_labels = len(model.labels)
     by_attribute = np.searchsorted(states["source"], np.arange(len(names) + 1))
     by_label = np.searchsorted(transitions["source"], np.arange(n_labels + 1)) + len(states)
-    parts = {
-        "features": _chunk(b"FEAT", len(features), features.tobytes()),
-        "labels": _database(model.labels),
-        "attributes": _database(names),
+    table = _chunk(b"FEAT", len(features), features.tobytes())
+    parts: dict[str, Callable[[int], bytes]] = {
+        "features": lambda _: table,
+        "labels": lambda _: _database(model.labels),
+        "attributes": lambda _: _database(names),
         # CRFsuite keeps two places for the beginning and the end of sequences, and leaves them.
-        "label_features": (b"LFRF", by_label, 2),
-        "attribute_features": (b"AFRF", by_attribute, 0),
+        "label_features": lambda at: _references(b"LFRF", by_label, 2, at),
+        "attribute_features": lambda at: _references(b"AFRF", by_attribute, 0, at),
     }
     header = np.zeros(1, dtype=HEADER)
-    body = b""
     pieces, at = [], HEADER.itemsize
-    for name, part in parts.items():
+    for name, make in parts.items():
         padding = b"\0" * (-at % 4)
         at += len(padding)
         header[name] = at
-        body = part if isinstance(part, bytes) else _references(*part, at)
-        pieces += [padding, body]
-        at += len(body)
+        pieces += [padding, make(at)]
+        at += len(pieces[-1])
     header["magic"], header["type"], header["version"] = b"lCRF", b"FOMC", VERSION
     header["size"], header["n_labels"], header["n_attributes"] = at, n_labels, len(names)
     return header.tobytes() + b"".join(pieces)
