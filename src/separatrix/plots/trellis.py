@@ -145,9 +145,9 @@ class TrellisDisplay(Display):
         tokens = np.arange(n)
         self.lines_ = []
         if self.truth is not None:
-            rings = {"markersize": 13, "markerfacecolor": "none", "color": "black"}
+            rings: dict[str, Any] = {"markersize": 13, "markerfacecolor": "none", "color": "black"}
             self.ax_.plot(tokens, self.truth, "o", label="truth", linestyle="none", **rings)
-        styles = [
+        styles: list[dict[str, Any]] = [
             {"color": COLORS[1], "marker": "o", "linewidth": 2.2, "zorder": 3},
             {"color": COLORS[2], "marker": "s", "linewidth": 1.4, "linestyle": "--", "zorder": 2},
         ]

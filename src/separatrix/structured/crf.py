@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.atomic import replacing
-from separatrix.data import AttributeSequences, Vocabulary
+from separatrix.data import AttributeSequences
 from separatrix.errors import ParameterError
 from separatrix.inference.chain import ChainMarginals, marginals, path_scores, sample_labels
 from separatrix.protocols import Regularizer
 from separatrix.regularizers import L1, L2, ElasticNet
-from separatrix.results import Solution, StopReason, Trace
+from separatrix.results import Solution
 from separatrix.solvers.progress import progress
-from separatrix.structured.base import BaseChainLearner
-from separatrix.structured.crfsuite_file import read_crfsuite_model
-from separatrix.structured.crfsuite_model import chain_of, crfsuite_model_of
-from separatrix.structured.crfsuite_write import crfsuite_bytes
+from separatrix.structured.crfsuite_model import CrfsuiteFormat
 from separatrix.structured.held_out import HeldOutMonitor, held_out_score, split_sequences
 from separatrix.structured.labels import Tags, encode_tags, sequence_weights
 from separatrix.structured.likelihood import ChainLikelihood
@@ -39,7 +34,7 @@ __all__ = ["CRF"]
 Floats = npt.NDArray[np.float64]
 
 
-class CRF(BaseChainLearner):
+class CRF(CrfsuiteFormat):
     """Conditional random field on a chain: p(y | x) = exp(h(x, y)) / Z(x).
 
     Minimizes P(w) = R(w) + C sum_i c_i (log Z(x_i) - h(x_i, y_i)) with R(w) = 1/2 |w|^2 for "l2",
@@ -226,65 +221,6 @@ class CRF(BaseChainLearner):
         self._store(chain, X, tags.classes, w, solution._replace(w=w[:, None]))
         self._finish(solution, self.tol)
         return self
-
-    @classmethod
-    def from_crfsuite(cls, path: str | os.PathLike[str]) -> CRF:
-        """The model of a CRFsuite file, ready to predict; its labels keep their order.
-
-        Parameters
-        ----------
-        path : str or path
-            A file that CRFsuite, python-crfsuite or `to_crfsuite` wrote.
-
-        Returns
-        -------
-        CRF
-
-        Raises
-        ------
-        ModelFileError
-            The file is not such a model, or is damaged; the message says where.
-        """
-        model = cls(transitions="observed", boundaries=False)
-        model._hold(*chain_of(read_crfsuite_model(path)), f"read from {os.fspath(path)}")
-        return model
-
-    def to_crfsuite(self, path: str | os.PathLike[str]) -> None:
-        """Write the weights as a model file for CRFsuite, whole or not at all.
-
-        It takes a model of first order with ``boundaries=False``, without attributes of edges, and
-        with strings for labels.
-
-        Parameters
-        ----------
-        path : str or path
-        """
-        data = crfsuite_bytes(crfsuite_model_of(self))
-        with replacing(path) as file:
-            file.write(data)
-
-    def _hold(
-        self,
-        chain: Chain,
-        classes: npt.NDArray[Any],
-        names: Vocabulary | None,
-        w: Floats,
-        origin: str,
-    ) -> None:
-        """Take over weights that another program or solver found."""
-        solution = Solution(
-            w=w[:, None],
-            n_passes=0.0,
-            gap=float("inf"),
-            stopped=StopReason.BUDGET,
-            trace=Trace(),
-            objective=float("nan"),
-            certificate="none",
-            solver=origin,
-        )
-        n_attributes = len(chain.state.starts) - 1
-        empty = AttributeSequences.of(np.zeros((0, n_attributes)), [], names)
-        self._store(chain, empty, classes, w, solution)
 
     def _regularizer(self) -> Regularizer:
         check_choice("penalty", self.penalty, ("l2", "l1", "elasticnet"))
