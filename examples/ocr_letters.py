@@ -63,7 +63,7 @@ def part(mask):
 first, others = part(folds == 0), part(folds != 0)
 flat = {"no chain, logistic regression": LogisticRegression(C=0.1, max_iter=300, tol=1e-3)}
 learners = {
-    "CRF": CRF(C=3.0, state_features="all", solver="lbfgs", tol=1e-3, random_state=0),
+    "CRF": CRF(state_features="all", solver="lbfgs", tol=1e-3),
     "averaged perceptron": StructuredPerceptron(state_features="all", max_iter=30, random_state=0),
 }
 published = {

@@ -4,8 +4,9 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from separatrix import CRF, StructuredPerceptron
+from separatrix import CRF, StructuredPerceptron, load, save
 from separatrix.errors import ModelFileError, ParameterError
 from separatrix.structured.crfsuite_file import CHUNK, HEADER, read_crfsuite_model
 from separatrix.structured.crfsuite_write import crfsuite_bytes
@@ -78,6 +79,13 @@ def test_what_is_written_is_read_by_both(path, tmp_path):
     np.testing.assert_array_equal(CRF.from_crfsuite(tmp_path / "again").coef_, model.coef_)
     # A file of the same size but for CRFsuite's reserve in its lists of names.
     assert abs(os.path.getsize(tmp_path / "again") - os.path.getsize(path)) < 16
+
+
+def test_a_file_becomes_a_model_file_of_ours(path, tmp_path):
+    model = CRF.from_crfsuite(path)
+    save(model, tmp_path / "model.sx")
+    assert load(tmp_path / "model.sx").predict(NEW) == model.predict(NEW)
+    assert clone(model).fit(X, Y).classes_.tolist() == sorted(model.classes_.tolist())
 
 
 def test_a_model_of_ours_serves_crfsuite(tmp_path):
