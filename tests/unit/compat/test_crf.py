@@ -214,7 +214,7 @@ def test_tools_of_scikit_learn():
     space = {"c1": [0.01, 0.1], "c2": [0.01, 0.1]}
     search = RandomizedSearchCV(
         CRF("lbfgs", max_iterations=20, all_possible_transitions=True),
-        space, cv=2, n_iter=3, scoring=f1, n_jobs=2, random_state=0,
+        space, cv=2, n_iter=3, scoring=f1, random_state=0,
     ).fit(X, Y)  # fmt: skip
     assert search.best_score_ > 0.7
     assert search.best_estimator_.classes_
