@@ -209,7 +209,7 @@ def tutorial(library, X_train, y_train, X_test, y_test):
     labels = list(crf.classes_)
     labels.remove("O")
     y_pred = crf.predict(X_test)
-    f1 = metrics.flat_f1_score(y_test, y_pred, average="weighted", labels=labels)
+    f1 = metrics.flat_f1_score(y_test, y_pred, average="weighted", labels=labels, zero_division=0)
     sorted_labels = sorted(labels, key=lambda name: (name[1:], name[0]))
     report = metrics.flat_classification_report(
         y_test, y_pred, labels=sorted_labels, digits=3, zero_division=0
