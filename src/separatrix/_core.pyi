@@ -630,6 +630,24 @@ class ChainOnline:
     def average(self) -> _LearnerWeights: ...
 
 @final
+class ChainCrfsuite:
+    def __new__(
+        cls,
+        chains: Chains,
+        labels: _Labels,
+        free_edges: _Bools,
+        rule: str,
+        c: float,
+        by_errors: bool,
+        variance: float,
+        gamma: float,
+        seed: int | None,
+    ) -> ChainCrfsuite: ...
+    def run_epoch(self) -> float: ...
+    def weights(self) -> _LearnerWeights: ...
+    def average(self, idle: int) -> _LearnerWeights: ...
+
+@final
 class ChainDual:
     def __new__(
         cls,

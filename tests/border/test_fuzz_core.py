@@ -97,6 +97,9 @@ def valid_calls():
             csr(), np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), np.ones(D * K), K, 1,
         ],
         "ChainDual": [chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, 0],
+        "ChainCrfsuite": [
+            chains(), CODES, np.ones(K * K, dtype=np.bool_), "arow", 1.0, True, 1.0, 1.0, 0,
+        ],
         "ChainOnline": [
             chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, "mira", 1.0, None,
             (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod chain;
+mod chain_crfsuite;
 mod chain_learners;
 mod chain_margin;
 mod chains;
@@ -36,6 +37,8 @@ mod _core {
     use super::chain::{
         ChainGraph, chain_best, chain_k_best, chain_log_partition, chain_marginals, chain_sample,
     };
+    #[pymodule_export]
+    use super::chain_crfsuite::ChainCrfsuite;
     #[pymodule_export]
     use super::chain_learners::{ChainDual, ChainOnline};
     #[pymodule_export]

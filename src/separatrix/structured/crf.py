@@ -12,7 +12,7 @@ from separatrix.errors import ParameterError
 from separatrix.inference.chain import ChainMarginals, marginals, path_scores, sample_labels
 from separatrix.protocols import Regularizer
 from separatrix.regularizers import L1, L2, ElasticNet
-from separatrix.structured.base import BaseChainLearner
+from separatrix.structured.crfsuite_model import CrfsuiteFormat
 from separatrix.structured.fitting import Examples, Start, hold_out, run_solver
 from separatrix.structured.labels import encode_tags, sequence_weights
 from separatrix.structured.likelihood import ChainLikelihood
@@ -30,7 +30,7 @@ __all__ = ["CRF"]
 Floats = npt.NDArray[np.float64]
 
 
-class CRF(BaseChainLearner):
+class CRF(CrfsuiteFormat):
     """Conditional random field on a chain: p(y | x) = exp(h(x, y)) / Z(x).
 
     Minimizes P(w) = R(w) + C sum_i c_i (log Z(x_i) - h(x_i, y_i)) with R(w) = 1/2 |w|^2 for "l2",
