@@ -133,6 +133,10 @@ def _add_handlers(app: FastAPI) -> None:
     async def problem_handler(_: Request, problem: Problem) -> Response:
         return _response(problem)
 
+    @app.exception_handler(Exception)
+    async def failure_handler(_: Request, error: Exception) -> Response:
+        return _response(Problem("internal", "the service failed; see its log"))
+
     @app.exception_handler(RequestValidationError)
     async def invalid_handler(_: Request, error: RequestValidationError) -> Response:
         # FastAPI's own handler sends back what it was sent, and fails on NaN.

@@ -93,16 +93,18 @@ class Guard:
                 await send({"type": "websocket.close", "code": 1008})
             return
         began = time.perf_counter()
-        status = 0
+        status, whole = 0, False
 
         async def guarded(message: Message) -> None:
-            nonlocal status
+            nonlocal status, whole
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = [*message.get("headers", ()), *_HEADERS]
                 if self.stopping:
                     headers.append((b"connection", b"close"))
                 message = {**message, "headers": headers}
+            elif not message.get("more_body", False):
+                whole = True
             await send(message)
 
         try:
@@ -113,9 +115,10 @@ class Guard:
                 await send_problem(guarded, problem)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
-            if status:
+            if status and not whole:
                 raise  # half of a response is out: the connection is closed
-            await send_problem(guarded, Problem("internal", "the service failed; see its log"))
+            if not status:
+                await send_problem(guarded, Problem("internal", "the service failed; see its log"))
         finally:
             self._done(scope, status, time.perf_counter() - began)
 

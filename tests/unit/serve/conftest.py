@@ -22,7 +22,7 @@ def open_app(paths):
 
     def open_client(*names, **settings):
         app = create_app([paths[name] for name in names], Settings(**settings))
-        client = TestClient(app, base_url="http://localhost", raise_server_exceptions=True)
+        client = TestClient(app, base_url="http://localhost")
         clients.append(client)
         return client.__enter__()
 
