@@ -42,7 +42,7 @@ _HEADERS = [
 ]
 #: Answered without a token: they tell nothing but that the service is there.
 _OPEN = {"/healthz", "/readyz"}
-_ROUTES = {"/", "/docs", "/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/models"}
+_ROUTES = {"/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/models"}
 _ROUTES |= {"/v1/predict"}
 
 
