@@ -13,7 +13,11 @@ export function element(name, attributes = {}, ...children) {
 }
 
 export const percent = (share) => `${(100 * share).toFixed(share > 0.0995 && share < 0.9995 ? 1 : 2)} %`;
-export const signed = (x) => (x === null ? "–∞" : `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(3)}`);
+export const signed = (x) => {
+  if (x === null) return "−∞";
+  const sign = Math.abs(x) < 0.0005 ? "" : x < 0 ? "−" : "+";
+  return sign + Math.abs(x).toFixed(3);
+};
 
 /** Show what is wrong, or that nothing is. */
 export function problem(message) {
@@ -79,10 +83,12 @@ function ranking(model, answer) {
 
 function terms(explanation) {
   const { terms: found } = explanation;
-  const most = Math.max(1e-12, ...found.map((term) => Math.abs(term.adds ?? 0)));
+  // The intercept is no news, and of a quantity often larger than all the rest.
+  const told = found.filter((term) => term.name !== "(intercept)");
+  const most = Math.max(1e-12, ...told.map((term) => Math.abs(term.adds ?? 0)));
   const rows = found.map(({ name, adds }) => {
     const bar = element("i", { class: (adds ?? -1) < 0 ? "minus" : "plus" });
-    const width = (50 * Math.abs(adds ?? most)) / most;
+    const width = Math.min(50, (50 * Math.abs(adds ?? most)) / most);
     bar.style.width = `${width}%`;
     bar.style.left = `${(adds ?? -1) < 0 ? 50 - width : 50}%`;
     return element(

@@ -19,11 +19,6 @@ export function setup(model, changed) {
   let down = false;
   let shownCursor = false;
 
-  const colors = () => {
-    const style = getComputedStyle(document.documentElement);
-    return ["--plus", "--minus"].map((name) => style.getPropertyValue(name).trim());
-  };
-
   function paint(withCursor) {
     pen.fillStyle = "#ffffff";
     pen.fillRect(0, 0, size, size);
@@ -76,26 +71,35 @@ export function setup(model, changed) {
   }
 
   function show(answer, row) {
-    const context = seen.getContext("2d");
-    context.fillStyle = "#ffffff";
-    context.fillRect(0, 0, side, side);
+    const context = blank(seen);
+    const heat = document.getElementById("heat");
     legend(answer?.explanation ?? null);
+    if (heat) document.getElementById("heat-box").hidden = !answer;
     if (!row) return;
     row.forEach((value, at) => {
-      const gray = Math.round(255 - (225 * value) / largest);
+      const gray = Math.round(255 - (235 * value) / largest);
       context.fillStyle = `rgb(${gray} ${gray} ${gray})`;
       context.fillRect(at % side, Math.floor(at / side), 1, 1);
     });
-    const terms = (answer.explanation?.terms ?? []).filter((term) => term.column !== null && term.adds);
+    if (!answer.explanation) return;
+    const terms = answer.explanation.terms.filter((term) => term.column !== null && term.adds);
     const most = Math.max(1e-12, ...terms.map((term) => Math.abs(term.adds)));
-    const [plus, minus] = colors();
+    const colored = blank(heat);
+    const style = getComputedStyle(document.documentElement);
     for (const { column, adds } of terms) {
-      context.globalAlpha = (0.75 * Math.abs(adds)) / most;
-      context.fillStyle = adds > 0 ? plus : minus;
-      context.fillRect(column % side, Math.floor(column / side), 1, 1);
+      colored.globalAlpha = Math.abs(adds) / most;
+      colored.fillStyle = style.getPropertyValue(adds > 0 ? "--plus" : "--minus").trim();
+      colored.fillRect(column % side, Math.floor(column / side), 1, 1);
     }
-    context.globalAlpha = 1;
+    colored.globalAlpha = 1;
     document.querySelector("#details .terms")?.remove(); // pixels are seen, not read
+  }
+
+  function blank(canvas) {
+    const context = canvas.getContext("2d");
+    context.fillStyle = "#ffffff";
+    context.fillRect(0, 0, side, side);
+    return context;
   }
 
   const at = (event) => {

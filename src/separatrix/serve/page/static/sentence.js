@@ -1,6 +1,7 @@
 // Tokens with their tags, marginals as heat, and the second-best labelling.
-import { element, percent } from "./answer.js";
+import { element } from "./answer.js";
 
+const short = (share) => (share < 0.005 ? "0" : (100 * share).toFixed(0)) + " %";
 const COLUMNS = 12; // labels that the table of marginals shows at most
 
 export function setup(model) {
@@ -26,24 +27,27 @@ export function setup(model) {
       }
       for (const k of shown) {
         const share = shares[at][k];
-        const cell = element("td", { class: model.classes[k] === answer.labels[at] ? "share said" : "share" }, percent(share));
+        const cell = element("td", { class: model.classes[k] === answer.labels[at] ? "share said" : "share" }, short(share));
         cell.style.setProperty("--strength", (60 * share).toFixed(1));
         row.append(cell);
       }
       return row;
     });
     const told = shown.length ? "Tags, the second-best labelling, and the probability of every label" : "Tags and the second-best labelling";
-    return element(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": told },
-      element("table", { class: "heat" }, element("caption", {}, told), element("thead", {}, head), element("tbody", {}, ...rows)),
-    );
+    return [
+      element("h3", { id: "heat-title" }, told),
+      element(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "heat-title" },
+        element("table", { class: "heat", "aria-labelledby": "heat-title" }, element("thead", {}, head), element("tbody", {}, ...rows)),
+      ),
+    ];
   }
 
   function show(answer, tokens) {
     if (!answer) return;
     const chips = tokens.map((token, at) => element("li", {}, word(token), element("b", {}, String(answer.labels[at]))));
-    document.getElementById("details").replaceChildren(element("ul", { class: "tags", "aria-label": "Tokens and their tags" }, ...chips), table(answer, tokens));
+    document.getElementById("details").replaceChildren(element("ul", { class: "tags", "aria-label": "Tokens and their tags" }, ...chips), ...table(answer, tokens));
   }
 
   return {
