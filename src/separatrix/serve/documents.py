@@ -11,6 +11,7 @@ from pydantic.json_schema import models_json_schema
 from starlette.responses import Response
 
 from separatrix.serve.bodies import ARROW, JSON, LINES
+from separatrix.serve.models import ServedModel
 from separatrix.serve.problems import STATUS_CODES
 from separatrix.serve.schemas import ErrorBody, PredictRequest, PredictResponse
 from separatrix.serve.store import ModelStore
@@ -51,7 +52,6 @@ def describe_api(app: FastAPI, store: ModelStore) -> None:
         )
         _, definitions = models_json_schema(
             [
-                (PredictRequest, "validation"),
                 (PredictResponse, "serialization"),
                 (ErrorBody, "serialization"),
             ],
@@ -82,7 +82,8 @@ def describe_api(app: FastAPI, store: ModelStore) -> None:
 
 def _predict(store: ModelStore) -> dict[str, Any]:
     """The operation POST /v1/predict, which is no route of FastAPI."""
-    request = {"$ref": _REFERENCE.format(model="PredictRequest")}
+    requests = [one for model in store.models.values() for one in _requests(model, len(store.models))]
+    request = {"anyOf": requests}
     response = {"$ref": _REFERENCE.format(model="PredictResponse")}
     problem = {"schema": {"$ref": _REFERENCE.format(model="ErrorBody")}}
     binary = {"schema": {"type": "string", "format": "binary"}}
@@ -123,6 +124,44 @@ def _predict(store: ModelStore) -> dict[str, Any]:
             },
         },
     }
+
+
+def _requests(model: ServedModel, n_models: int) -> list[dict[str, Any]]:
+    """Schemas of requests to a model: one row, or many, in every form that its rows have."""
+    every = PredictRequest.model_json_schema()["properties"]
+    names = {"model"}
+    if model.explains:
+        names |= {"explain", "terms"}
+    if model.task == "quantity":
+        names |= {"level"}
+    if model.has_probabilities:
+        names |= {"probabilities", "top"} | ({"cost", "reject"} if model.task == "classes" else set())
+    properties = {name: schema for name, schema in every.items() if name in names}
+    properties["model"] = {"type": "string", "enum": [model.name]}
+    if "cost" in properties:
+        n = len(model.classes or ())
+        cost = {"type": "array", "items": {"type": "number"}, "minItems": n, "maxItems": n}
+        properties["cost"] = {"type": "array", "items": cost, "minItems": n, "maxItems": n}
+        properties["reject"] = {"type": "number"}
+    forms = model.reader.schema()
+    found = []
+    for form in forms.get("anyOf", [forms]):
+        many = {"type": "array", "items": form, "minItems": 1}
+        if model.explains:
+            many["maxItems"] = 20
+        for name, schema in (("row", form), ("rows", many)):
+            needed = [name, "model"] if n_models > 1 else [name]
+            found.append(
+                {
+                    "type": "object",
+                    "title": f"{model.name}: {name}",
+                    "properties": {name: schema, **properties},
+                    "required": needed,
+                    "dependentRequired": {"reject": ["cost"]} if "cost" in properties else {},
+                    "additionalProperties": False,
+                }
+            )
+    return found
 
 
 def _option(name: str, schema: dict[str, Any], told: str) -> dict[str, Any]:

@@ -205,11 +205,13 @@ class TableReader:
     def schema(self) -> dict[str, Any]:
         """An object with a property per column."""
         types = {"numeric": "number", "boolean": "boolean", "date": "string", "text": "string"}
-        properties = {}
+        properties: dict[str, dict[str, Any]] = {}
         for name in self.columns:
             single = types.get(self.kinds.get(name, ""), "string" if name in self._words else "")
             every = [single] if single else ["string", "number", "boolean"]
             properties[name] = {"type": [*every, "null"]}
+            if self.kinds.get(name) == "date":
+                properties[name]["format"] = "date"
         return {
             "type": "object",
             "properties": properties,
@@ -265,7 +267,8 @@ class MatrixReader:
         if type(values) is not list or len(values) != len(indices):
             raise Problem("invalid", "must be as many as indices", f"{place}.values")
         for at, index in enumerate(indices):
-            if type(index) is not int or not 0 <= index < self.n_features:
+            whole = type(index) is int or (type(index) is float and index.is_integer())
+            if not whole or not 0 <= index < self.n_features:
                 wanted = f"a column from 0 to {self.n_features - 1}"
                 raise bad(f"{place}.indices[{at}]", wanted, index)
         if len(set(indices)) < len(indices):
@@ -298,8 +301,8 @@ class MatrixReader:
         index = {"type": "integer", "minimum": 0, "maximum": n - 1}
         sparse = {
             "type": "object",
-            "properties": {"indices": {"type": "array", "items": index}, "values": numbers},
+            "properties": {"indices": {"type": "array", "items": index, "uniqueItems": True}, "values": numbers},
             "required": ["indices", "values"],
             "additionalProperties": False,
         }
-        return {"anyOf": [dense, sparse]}
+        return {"anyOf": [dense, sparse]} if self.kind == "matrix" else dense

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 __all__ = [
     "Action",
@@ -19,9 +19,15 @@ __all__ = [
 ]
 
 _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def _whole(value: Any) -> Any:
+    """In JSON 3.0 is a whole number too."""
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
 Label = str | int | float | bool
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class PredictRequest(BaseModel):
@@ -33,7 +39,7 @@ class PredictRequest(BaseModel):
     row: Any = Field(None, description="One row: a text, an object, an array of numbers or tokens.")
     rows: list[Any] | None = Field(None, description="Many rows, in place of `row`.")
     probabilities: bool = Field(False, description="The probability of every class.")
-    top: Annotated[int, Field(ge=1, le=100)] | None = Field(
+    top: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] | None = Field(
         None, description="So many of the most probable classes; of sequences, best labellings."
     )
     cost: list[list[Finite]] | None = Field(
@@ -41,7 +47,7 @@ class PredictRequest(BaseModel):
     )
     reject: Finite | None = Field(None, description="Cost of refusing to decide; needs `cost`.")
     explain: bool = Field(False, description="The sum behind every answer.")
-    terms: Annotated[int, Field(ge=1, le=1000)] = Field(
+    terms: Annotated[int, Field(ge=1, le=1000), BeforeValidator(_whole)] = Field(
         50, description="Terms of an explanation, the most telling ones."
     )
     level: Annotated[float, Field(gt=0, lt=1)] = Field(
@@ -98,7 +104,7 @@ class Prediction(BaseModel):
     label: Label | None = None
     labels: list[Label] | None = Field(None, description="Of a sequence.")
     value: float | None = Field(None, description="Of a regression.")
-    interval: list[float] | None = None
+    interval: list[float | None] | None = None
     probabilities: list[Any] | None = Field(
         None, description="In the order of `classes`; of a sequence, an array per token."
     )

@@ -103,21 +103,22 @@ class SequenceReader:
         return words if self.n_columns < 2 else [[word] * self.n_columns for word in words]
 
     def schema(self) -> dict[str, Any]:
-        """An array of tokens."""
+        """An array of tokens, all in one of the forms."""
         text: dict[str, Any] = {"type": "string"}
+        several = {"type": "array", "items": text}
         if self.with_templates:
-            columns = {"type": "object", "additionalProperties": {"type": ["string", "null"]}}
-            tokens = [text, {"type": "array", "items": text}, columns]
+            n = max(1, self.n_columns)
+            tokens = [several | {"minItems": n, "maxItems": n}]
+            if n == 1:
+                tokens.append(text)
         elif self.n_attributes is not None:
             n = self.n_attributes
-            row = {"type": "array", "items": {"type": "number"}, "minItems": n, "maxItems": n}
-            tokens = [row]
+            numbers = {"type": "array", "items": {"type": "number"}, "minItems": n, "maxItems": n}
+            tokens = [numbers]
         else:
-            kinds = {"type": ["string", "number", "boolean"]}
-            several = {"type": "array", "items": text}
-            values = {"anyOf": [kinds, several]}
+            values = {"anyOf": [{"type": ["string", "number", "boolean"]}, several]}
             tokens = [{"type": "object", "additionalProperties": values}, several]
-        return {"type": "array", "items": {"anyOf": tokens}}
+        return {"anyOf": [{"type": "array", "items": token} for token in tokens]}
 
 
 def _strings(values: list[Any], place: str) -> None:
