@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
+LONGEST_WAIT = 30
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
     "--no-sandbox",  # root in a container has no namespaces of its own
@@ -57,6 +59,14 @@ class Browser:
     def run(self, script: str) -> Any:
         """Run a function body in the page and return what it returns."""
         return self.page.evaluate(f"() => {{ {script} }}")
+
+    def wait(self, condition: str) -> None:
+        """Wait until an expression holds; asked from outside, which the page's policy allows."""
+        end = time.monotonic() + LONGEST_WAIT
+        while not self.run(f"return Boolean({condition})"):
+            if time.monotonic() > end:
+                pytest.fail(f"not within {LONGEST_WAIT} s: {condition}")
+            self.page.wait_for_timeout(20)
 
     def console(self) -> list[str]:
         """What the console said since the last call."""

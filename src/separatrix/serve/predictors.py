@@ -68,7 +68,7 @@ class _Rows:
         raise Problem("invalid", why, field)
 
     def explanation(self, row: Any, top: int) -> dict[str, Any]:
-        """The sum behind the answer for a row, as plain values."""
+        """The sum behind the answer for a row, seen from its label, as plain values."""
         X = self.reader.join([row])
         names = None
         if isinstance(X, dict):
@@ -86,16 +86,19 @@ class _Rows:
 
     def _told(self, found: Explanation, row: Any, top: int) -> dict[str, Any]:
         labels = found.labels.tolist()
+        sign = 1.0
+        if len(labels) > 1 and found.prediction == found.labels[1]:
+            labels, sign = labels[1::-1], -1.0
         content: dict[str, Any] = {
             "for": labels[0] if labels else None,
             "against": labels[1] if len(labels) > 1 else None,
-            "total": float(_apart(found).sum()),
+            "total": float(sign * _apart(found).sum()),
             "unknown": list(found.unknown),
             "calibrated": found.calibrated,
         }
         steps, _ = see_through(self.model)
         if isinstance(row, str) and len(steps) == 1 and hasattr(steps[0], "build_analyzer"):
-            adds = dict(zip(found.names[1:], _apart(found)[1:].tolist(), strict=True))
+            adds = dict(zip(found.names[1:], (sign * _apart(found))[1:].tolist(), strict=True))
             content["words"] = word_shares(steps[0], row, adds)
         kept = found.top(top)
         columns = [-1] * len(kept.names) if kept.columns is None else kept.columns.tolist()
@@ -108,7 +111,7 @@ class _Rows:
                 "column": column if column >= 0 else None,
             }
             for name, add, value, column in zip(
-                kept.names, _apart(kept).tolist(), values, columns, strict=True
+                kept.names, (sign * _apart(kept)).tolist(), values, columns, strict=True
             )
         ]
         if not np.isfinite(content["total"]):

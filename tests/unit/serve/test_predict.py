@@ -112,7 +112,11 @@ def test_explanations_of_texts_add_up(ask, paths, name):
     text = "Free lunch, no MONEY today"
     found = ask(name, row=text, explain=True)["predictions"][0]["explanation"]
     known = explain(load(paths[name]), text)
-    assert found["for"] == str(known.labels[0])
+    assert found["for"] == known.prediction
+    assert {found["for"], found["against"]} == set(known.labels)
+    sign = 1 if known.labels[0] == known.prediction else -1
+    apart = known.addends[:, 0] - (known.addends[:, 1] if known.addends.shape[1] > 1 else 0)
+    assert found["total"] == pytest.approx(sign * apart.sum())
     assert sum(term["adds"] for term in found["terms"]) == pytest.approx(found["total"])
     intercept = next(t["adds"] for t in found["terms"] if t["column"] is None)
     words = sum(share for _, _, share in found["words"])
@@ -125,8 +129,8 @@ def test_explanations_of_rows(ask):
     row = {"age": 70.0, "city": "Rome", "member": False, "since": "2014-03-01"}
     found = ask("people", row=row, explain=True)["predictions"][0]["explanation"]
     terms = {term["name"]: term["adds"] for term in found["terms"]}
-    assert found["for"] == "on time"
-    assert terms["city=Rome"] < 0 and terms["age"] < 0
+    assert found["for"] == "late"
+    assert terms["city=Rome"] > 0 and terms["age"] > 0
     few = ask("people", row=row, explain=True, terms=1)["predictions"][0]["explanation"]
     assert len(few["terms"]) == 3
     assert few["total"] == pytest.approx(found["total"])

@@ -5,8 +5,8 @@ const model = JSON.parse(document.getElementById("model").textContent);
 const { setup } = await import(`./${model.page}.js`);
 const form = document.getElementById("form");
 const answerBox = document.querySelector(".answer");
-const QUIET = 250; // milliseconds without a key before the service is asked
-const SETTLED = 1200; // and before a try counts as one
+const QUIET = 200; // milliseconds without a key before the service is asked
+const SETTLED = 700; // and before a try counts as one
 const REMEMBERED = 10;
 
 let asked = 0;

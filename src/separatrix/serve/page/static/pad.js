@@ -2,7 +2,7 @@
 import { legend } from "./answer.js";
 
 const SAMPLES = 6; // looks per side of a pixel
-const BRUSH = 0.055; // of the side of the pad
+const BRUSHES = { 8: 0.09 }; // radius, of the side of the pad: strokes as thick as those of the training
 const STEP = 0.04; // of the pen that arrow keys move
 const ROOM = { 28: 20 / 28 }; // share of the side that training drawings fill; the others all of it
 
@@ -11,6 +11,7 @@ export function setup(model, changed) {
   const seen = document.getElementById("seen");
   const pen = pad.getContext("2d", { willReadFrequently: true });
   const side = model.side;
+  const BRUSH = BRUSHES[side] ?? 0.055;
   const largest = model.features.largest ?? (side === 8 ? 16 : 255);
   const size = pad.width;
   let strokes = []; // each a list of points in [0, 1]
