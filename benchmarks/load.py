@@ -61,7 +61,8 @@ class _Connection(asyncio.Protocol):
     def _next(self) -> None:
         load = self._load
         now = time.perf_counter()
-        if now >= load.end:
+        over = load.answers is not None and self._at >= len(load.requests)
+        if over or now >= load.end:
             self._transport.close()
             load.finished()
             return
@@ -95,6 +96,8 @@ class _Connection(asyncio.Protocol):
         self._buffer = b""
         self._waiting = False
         self._load.answered(time.perf_counter() - self._began, head.startswith(b"http/1.1 200"))
+        if self._load.answers is not None:
+            self._load.answers[self._at - self._load.connections] = buffer[end + 4 :]
         if b"\r\nconnection: close" in head:
             self._transport.close()
             self._load.finished()
@@ -109,11 +112,13 @@ class _Connection(asyncio.Protocol):
 
 class _Load:
     def __init__(
-        self, requests: list[bytes], connections: int, seconds: float, rate: float | None
+        self, requests: list[bytes], connections: int, seconds: float | None, rate: float | None
     ) -> None:
         self.requests, self.connections = requests, connections
+        # Without a time every request is sent once, and its answer kept.
+        self.answers: dict[int, bytes] | None = {} if seconds is None else None
         self.pause = connections / rate if rate else 0.0
-        self.end = time.perf_counter() + seconds
+        self.end = time.perf_counter() + (seconds if seconds is not None else 1e9)
         self.times: list[float] = []
         self.failed = 0
         self._open = connections
@@ -133,19 +138,41 @@ class _Load:
             self.done.set_result(None)
 
 
-async def _run(
-    port: int, requests: list[bytes], connections: int, seconds: float, rate: float | None
-) -> Measured:
+async def run_load(
+    port: int,
+    requests: list[bytes],
+    connections: int = 64,
+    seconds: float | None = None,
+    rate: float | None = None,
+) -> tuple[Measured, list[bytes]]:
+    """Load a service on this machine; without `seconds`, until every request has its answer.
+
+    Parameters
+    ----------
+    port : int
+    requests : list of bytes
+        As they go over the wire; sent in turn.
+    connections : int
+    seconds : float, optional
+        How long.
+    rate : float, optional
+        Requests a second; as many as the service takes without.
+
+    Returns
+    -------
+    Measured, and the bodies of the answers in the order of the requests (none with `seconds`)
+    """
     loop = asyncio.get_running_loop()
     load = _Load(requests, connections, seconds, rate)
     began = time.perf_counter()
     for at in range(connections):
         await loop.create_connection(lambda at=at: _Connection(load, at), "127.0.0.1", port)  # type: ignore[misc]
-    await asyncio.wait_for(load.done, seconds + 60)
+    await asyncio.wait_for(load.done, None if seconds is None else seconds + 60)
     took = time.perf_counter() - began
     times = 1000 * np.array(load.times or [np.nan])
     p50, p99 = np.percentile(times, [50, 99]).tolist()
-    return Measured(len(load.times), load.failed, took, p50, p99, float(times.max()))
+    seen = Measured(len(load.times), load.failed, took, p50, p99, float(times.max()))
+    return seen, [answer for _, answer in sorted((load.answers or {}).items())]
 
 
 def http_requests(path: str, bodies: list[bytes]) -> list[bytes]:
@@ -170,8 +197,8 @@ def main() -> None:
     import uvloop
 
     requests = http_requests(options.path, options.bodies.read_bytes().splitlines())
-    seen = uvloop.run(
-        _run(options.port, requests, options.connections, options.seconds, options.rate)
+    seen, _ = uvloop.run(
+        run_load(options.port, requests, options.connections, options.seconds, options.rate)
     )
     print(json.dumps(asdict(seen)))
 

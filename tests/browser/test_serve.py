@@ -125,9 +125,11 @@ def test_a_text_is_colored_as_one_writes(browser, address):
     assert ("for" if ham else "against") in marks["lunch"].get_attribute("class")
     assert page.locator("#words").inner_text() == "Free money, see you at lunch"
     legend = page.locator("#legend")
-    assert "speaks for spam" in legend.inner_text() and "speaks for ham" in legend.inner_text()
+    assert "speaks for spam" in legend.inner_text()
+    assert "speaks for ham" in legend.inner_text()
     shares = page.locator(".bars").first.locator("tr").all_inner_texts()
-    assert len(shares) == 2 and all("%" in row for row in shares)
+    assert len(shares) == 2
+    assert all("%" in row for row in shares)
     assert page.locator("#verdict").get_attribute("aria-live") == "polite"
     # Markup in the text is text; letters outside the BMP keep the places right.
     field.fill("😀 free <b>money</b>")
@@ -221,7 +223,8 @@ def test_a_sentence_with_marginals_and_the_second_best(browser, address):
     assert sum(float(cell.removesuffix(" %")) for cell in first[3:]) == pytest.approx(100, abs=3)
     assert page.locator(".heat td.other").count() >= 1
     told = page.locator("#verdict").inner_text()
-    assert "Best labelling" in told and "Second best" in told
+    assert "Best labelling" in told
+    assert "Second best" in told
     assert page.locator(".tags li").first.inner_text().split() == ["the", "D"]
 
 

@@ -108,9 +108,7 @@ class Service:
             return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def create_app(
-    paths: Iterable[str | os.PathLike[str]], settings: Settings | None = None
-) -> Guard:
+def create_app(paths: Iterable[str | os.PathLike[str]], settings: Settings | None = None) -> Guard:
     """An ASGI application that serves model files.
 
     Parameters

@@ -72,7 +72,8 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, most: int)
     """
     told = headers.get(b"content-length", b"")
     too_large = told.isdigit() and int(told) > most
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":

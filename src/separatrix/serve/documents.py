@@ -67,9 +67,7 @@ def describe_api(app: FastAPI, store: ModelStore) -> None:
                 if "HTTPValidationError" in str(found):
                     del operation["responses"]["422"]
         document["paths"]["/v1/predict"] = {"post": _predict(store)}
-        document["components"]["securitySchemes"] = {
-            "token": {"type": "http", "scheme": "bearer"}
-        }
+        document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         document["security"] = [{"token": []}, {}]
         return document
 
@@ -82,8 +80,8 @@ def describe_api(app: FastAPI, store: ModelStore) -> None:
 
 def _predict(store: ModelStore) -> dict[str, Any]:
     """The operation POST /v1/predict, which is no route of FastAPI."""
-    requests = [one for model in store.models.values() for one in _requests(model, len(store.models))]
-    request = {"anyOf": requests}
+    models = store.models.values()
+    request = {"anyOf": [one for model in models for one in _requests(model, len(models))]}
     response = {"$ref": _REFERENCE.format(model="PredictResponse")}
     problem = {"schema": {"$ref": _REFERENCE.format(model="ErrorBody")}}
     binary = {"schema": {"type": "string", "format": "binary"}}
@@ -135,7 +133,9 @@ def _requests(model: ServedModel, n_models: int) -> list[dict[str, Any]]:
     if model.task == "quantity":
         names |= {"level"}
     if model.has_probabilities:
-        names |= {"probabilities", "top"} | ({"cost", "reject"} if model.task == "classes" else set())
+        names |= {"probabilities", "top"}
+    if model.has_probabilities and model.task == "classes":
+        names |= {"cost", "reject"}
     properties = {name: schema for name, schema in every.items() if name in names}
     properties["model"] = {"type": "string", "enum": [model.name]}
     if "cost" in properties:

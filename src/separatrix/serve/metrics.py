@@ -12,13 +12,13 @@ _ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384)
 
 
 class Histogram:
-    """Counts of values below rising bounds.
+    r"""Counts of values below rising bounds.
 
     Examples
     --------
     >>> histogram = Histogram((1.0, 2.0))
     >>> histogram.add(1.5)
-    >>> print("\\n".join(histogram.lines("size", "")))
+    >>> print("\n".join(histogram.lines("size", "")))
     size_bucket{le="1"} 0
     size_bucket{le="2"} 1
     size_bucket{le="+Inf"} 1

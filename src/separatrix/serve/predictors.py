@@ -39,7 +39,9 @@ def make_predictor(model: Any, reader: Reader) -> Predictor:
         from separatrix.serve.sequences import SequencePredictor
 
         return SequencePredictor(model)
-    return QuantityPredictor(model, reader) if is_regressor(model) else ClassPredictor(model, reader)
+    if is_regressor(model):
+        return QuantityPredictor(model, reader)
+    return ClassPredictor(model, reader)
 
 
 def flat_steps(model: Any) -> tuple[list[Any], Any]:

@@ -120,7 +120,7 @@ class TableReader:
         categories: dict[str, list[Any]] | None = None,
     ) -> None:
         self.columns = tuple(columns)
-        self.kinds = {name: "numeric" for name in columns} if kinds is None else kinds
+        self.kinds = dict.fromkeys(columns, "numeric") if kinds is None else kinds
         self.categories = categories or {}
         self.takes_table = kinds is not None
         self._words = {
@@ -139,7 +139,7 @@ class TableReader:
         if len(row) > len(self.columns):
             unknown = next(name for name in row if name not in self.kinds)
             raise Problem("invalid", "is no column of the model", f"{place}.{unknown[:_SHOWN]}")
-        values = []
+        values: list[Any] = []
         for name in self.columns:
             field = f"{place}.{name}"
             if name not in row:
@@ -299,9 +299,10 @@ class MatrixReader:
         n = self.n_features
         dense = numbers | {"minItems": n, "maxItems": n}
         index = {"type": "integer", "minimum": 0, "maximum": n - 1}
+        indices = {"type": "array", "items": index, "uniqueItems": True}
         sparse = {
             "type": "object",
-            "properties": {"indices": {"type": "array", "items": index, "uniqueItems": True}, "values": numbers},
+            "properties": {"indices": indices, "values": numbers},
             "required": ["indices", "values"],
             "additionalProperties": False,
         }

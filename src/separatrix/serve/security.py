@@ -46,9 +46,7 @@ _ROUTES = {"/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/models"
 _ROUTES |= {"/v1/predict"}
 
 
-async def send_whole(
-    send: Send, status: int, body: bytes, kind: bytes, headers: Any = ()
-) -> None:
+async def send_whole(send: Send, status: int, body: bytes, kind: bytes, headers: Any = ()) -> None:
     """Send a response in one piece."""
     length = str(len(body)).encode()
     start = [(b"content-type", kind), (b"content-length", length), *headers]
@@ -133,17 +131,16 @@ class Guard:
         if self._local_only and not is_loopback(_name(host)):
             told = "this service answers to localhost; give it a token to use another name"
             raise Problem("bad_host", told, "Host")
-        if self._token is not None and scope["path"] not in _OPEN:
-            if not hmac.compare_digest(_brought(given), self._token):
-                raise Problem(
-                    "unauthorized",
-                    "a token is needed: Authorization: Bearer TOKEN",
-                    "Authorization",
-                    (
-                        (b"www-authenticate", b'Basic realm="separatrix", charset="UTF-8"'),
-                        (b"www-authenticate", b'Bearer realm="separatrix"'),
-                    ),
-                )
+        if self._token is None or scope["path"] in _OPEN:
+            return
+        if not hmac.compare_digest(_brought(given), self._token):
+            challenges = (b'Basic realm="separatrix"', b'Bearer realm="separatrix"')
+            raise Problem(
+                "unauthorized",
+                "a token is needed: Authorization: Bearer TOKEN",
+                "Authorization",
+                tuple((b"www-authenticate", challenge) for challenge in challenges),
+            )
 
     def _done(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"]

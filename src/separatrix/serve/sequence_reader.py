@@ -105,10 +105,10 @@ class SequenceReader:
     def schema(self) -> dict[str, Any]:
         """An array of tokens, all in one of the forms."""
         text: dict[str, Any] = {"type": "string"}
-        several = {"type": "array", "items": text}
+        several: dict[str, Any] = {"type": "array", "items": text}
         if self.with_templates:
             n = max(1, self.n_columns)
-            tokens = [several | {"minItems": n, "maxItems": n}]
+            tokens: list[dict[str, Any]] = [several | {"minItems": n, "maxItems": n}]
             if n == 1:
                 tokens.append(text)
         elif self.n_attributes is not None:

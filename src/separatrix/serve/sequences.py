@@ -32,7 +32,8 @@ class SequencePredictor:
         """Marginals and costs need probabilities; there is no sum to explain."""
         name = type(self.learner).__name__
         if ask.explain is not None:
-            raise Problem("invalid", "sequences are not explained; ask for probabilities", "explain")
+            told = "sequences are not explained; ask for probabilities"
+            raise Problem("invalid", told, "explain")
         if ask.reject is not None:
             raise Problem("invalid", "labels of sequences cannot be rejected", "reject")
         for field in ("probabilities", "cost"):

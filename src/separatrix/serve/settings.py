@@ -97,7 +97,8 @@ class Settings:
                 raise ParameterError(f"{field.name} must be at least 1, got {value}")
         if self.time_limit <= 0 or self.drain < 0 or (self.watch is not None and self.watch <= 0):
             raise ParameterError("time_limit and watch must be positive, drain not negative")
-        if self.token is not None and (len(self.token) < _SHORTEST_TOKEN or not self.token.isascii()):
+        token = self.token
+        if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isascii()):
             raise ParameterError(
                 f"the token must be ASCII of at least {_SHORTEST_TOKEN} characters; "
                 "python -c 'import secrets; print(secrets.token_urlsafe())' makes one"

@@ -179,9 +179,7 @@ def arrow_rows(body: bytes, model: ServedModel, most: int) -> list[Any]:
     if len(set(names)) < len(names):
         raise Problem("invalid", "two columns have the same name", "rows")
     if model.reader.kind == "table":
-        return [
-            {name: _plain(value) for name, value in row.items()} for row in table.to_pylist()
-        ]
+        return [{name: _plain(value) for name, value in row.items()} for row in table.to_pylist()]
     if model.reader.kind in ("matrix", "images"):
         columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
         return [list(row) for row in zip(*columns, strict=True)]

@@ -74,6 +74,11 @@ def sentences():
     return [[w for w, _ in line] for line in pairs], [[t for _, t in line] for line in pairs]
 
 
+def with_tags(words, tags):
+    """Sentences of two columns."""
+    return [list(map(list, zip(*line, strict=True))) for line in zip(words, tags, strict=True)]
+
+
 def make_models(folder):
     """Write a model of every kind; its path by name."""
     X, y = texts()
@@ -106,7 +111,7 @@ def make_models(folder):
     words, tags = sentences()
     tagger = make_pipeline(Templates("word[-1..1]\nsuffix(word, 2)"), CRF())
     models["tagger"] = tagger.fit(words, tags), {}
-    columns = [[[w, t] for w, t in zip(*line, strict=True)] for line in zip(words, tags, strict=True)]
+    columns = with_tags(words, tags)
     phrases = [["O" if t in "VI" else "NP" for t in line] for line in tags]
     chunker = make_pipeline(Templates("word\npos[-1..1]"), StructuredPerceptron(random_state=0))
     models["chunker"] = chunker.fit(columns, phrases), {}

@@ -1,4 +1,4 @@
-"""Whatever is wrong with a request is told with its field, as a 4xx, and never breaks the service."""
+"""Whatever is wrong with a request is told with its field, as a 4xx; the service goes on."""
 
 from __future__ import annotations
 
@@ -173,4 +173,5 @@ def test_a_bad_row_spoils_no_other_request(paths):
 
     good, bad, other = asyncio.run(results())
     assert (good, other) == (["spam"], ["ham"])
-    assert isinstance(bad, Exception) and not isinstance(bad, DataError)
+    assert isinstance(bad, Exception)
+    assert not isinstance(bad, DataError)

@@ -26,8 +26,10 @@ def test_the_list_of_models(web, paths):
     assert kinds["digits"] == ("classes", "images")
     assert kinds["tagger"] == kinds["crf"] == ("sequences", "sequences")
     by_name = {one["name"]: one for one in found["models"]}
-    assert by_name["mail"]["explains"] and not by_name["tagger"]["explains"]
-    assert by_name["mail"]["probabilities"] and not by_name["svm"]["probabilities"]
+    assert by_name["mail"]["explains"]
+    assert not by_name["tagger"]["explains"]
+    assert by_name["mail"]["probabilities"]
+    assert not by_name["svm"]["probabilities"]
 
 
 def test_every_example_of_a_card_can_be_predicted(web, paths):

@@ -67,9 +67,10 @@ def reload_under_load(tmp_path, turned, times):
     file = tmp_path / "mail.sx"
     shutil.copy(turned["right"], file)
     stop = threading.Event()
-    with service(file, options=["--no-access-log"]) as (process, port), Client(
-        f"http://127.0.0.1:{port}"
-    ) as client:
+    with (
+        service(file, options=["--no-access-log"]) as (process, port),
+        Client(f"http://127.0.0.1:{port}") as client,
+    ):
         loads = [Load(port, stop) for _ in range(8)]
         for load in loads:
             load.start()
@@ -88,7 +89,8 @@ def reload_under_load(tmp_path, turned, times):
             before = version
             wait_for(lambda b=before: client.models()[0]["version"] != b, "the new model is there")
             version = client.models()[0]["version"]
-            assert client.predict(["free money"])[0]["label"] == {"right": "spam", "wrong": "ham"}[name]
+            said = client.predict(["free money"])[0]["label"]
+            assert said == {"right": "spam", "wrong": "ham"}[name]
         stop.set()
         for load in loads:
             load.join(30)
@@ -192,7 +194,8 @@ def test_the_client(paths):
         with pytest.raises(ServiceError, match="token") as caught:
             Client(url).models()
         assert caught.value.status == 401
-        assert Client(url).is_ready() and not Client("http://127.0.0.1:9").is_ready()
+        assert Client(url).is_ready()
+        assert not Client("http://127.0.0.1:9").is_ready()
         with Client(url, token=TOKEN) as client:
             assert [one["name"] for one in client.models()] == ["mail", "people"]
             assert client.card("mail")["classes"] == ["ham", "spam"]

@@ -76,8 +76,10 @@ def render(model: ServedModel, names: list[str]) -> str:
         "side": math.isqrt(features_of(model)["n_features"]) if kind == "pad" else None,
         "example": model.reader.example(),
     }
-    return _environment().get_template("page.html").render(
-        model=model, names=names, kind=kind, facts=facts, content=content
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(model=model, names=names, kind=kind, facts=facts, content=content)
     )
 
 
