@@ -10,7 +10,7 @@ from tests.browser.conftest import Browser
 from tests.browser.test_report import TOO_WIDE
 from tests.unit.serve.served import make_models, service
 
-NAMES = ("mail", "people", "sugar", "digits", "iris", "tagger", "chunker", "crf", "svm")
+NAMES = ("mail", "people", "sugar", "digits", "iris", "tagger", "chunker", "crf", "svm", "wide")
 LOOKS = [(1280, "light"), (1280, "dark"), (380, "light"), (380, "dark")]
 
 # Things to operate that have no name for those who do not see them.
@@ -82,6 +82,8 @@ def fill(page, name):
         page.get_by_label("Tokens").fill("the D\nquick A\ndog N\nsaw V\na D\nman N")
     elif name == "crf":
         page.get_by_label("Tokens").fill("word:the\nword:dog\nword:saw")
+    elif name == "wide":
+        page.get_by_label("64 numbers").fill(", ".join(["0", "3.5"] * 32))
     elif name == "digits":
         draw(page, [(0.35, 0.3), (0.5, 0.2), (0.65, 0.3), (0.6, 0.45), (0.33, 0.78), (0.7, 0.78)])
 

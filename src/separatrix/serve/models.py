@@ -149,7 +149,7 @@ def open_served(path: Path, name: str, settings: Settings) -> ServedModel:
 def _reader(estimator: Any, info: ModelInfo, settings: Settings, path: Path) -> Reader:
     steps, learner = see_through(estimator)
     if hasattr(learner, "predict_kbest"):
-        columns = {value.column for step in steps for value in _template_values(step)}
+        columns = {name for step in steps for name in getattr(step, "columns_", ())}
         unnamed = not steps and learner.attributes_ is None
         n_attributes = learner.n_attributes_in_ if unnamed else None
         return SequenceReader(bool(steps), len(columns), n_attributes, settings.max_tokens)
@@ -159,18 +159,13 @@ def _reader(estimator: Any, info: ModelInfo, settings: Settings, path: Path) -> 
     if inputs.kind == "table":
         first = steps[0] if steps else learner
         kinds = getattr(first, "kinds_", None)
-        known = {name: part["categories"] for name, part in _encoded(first).items()}
-        return TableReader(inputs.columns, kinds, known)
+        return TableReader(inputs.columns, kinds, getattr(first, "categories_", None))
     if inputs.kind in ("matrix", "images"):
         n_features = inputs.n_features or getattr(estimator, "n_features_in_", None)
         if n_features is None:
             raise ModelFileError(f"{path}: the file does not tell how many numbers a row has")
         return MatrixReader(inputs.kind, int(n_features))
     raise ModelFileError(f"{path}: models of {inputs.kind} are not served")
-
-
-def _template_values(step: Any) -> Any:
-    return step._ready().compiled.values if hasattr(step, "label_bigrams_") else ()
 
 
 def _tried(path: Path, reader: Reader, predictor: Predictor) -> bool:
@@ -190,32 +185,19 @@ def _tried(path: Path, reader: Reader, predictor: Predictor) -> bool:
     return True
 
 
-def _encoded(encoder: Any) -> dict[str, dict[str, Any]]:
-    """What a `TableEncoder` knows of its columns, for forms: usual numbers, categories."""
-    found: dict[str, dict[str, Any]] = {}
-    encoders = getattr(encoder, "_encoders", {})
-    for name, part in encoders.items() if isinstance(encoders, dict) else ():
-        known: dict[str, Any] = {"categories": list(getattr(part, "categories", ()))}
-        if hasattr(part, "scale"):
-            known |= {"mean": float(part.mean), "deviation": float(part.scale)}
-        found[name] = known
-    return found
-
-
 def features_of(model: ServedModel) -> dict[str, Any]:
     """What a row of the model holds, in the words of the card."""
     reader = model.reader
     if isinstance(reader, TableReader):
         steps, _ = see_through(model.estimator)
-        encoded = _encoded(steps[0]) if steps else {}
+        moments = getattr(steps[0], "moments_", {}) if steps else {}
         columns = []
         for name in reader.columns:
             column: dict[str, Any] = {"name": name, "kind": reader.kinds.get(name, "category")}
-            known = encoded.get(name, {})
-            if "mean" in known:
-                column |= {"mean": known["mean"], "deviation": known["deviation"]}
-            if known.get("categories"):
-                column["values"] = known["categories"][:_LISTED]
+            if name in moments:
+                column["mean"], column["deviation"] = map(float, moments[name])
+            if reader.categories.get(name):
+                column["values"] = list(reader.categories[name][:_LISTED])
             columns.append(column)
         return {"columns": columns}
     if isinstance(reader, MatrixReader):

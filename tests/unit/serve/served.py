@@ -104,6 +104,7 @@ def make_models(folder):
     X, y = load_digits(return_X_y=True)
     fitted = make_pipeline(MaxAbsScaler(), LogisticRegression(tol=1e-3)).fit(X, y)
     models["digits"] = fitted, {"input": {"kind": "images", "n_features": 64}}
+    models["wide"] = LogisticRegression(tol=1e-3).fit(X, y), {}
     iris = load_iris()
     species = iris.target_names[iris.target]
     models["iris"] = LogisticRegression().fit(iris.data, species), {}
