@@ -18,6 +18,8 @@ __all__ = ["MatrixReader", "Reader", "TableReader", "TextReader", "bad", "number
 
 _NUMBERS = {int, float}
 _SHOWN = 40
+#: Most numbers of an example that are all written down.
+_DENSE = 1000
 
 
 class Reader(Protocol):
@@ -290,8 +292,10 @@ class MatrixReader:
         return matrix
 
     def example(self) -> Any:
-        """Zeros."""
-        return [0.0] * self.n_features
+        """Zeros; of very many numbers a sparse row."""
+        if self.n_features <= _DENSE:
+            return [0.0] * self.n_features
+        return {"indices": [0], "values": [1.0]}
 
     def schema(self) -> dict[str, Any]:
         """An array, or an object with indices and values."""

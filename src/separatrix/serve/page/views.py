@@ -74,12 +74,17 @@ def render(model: ServedModel, names: list[str]) -> str:
         "fields": _fields(model) if kind == "table" else [],
         "as_array": model.reader.kind == "matrix",
         "side": math.isqrt(features_of(model)["n_features"]) if kind == "pad" else None,
-        "example": model.reader.example(),
     }
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(model=model, names=names, kind=kind, facts=facts, content=content)
+    template = _environment().get_template("page.html")
+    return template.render(
+        model=model,
+        names=names,
+        kind=kind,
+        facts=facts,
+        content=content,
+        # As Python would write them.
+        example="[…]" if kind in ("pad", "numbers") else repr(model.reader.example()),
+        name=repr(model.name),
     )
 
 
