@@ -1,5 +1,7 @@
 """The peer of row E2: FastAPI as its tutorial shows it, around a pipeline of scikit-learn.
 
+/predict runs in FastAPI's pool of threads, /predict-on-the-loop holds up the event loop.
+
 ``python -m benchmarks.plain_service MODEL PORT``, where MODEL is a pickle of joblib.
 """
 
@@ -32,10 +34,17 @@ def make_app(pipeline: Any) -> FastAPI:
     app = FastAPI()
     classes = pipeline.classes_
 
-    @app.post("/predict")
-    def predict(question: Question) -> Answer:
+    def answer(question: Question) -> Answer:
         shares = pipeline.predict_proba([question.text])[0]
         return Answer(label=int(classes[shares.argmax()]), probabilities=shares.tolist())
+
+    @app.post("/predict")
+    def predict(question: Question) -> Answer:
+        return answer(question)
+
+    @app.post("/predict-on-the-loop")
+    async def predict_on_the_loop(question: Question) -> Answer:
+        return answer(question)
 
     return app
 

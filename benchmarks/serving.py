@@ -85,7 +85,7 @@ def prepare_ours(data: Data) -> Served:
     return Served(process, int(found[1]), http_requests("/v1/predict", bodies))
 
 
-def prepare_plain(data: Data) -> Served:
+def prepare_plain(data: Data, path: str = "/predict") -> Served:
     """The same weights in a pipeline of scikit-learn, behind FastAPI."""
     import joblib
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -98,12 +98,12 @@ def prepare_plain(data: Data) -> Served:
     pipeline = make_pipeline(TfidfVectorizer(sublinear_tf=True).fit(texts), to_sklearn(ours[-1]))
     few = data.X_test.tolist()[:100]
     np.testing.assert_allclose(pipeline.predict_proba(few), ours.predict_proba(few), rtol=1e-9)
-    path = Path(tempfile.mkdtemp(prefix="bench-serve-")) / "news.joblib"
-    joblib.dump(pipeline, path)
+    file = Path(tempfile.mkdtemp(prefix="bench-serve-")) / "news.joblib"
+    joblib.dump(pipeline, file)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = _start(["benchmarks.plain_service", str(path), str(port)])
+    process = _start(["benchmarks.plain_service", str(file), str(port)])
     end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
@@ -112,7 +112,7 @@ def prepare_plain(data: Data) -> Served:
         except OSError:
             time.sleep(0.1)
     bodies = [json.dumps({"text": text}).encode() for text in data.X_test.tolist()]
-    return Served(process, port, http_requests("/predict", bodies))
+    return Served(process, port, http_requests(path, bodies))
 
 
 def answer_all(served: Served) -> list[bytes]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from benchmarks import serving
 from benchmarks.spec import Bound, Case, Contender
 
@@ -14,7 +16,13 @@ E2 = Case(
             "separatrix serve", serving.prepare_ours, serving.answer_all, serving.read, ours=True
         ),
         Contender(
-            "FastAPI + sklearn pipeline", serving.prepare_plain, serving.answer_all, serving.read
+            "FastAPI + sklearn, threads", serving.prepare_plain, serving.answer_all, serving.read
+        ),
+        Contender(
+            "FastAPI + sklearn, event loop",
+            partial(serving.prepare_plain, path="/predict-on-the-loop"),
+            serving.answer_all,
+            serving.read,
         ),
     ),
     bounds=(Bound("time", must=2, goal=5),),
