@@ -10,6 +10,7 @@ from typing import Any
 __all__ = ["word_shares"]
 
 _WORD = re.compile(r"\S+")
+_SPACES = re.compile(r"\s\s+")
 
 
 def word_shares(vectorizer: Any, text: str, adds: Mapping[str, float]) -> list[list[float]]:
@@ -57,22 +58,15 @@ _Grams = list[tuple[str, list[int]]]
 
 def _word_grams(vectorizer: Any, text: str) -> tuple[list[tuple[int, int]], _Grams]:
     """Places of the words, and terms with the numbers of their words."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    # scikit-learn's own steps, as the vectorizer's analyzer takes them.
-    plain = TfidfVectorizer(
-        lowercase=vectorizer.lowercase,
-        strip_accents=vectorizer.strip_accents,
-        stop_words=vectorizer.stop_words,
-    )
-    prepare, stopped = plain.build_preprocessor(), plain.get_stop_words() or ()
+    seen, places = _prepared(vectorizer, text)
+    stopped = _plain(vectorizer).get_stop_words() or ()
     spans, words = [], []
-    for found in re.finditer(vectorizer.token_pattern, text):
+    for found in re.finditer(vectorizer.token_pattern, seen):
         group = 1 if found.re.groups else 0
-        word = prepare(found.group(group))
-        if word not in stopped:
-            spans.append(found.span(group))
-            words.append(word)
+        first, last = found.span(group)
+        if first < last and found[group] not in stopped:
+            spans.append((places[first], places[last - 1] + 1))
+            words.append(found[group])
     least, largest = vectorizer.ngram_range
     return spans, [
         (" ".join(words[at : at + n]), list(range(at, at + n)))
@@ -85,21 +79,41 @@ def _character_grams(vectorizer: Any, text: str) -> tuple[list[tuple[int, int]],
     """The same for terms of characters; words are what stands between spaces."""
     spans = [found.span() for found in _WORD.finditer(text)]
     least, largest = vectorizer.ngram_range
-    analyze = vectorizer.build_analyzer()
     if vectorizer.analyzer == "char_wb":
+        analyze = vectorizer.build_analyzer()
         return spans, [
             (term, [at])
             for at, (first, last) in enumerate(spans)
             for term in analyze(text[first:last])
         ]
-    owners = [-1] * len(text)
-    for at, (first, last) in enumerate(spans):
-        owners[first:last] = [at] * (last - first)
-    folded = text.lower() if vectorizer.lowercase else text
-    if len(folded) != len(text):  # folding case moved the places
-        return spans, []
-    return spans, [
-        (folded[at : at + n], sorted({owner for owner in owners[at : at + n] if owner >= 0}))
-        for n in range(least, largest + 1)
-        for at in range(len(folded) - n + 1)
+    seen, places = _prepared(vectorizer, text)
+    # Several spaces are one to the analyzer.
+    kept = [
+        at for at in range(len(seen)) if not (seen[at].isspace() and seen[at - 1 : at].isspace())
     ]
+    seen = _SPACES.sub(" ", seen)
+    numbers = {place: at for at, span in enumerate(spans) for place in range(*span)}
+    owners = [numbers.get(places[at], -1) for at in kept]
+    return spans, [
+        (seen[at : at + n], sorted({owner for owner in owners[at : at + n] if owner >= 0}))
+        for n in range(least, largest + 1)
+        for at in range(len(seen) - n + 1)
+    ]
+
+
+def _prepared(vectorizer: Any, text: str) -> tuple[str, list[int]]:
+    """The text with its case and accents changed, and the place that each character came from."""
+    prepare = _plain(vectorizer).build_preprocessor()
+    made = [(part, place) for place, character in enumerate(text) for part in prepare(character)]
+    return "".join(part for part, _ in made), [place for _, place in made]
+
+
+def _plain(vectorizer: Any) -> Any:
+    """scikit-learn's own steps, as the vectorizer's analyzer takes them."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    return CountVectorizer(
+        lowercase=vectorizer.lowercase,
+        strip_accents=vectorizer.strip_accents,
+        stop_words=vectorizer.stop_words,
+    )
