@@ -44,6 +44,7 @@ _HEADERS = [
 _OPEN = {"/healthz", "/readyz"}
 _ROUTES = {"/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/models"}
 _ROUTES |= {"/v1/predict"}
+_FOLDERS = ("/v1/models/", "/static/")
 
 
 async def send_whole(send: Send, status: int, body: bytes, kind: bytes, headers: Any = ()) -> None:
@@ -145,8 +146,9 @@ class Guard:
     def _done(self, scope: Scope, status: int, seconds: float) -> None:
         path = scope["path"]
         if path not in _ROUTES:
-            known = path.startswith(("/v1/models/", "/static/"))
-            path = "/".join(path.split("/")[:-1]) + "/*" if known else "other"
+            # Never as it was sent: a name per path would fill the memory, and the log with payload.
+            folder = next((one for one in _FOLDERS if path.startswith(one)), None)
+            path = "other" if folder is None else f"{folder}*"
         method = scope["method"] if scope["method"] in ("GET", "POST", "HEAD") else "other"
         self._metrics.request(method, path, status, seconds)
         if access.isEnabledFor(logging.INFO):

@@ -59,7 +59,8 @@ def test_health_and_counters(open_app):
     assert web.get("/readyz").json() == {"status": "ready"}
     web.post("/v1/predict", json={"rows": ["a", "b"]})
     web.post("/v1/predict", json={"rows": [3]})
-    web.get("/nothing/at/all")
+    for path in ("/nothing/at/all", "/v1/models/a/b", "/v1/models/c", "/static/%22%0A"):
+        web.get(path)
     response = web.get("/metrics")
     assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
     lines = response.text.splitlines()
@@ -67,6 +68,8 @@ def test_health_and_counters(open_app):
     assert f'{predict}"200"}} 1' in lines
     assert f'{predict}"422"}} 1' in lines
     assert 'separatrix_requests_total{method="GET",route="other",status="404"} 1' in lines
+    assert 'separatrix_requests_total{method="GET",route="/v1/models/*",status="404"} 2' in lines
+    assert 'separatrix_requests_total{method="GET",route="/static/*",status="404"} 1' in lines
     assert 'separatrix_rows_total{model="mail"} 2' in lines
     assert 'separatrix_request_seconds_count{route="/v1/predict"} 2' in lines
     assert "separatrix_requests_in_progress 0" in lines
