@@ -228,12 +228,11 @@ impl ChainSegments {
         })
     }
 
-    /// A sweep over the planes known so far; sequences rest where a visit gains less than `share` of what one gained on
-    /// average in the last sweep. Returns by how much the dual rose.
-    fn sweep(&mut self, py: Python<'_>, share: f64) -> PyResult<f64> {
+    /// A sweep over the planes known so far; returns by how much the dual rose.
+    fn sweep(&mut self, py: Python<'_>) -> PyResult<f64> {
         let margin = self.margin.get();
         with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
-            run(py, margin.inner.work(data), |stop| solver.sweep(&margin.inner, share, stop))
+            run(py, margin.inner.work(data), |stop| solver.sweep(&margin.inner, stop))
         })
     }
 

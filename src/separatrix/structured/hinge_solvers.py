@@ -75,15 +75,11 @@ class SegmentDualAscent:
         Passes one sequence at a time.
     sweeps : int
         Sweeps between passes; fewer where one no longer raises the dual.
-    share : float
-        In a sweep a sequence rests, for three, where its last visit gained less than this share of
-        what one gained on average.
     """
 
     seed: int = 0
     online_passes: int = 3
-    sweeps: int = 20
-    share: float = 0.1
+    sweeps: int = 15
 
     needs: ClassVar[frozenset[str]] = frozenset({"chain_margin"})
 
@@ -117,7 +113,7 @@ class SegmentDualAscent:
                     stopped = monitor.record(passes, value, np.inf, weights)
                     continue
                 for _ in range(self.sweeps):
-                    if handle.sweep(self.share) <= _NO_GAIN * bounds.gap:
+                    if handle.sweep() <= _NO_GAIN * bounds.gap:
                         break
                 stopped = search(None)
         except KeyboardInterrupt:

@@ -24,8 +24,6 @@ use crate::real::Real;
 use crate::simd::{Task, dispatch};
 use crate::threads::with_threads;
 
-/// Sweeps for which a sequence rests whose planes are near their optimum.
-const REST: u8 = 3;
 /// Searches after which a plane that was of no use is forgotten.
 const PATIENCE: u32 = 4;
 
@@ -53,10 +51,6 @@ pub struct SegmentPlanes<T> {
     exchange: Exchange,
     random: Random,
     order: Vec<u32>,
-    /// Sweeps for which each sequence rests.
-    rests: Vec<u8>,
-    /// Gain of a visit in the last sweep, on average.
-    typical: f64,
     /// Sum of the weights after each sweep since the last search, sweep j counted j times.
     sum: Vec<f64>,
     n_summed: u32,
@@ -72,8 +66,6 @@ impl<T: Real> SegmentPlanes<T> {
             exchange: Exchange::default(),
             random: Random::new(seed),
             order: problem.active(data),
-            rests: vec![0; data.offsets().len() - 1],
-            typical: 0.0,
             sum: zeros(problem.n_weights())?,
             n_summed: 0,
         })
@@ -174,14 +166,11 @@ impl<T: Real> SegmentPlanes<T> {
         dispatch(Pass { solver: self, problem, data, stop })
     }
 
-    /// Visit the planes of all sequences in random order, but for those that rest: a visit that gains less than
-    /// `share` of what one gained on average in the last sweep is the last for a few sweeps. Returns by how much the
-    /// dual rose.
-    pub fn sweep(&mut self, problem: &Margin, share: f64, stop: &Interrupt) -> Result<f64, KernelError> {
+    /// Visit the planes of all sequences in random order. Returns by how much the dual rose.
+    pub fn sweep(&mut self, problem: &Margin, stop: &Interrupt) -> Result<f64, KernelError> {
         check_length("sequences", self.planes.len(), problem.c.len())?;
         self.random.shuffle(&mut self.order);
-        let enough = share * self.typical;
-        let gain = dispatch(Sweep { solver: self, problem, enough, stop })?;
+        let gain = dispatch(Sweep { solver: self, problem, stop })?;
         self.n_summed += 1;
         let weight = f64::from(self.n_summed);
         for (sum, w) in self.sum.iter_mut().zip(&self.w) {
@@ -215,7 +204,6 @@ impl<T: Real> SegmentPlanes<T> {
         };
         self.sum.fill(0.0);
         self.n_summed = 0;
-        self.rests.fill(0);
         Ok(parts.iter().sum())
     }
 
@@ -292,7 +280,6 @@ impl<T: Real> Task for Pass<'_, T> {
 struct Sweep<'a, T> {
     solver: &'a mut SegmentPlanes<T>,
     problem: &'a Margin,
-    enough: f64,
     stop: &'a Interrupt,
 }
 
@@ -301,25 +288,15 @@ impl<T: Real> Task for Sweep<'_, T> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {
-        let Self { solver, problem, enough, stop } = self;
-        let (mut gain, mut visits) = (0.0, 0.0);
+        let Self { solver, problem, stop } = self;
+        let mut gain = 0.0;
         for at in 0..solver.order.len() {
             if at % 256 == 0 {
                 stop.check()?;
             }
             let number = solver.order[at] as usize;
-            if solver.rests[number] > 0 {
-                solver.rests[number] -= 1;
-                continue;
-            }
-            let found = solver.visit(number, problem.c[number]);
-            if found < enough {
-                solver.rests[number] = REST;
-            }
-            gain += found;
-            visits += 1.0;
+            gain += solver.visit(number, problem.c[number]);
         }
-        solver.typical = if visits > 0.0 { gain / visits } else { 0.0 };
         Ok(gain)
     }
 }

@@ -111,7 +111,7 @@ fn the_solvers_close_the_gap_at_one_optimum() {
         for pass in 0..200 {
             let mut gain = 0.0;
             for _ in 0..10 {
-                gain += planes.sweep(&problem, 0.1, &stop).expect("valid");
+                gain += planes.sweep(&problem, &stop).expect("valid");
             }
             let w = planes.average();
             let loss = planes.search(&problem, &encoded, &w, 1 + pass % 2, &stop).expect("valid");
