@@ -16,7 +16,7 @@ PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 py
 
 # Debian packages that the tests need beyond Python and cargo: installed as root, named otherwise.
 # (python3.x-venv and gcc are added below on machines whose Python or Rust comes without them.)
-DEBIAN_PACKAGES := chromium chromium-driver
+DEBIAN_PACKAGES := chromium
 
 # One interpreter for maturin and cargo alike, so that neither rebuilds what the other built.
 export VIRTUAL_ENV := $(VENV)
@@ -117,8 +117,8 @@ $(VENV)/.maturin: | $(PY)
 # The extension is part of the stamp: built by someone else, or gone, it is built again.
 $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
 	@$(PY) build_backend/separatrix_build.py
-	@printf '\n== release build of the extension, extras plots, onnx, report and dev\n'
-	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,dev
+	@printf '\n== release build of the extension, extras plots, onnx, report, serve and dev\n'
+	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,serve,dev
 	@touch $@
 
 # The package is installed already, so that only the peers are fetched.

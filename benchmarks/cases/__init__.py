@@ -11,6 +11,7 @@ from benchmarks.cases import (
     jobs,
     online,
     reductions,
+    serving,
     small,
     templates,
     text,
@@ -27,6 +28,7 @@ CASES: tuple[Case, ...] = (
     *reductions.CASES,
     *bayes.CASES,
     *jobs.CASES,
+    *serving.CASES,
     *templates.CASES,
     *chains.CASES,
 )

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         LabelPerWord,
         MajorityLabel,
         StructuredPerceptron,
+        StructuredSVM,
     )
 
 __all__ = [
@@ -112,6 +113,7 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "StructuredPerceptron",
+    "StructuredSVM",
     "TableEncoder",
     "Templates",
     "TextVectorizer",
@@ -173,6 +175,7 @@ _HOMES = {
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
+    "StructuredSVM": "structured.svm",
     "TableEncoder": "features.tables",
     "Templates": "features.templates",
     "TextVectorizer": "features.text",

@@ -328,6 +328,7 @@ LEARNERS: tuple[Learner, ...] = (
         _TAGGING,
         widest=_NARROW,
     ),
+    _chain("structured_svm", "StructuredSVM", "support vector machine on chains, Hamming cost"),
     _chain("crf", "CRF", "conditional random field on chains, L2 penalty"),
 )
 

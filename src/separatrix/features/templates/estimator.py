@@ -67,6 +67,8 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     ----------
     n_attributes_ : int
         Number of columns.
+    columns_ : tuple of str
+        Columns of a token that the templates read.
     on_states_, on_transitions_ : ndarray of bool, shape (n_attributes,)
         Which attributes go with a label, and which with a pair of consecutive labels.
     label_bigrams_ : bool
