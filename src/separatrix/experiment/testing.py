@@ -24,6 +24,8 @@ __all__ = ["Finalist", "Opened", "open_test"]
 LEVEL = 0.95
 #: Draws of the Bayesian bootstrap, and about how many weights they have together.
 _DRAWS, _WEIGHTS = 2000, 20_000_000
+#: Rows from which on it is believed: of fewer it knows too little, and is too sure.
+_ENOUGH = 10
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,9 @@ def _interval(
     """Ends of the credible interval of a score; NaN where it is not made of values of rows."""
     if metric.name == "accuracy":
         return accuracy_interval(y, said, level=LEVEL).interval
-    if values is None or not np.isfinite(values).all():
+    if not _can_draw(values):
         return math.nan, math.nan
+    assert values is not None
     draws = metric.finish(_bootstrap_means(values))
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     # Rows that are all alike, all without a mistake say, tell nothing of those to come.
@@ -134,14 +137,18 @@ def _probability_better(
         found = compare_predictions(y, said[0], said[1])
         return found.p_a, "paired predictions, uniform Dirichlet prior"
     first, second = values[0], values[1]
-    if first is None or second is None or not np.isfinite(first - second).all():
+    if not (_can_draw(first) and _can_draw(second)):
         return math.nan, ""
     # The weights are the same for both, so that the draws are paired.
-    scores = [metric.finish(_bootstrap_means(one)) for one in (first, second)]
+    scores = [metric.finish(_bootstrap_means(one)) for one in values[:2] if one is not None]
     differences = scores[0] - scores[1]
     share = float(np.mean(differences > 0) + np.mean(differences == 0) / 2)
     words = f"Bayesian bootstrap of the test {family.units}"
     return (share if metric.higher_is_better else 1 - share), words
+
+
+def _can_draw(values: npt.NDArray[np.float64] | None) -> bool:
+    return values is not None and len(values) >= _ENOUGH and bool(np.isfinite(values).all())
 
 
 def _bootstrap_means(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
