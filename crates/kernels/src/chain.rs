@@ -18,9 +18,10 @@ mod likelihood_scaled;
 pub mod log_domain;
 pub mod observed;
 pub mod online;
+pub mod pairs;
 pub mod sample;
 pub mod scaled;
-pub mod score_batch;
+pub mod scorer;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod arrays;
 mod chain;
 mod chain_learners;
+mod chain_scorer;
 mod chains;
 mod columns;
 mod count;
@@ -38,7 +39,9 @@ mod _core {
     #[pymodule_export]
     use super::chain_learners::{ChainDual, ChainOnline};
     #[pymodule_export]
-    use super::chains::{Chains, chain_scores, observed_labels};
+    use super::chain_scorer::ChainScorer;
+    #[pymodule_export]
+    use super::chains::{Chains, observed_labels};
     #[pymodule_export]
     use super::columns::solve_columns;
     #[pymodule_export]

@@ -44,22 +44,33 @@ impl<T: VectorExp> Transitions<T> {
     /// Take new scores; says whether they are safe.
     #[inline(always)]
     pub fn set<const FMA: bool>(&mut self, scores: &[f64]) -> bool {
-        let bounds = (f64::INFINITY, f64::NEG_INFINITY);
-        let (least, most) = scores.iter().fold(bounds, |(a, b), &x| (a.min(x), b.max(x)));
-        let safe = most - least <= range::<T>() && scores.iter().all(|x| x.is_finite());
-        if !safe {
+        let (k, width) = (self.k, self.width);
+        let mut by_source = vec![0.0; k * width];
+        for (to, scores) in scores.chunks_exact(k).enumerate() {
+            for (from, &score) in scores.iter().enumerate() {
+                by_source[from * width + to] = score;
+            }
+        }
+        self.set_by_source::<FMA>(&by_source)
+    }
+
+    /// Take new scores in rows by source, padded; says whether they are safe.
+    #[inline(always)]
+    pub fn set_by_source<const FMA: bool>(&mut self, scores: &[f64]) -> bool {
+        let (k, width) = (self.k, self.width);
+        let (least, most) = bounds(scores, k, width);
+        // A bound that is not a number fails the comparison.
+        if !(most - least <= range::<T>()) {
             return false;
         }
         self.most = most;
-        let (k, width) = (self.k, self.width);
-        for (row, scores) in self.backward.chunks_exact_mut(width).zip(scores.chunks_exact(k)) {
-            for (x, &score) in row.iter_mut().zip(scores) {
-                *x = T::from_f64(score - most).vector_exp::<FMA>();
-            }
+        for (x, &score) in self.forward.iter_mut().zip(scores) {
+            *x = T::from_f64(score - most).vector_exp::<FMA>();
         }
         for (i, row) in self.forward.chunks_exact_mut(width).enumerate() {
-            for (j, x) in row[..k].iter_mut().enumerate() {
-                *x = self.backward[j * width + i];
+            row[k..].fill(T::ZERO);
+            for (x, back) in row[..k].iter().zip(self.backward.chunks_exact_mut(width)) {
+                back[i] = *x;
             }
         }
         true
@@ -69,6 +80,33 @@ impl<T: VectorExp> Transitions<T> {
     pub fn factors(&self) -> &[T] {
         &self.forward
     }
+}
+
+/// Least and largest of the first `k` numbers of all rows; NaN where one is not finite.
+#[inline(always)]
+fn bounds(scores: &[f64], k: usize, width: usize) -> (f64, f64) {
+    let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let mut sum = [0.0; LANES];
+    for row in scores.chunks_exact(width) {
+        let (chunks, rest) = row[..k].as_chunks::<LANES>();
+        for chunk in chunks {
+            for l in 0..LANES {
+                least[l] = if chunk[l] < least[l] { chunk[l] } else { least[l] };
+                most[l] = if chunk[l] > most[l] { chunk[l] } else { most[l] };
+                sum[l] += chunk[l];
+            }
+        }
+        for (l, &x) in rest.iter().enumerate() {
+            least[l] = if x < least[l] { x } else { least[l] };
+            most[l] = if x > most[l] { x } else { most[l] };
+            sum[l] += x;
+        }
+    }
+    // Comparisons pass over what is not a number; a sum does not.
+    let nothing = 0.0 * sum.iter().sum::<f64>();
+    let least = least.iter().fold(f64::INFINITY, |a, &b| a.min(b));
+    let most = most.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+    (least + nothing, most + nothing)
 }
 
 /// Work space of a sequence.
