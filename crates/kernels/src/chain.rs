@@ -28,4 +28,5 @@ mod tests;
 mod tests_learners;
 #[cfg(test)]
 mod tests_likelihood;
+mod variables;
 pub mod viterbi;

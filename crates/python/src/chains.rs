@@ -6,9 +6,8 @@ use pyo3::types::PyTuple;
 use separatrix_kernels::KernelError;
 use separatrix_kernels::chain::encoded::Encoded;
 use separatrix_kernels::chain::graph::Graph;
-use separatrix_kernels::chain::likelihood::{Model, Targets, value_and_grad};
+use separatrix_kernels::chain::likelihood::{Model, Targets, value_and_grad_by_variables};
 use separatrix_kernels::chain::observed::{Pattern, observed};
-use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 
 use crate::arrays::{matrix, vector};
@@ -157,7 +156,8 @@ impl Chains {
         with_data!(self, |data: T| PyArray1::from_iter(py, data.positions().iter().map(|&p| i64::from(p))))
     }
 
-    /// Negative log-likelihood and its gradient by (weights, edges, start, end, edge_weights).
+    /// Negative log-likelihood and its gradient by (variables, edges, start, end, edge_weights): the weights that there
+    /// are, in order, each divided by the square root of its multiplicity.
     #[pyo3(signature = (graph, weights, labels, allowed, sequence_weights, n_threads))]
     #[allow(clippy::too_many_arguments)]
     fn value_and_grad<'py>(
@@ -184,9 +184,11 @@ impl Chains {
         let found = with_data!(self, |data: T| {
             let work = data.work() + data.n_tokens() * graph.n_edges();
             run(py, work, |stop| {
-                let weights: Vec<T> = state.iter().map(|&w| T::from_f64(w)).collect();
+                let weights = data.weights_of(state)?;
                 let model = Model { graph, weights: &weights, edges, start, end, edge_weights };
-                value_and_grad(data, &model, targets, n_threads, stop)
+                let found = value_and_grad_by_variables(data, &model, targets, n_threads, stop);
+                data.give_back(weights);
+                found
             })
         })?;
         let parts = [found.weights, found.edges, found.start, found.end, found.edge_weights];

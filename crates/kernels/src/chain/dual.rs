@@ -16,7 +16,7 @@
 use crate::chain::encoded::{Encoded, LANES};
 use crate::chain::likelihood::Targets;
 use crate::chain::online::{Free, Weights};
-use crate::chain::scaled::{Scaled, Transitions};
+use crate::chain::scaled::{Scaled, Transitions, total};
 use crate::error::{KernelError, check_length, zeros};
 use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
@@ -226,8 +226,7 @@ fn step<T: VectorExp>(new: &[T], old: &[T], norms: &[f32], width: usize, c: f64)
                 lanes[l] += (a[l] + b[l]) * (a[l] + b[l]);
             }
         }
-        let squares: T = lanes.iter().copied().sum();
-        let curvature = (1.0 - 0.25 * squares.to_f64()).max(0.0) * f64::from(norm);
+        let curvature = (1.0 - 0.25 * total(lanes).to_f64()).max(0.0) * f64::from(norm);
         most = most.max(curvature);
         sum += curvature;
     }
@@ -248,11 +247,13 @@ impl<T: VectorExp> ChainDual<T> {
         let (first, last) = (tokens.start, tokens.end - 1);
         let (move_by, back) = (T::from_f64(share), T::from_f64(-c * share));
         for (t, new) in tokens.zip(new.chunks_exact_mut(width)) {
-            let old = &mut self.nodes[t * width..(t + 1) * width];
-            for (new, old) in new.iter_mut().zip(old) {
-                *new -= *old;
-                *old += move_by * *new;
-                *new *= back;
+            let old = self.nodes[t * width..(t + 1) * width].as_chunks_mut::<LANES>().0;
+            for (new, old) in new.as_chunks_mut::<LANES>().0.iter_mut().zip(old) {
+                for l in 0..LANES {
+                    new[l] -= old[l];
+                    old[l] += move_by * new[l];
+                    new[l] *= back;
+                }
             }
             data.add_shared::<FMA>(t, new, &mut self.weights.state);
             if self.free.boundaries && t == first {
@@ -272,12 +273,16 @@ impl<T: VectorExp> ChainDual<T> {
     #[inline(always)]
     fn move_edges(&mut self, sums: &[T], factors: &[T], number: usize, share: f64, c: f64) {
         let (size, share) = (sums.len(), T::from_f64(share));
-        let old = &mut self.edges[number * size..(number + 1) * size];
-        let links = self.links.iter_mut().zip(&self.free_links);
-        for (((&sum, &factor), old), (link, &free)) in sums.iter().zip(factors).zip(old).zip(links) {
-            let change = share * (sum * factor - *old);
-            *old += change;
-            *link -= c * free * change.to_f64();
+        let old = self.edges[number * size..(number + 1) * size].as_chunks_mut::<LANES>().0;
+        let links = self.links.as_chunks_mut::<LANES>().0.iter_mut();
+        let links = links.zip(self.free_links.as_chunks::<LANES>().0);
+        let new = sums.as_chunks::<LANES>().0.iter().zip(factors.as_chunks::<LANES>().0);
+        for (((sum, factor), old), (link, free)) in new.zip(old).zip(links) {
+            for l in 0..LANES {
+                let change = share * (sum[l] * factor[l] - old[l]);
+                old[l] += change;
+                link[l] -= c * free[l] * change.to_f64();
+            }
         }
     }
 }

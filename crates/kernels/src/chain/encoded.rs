@@ -6,10 +6,11 @@
 //! names them once, and the weight is the sum of theirs (see [`crate::chain::observed::same_columns`]).
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use crate::chain::batch::check_offsets;
 use crate::chain::layout::{Layout, Place};
-use crate::chain::observed::{Pattern, same_columns};
+use crate::chain::observed::{Pattern, by_appearance, same_columns};
 use crate::chain::pairs::{Pair, Pairs, Spot, Stream};
 use crate::csr::Csr;
 use crate::error::KernelError;
@@ -38,11 +39,15 @@ pub struct Encoded<T> {
     edge_pairs: Option<Pairs<T>>,
     n_edge_weights: usize,
     /// How many attributes share each weight; zero for padding and for labels that were not observed.
-    multiplicity: Vec<f32>,
+    pub(super) multiplicity: Vec<f32>,
     /// Where the weight of every (attribute, label) of the pattern stands.
     positions: Vec<u32>,
+    /// The weights that there are: those with a multiplicity.
+    pub(super) used: Vec<u32>,
     /// |x_t|^2 of every token.
     norms: Vec<f32>,
+    /// Room for sums over the weights, kept from one pass to the next.
+    pub(super) spare: Mutex<Vec<Vec<T>>>,
 }
 
 impl<T: Gather> Encoded<T> {
@@ -88,6 +93,8 @@ impl<T: Gather> Encoded<T> {
             spots: Stream::with_capacity(n),
             edge_pairs: None,
             n_edge_weights: 0,
+            used: (0u32..).zip(&layout.multiplicity).filter(|(_, m)| **m > 0.0).map(|(at, _)| at).collect(),
+            spare: Mutex::default(),
             multiplicity: layout.multiplicity,
             positions: layout.positions,
             norms: (0..n).map(|t| sum_of_squares(x.row(t).1) as f32).collect(),
@@ -324,23 +331,6 @@ impl<T: Real> Encoded<T> {
             }
         });
     }
-}
-
-/// The attributes in the order in which the tokens name them first, so that weights used together stand together; those
-/// that no token names come last.
-fn by_appearance<T: Gather>(x: &Csr<'_, T>) -> Vec<u32> {
-    let mut seen = vec![false; x.n_cols()];
-    let mut order = Vec::with_capacity(x.n_cols());
-    for t in 0..x.n_rows() {
-        for &column in x.row(t).0 {
-            if let Some(seen) = seen.get_mut(column as isize as usize).filter(|seen| !**seen) {
-                *seen = true;
-                order.push(column as u32);
-            }
-        }
-    }
-    order.extend((0..x.n_cols() as u32).filter(|&a| !seen[a as usize]));
-    order
 }
 
 /// Add up `N` vectors of the rows, from column `at` on; returns how many columns were written.

@@ -148,8 +148,10 @@ impl<T: VectorExp> Scaled<T> {
                 here.copy_from_slice(node);
             } else {
                 times::<T, FMA>(&before[(t - 1) * width..][..k], &transitions.forward, width, here);
-                for (a, &n) in here.iter_mut().zip(&*node) {
-                    *a *= n;
+                for (a, n) in here.as_chunks_mut::<LANES>().0.iter_mut().zip(node.as_chunks::<LANES>().0) {
+                    for l in 0..LANES {
+                        a[l] *= n[l];
+                    }
                 }
             }
             let mut sums = [T::ZERO; LANES];
@@ -158,10 +160,12 @@ impl<T: VectorExp> Scaled<T> {
                     sums[l] += chunk[l];
                 }
             }
-            let sum: T = sums.iter().copied().sum();
+            let sum = total(sums);
             let inverse = T::ONE / sum;
-            for a in here.iter_mut() {
-                *a *= inverse;
+            for a in here.as_chunks_mut::<LANES>().0 {
+                for a in a {
+                    *a *= inverse;
+                }
             }
             self.inverse[t] = inverse;
             product *= sum.to_f64();
@@ -187,9 +191,13 @@ impl<T: VectorExp> Scaled<T> {
             let (before, here) = self.marginals.split_at_mut(t * width);
             let (here, node) = (&mut here[..width], &mut self.nodes[range.clone()]);
             let inverse = self.inverse[t];
-            for ((b, n), &a) in here.iter_mut().zip(node.iter_mut()).zip(&self.alpha[range]) {
-                *n = *n * *b * inverse;
-                *b *= a;
+            let chunks = here.as_chunks_mut::<LANES>().0.iter_mut();
+            let nodes = node.as_chunks_mut::<LANES>().0.iter_mut();
+            for ((b, n), a) in chunks.zip(nodes).zip(self.alpha[range].as_chunks::<LANES>().0) {
+                for l in 0..LANES {
+                    n[l] = n[l] * b[l] * inverse;
+                    b[l] *= a[l];
+                }
             }
             if t > 0 {
                 let out = &mut before[(t - 1) * width..][..width];
@@ -228,13 +236,29 @@ pub fn exponentiate<T: VectorExp, const FMA: bool>(node: &mut [T], k: usize) -> 
             lanes[l] = if chunk[l] > lanes[l] { chunk[l] } else { lanes[l] };
         }
     }
-    let most = lanes.iter().fold(never, |m, &x| if x > m { x } else { m });
-    for x in node.iter_mut() {
-        let below = *x - most;
-        let value = below.vector_exp::<FMA>();
-        *x = if below > never { value } else { T::ZERO };
+    let most = pairwise(lanes, |a, b| if a > b { a } else { b });
+    // Whole vectors at a time: the compiler takes a loop over so few numbers one by one.
+    for chunk in node.as_chunks_mut::<LANES>().0 {
+        for x in chunk {
+            let below = *x - most;
+            let value = below.vector_exp::<FMA>();
+            *x = if below > never { value } else { T::ZERO };
+        }
     }
     most.to_f64()
+}
+
+/// The sum of a vector.
+#[inline(always)]
+pub fn total<T: Real>(lanes: [T; LANES]) -> T {
+    pairwise(lanes, |a, b| a + b)
+}
+
+/// Fold a vector by halves, which takes three steps in a row and not seven.
+#[inline(always)]
+fn pairwise<T: Real>(x: [T; LANES], f: impl Fn(T, T) -> T) -> T {
+    let four = [f(x[0], x[4]), f(x[1], x[5]), f(x[2], x[6]), f(x[3], x[7])];
+    f(f(four[0], four[2]), f(four[1], four[3]))
 }
 
 /// out = x M for a vector of k numbers and a matrix of k rows.
