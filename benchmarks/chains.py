@@ -232,7 +232,8 @@ def train_crfsuite(prepared: Any, **params: Any) -> str:
     return path
 
 
-def _tagger(path: str) -> Any:
+def open_tagger(path: str) -> Any:
+    """A tagger of a model file."""
     tagger = importlib.import_module("pycrfsuite").Tagger()
     tagger.open(path)
     return tagger
@@ -241,7 +242,7 @@ def _tagger(path: str) -> Any:
 def read_crfsuite(prepared: Any, path: str) -> Outcome:
     """State weights, transitions and F1 of a model file."""
     data = prepared[0]
-    tagger = _tagger(path)
+    tagger = open_tagger(path)
     info = tagger.info()
     names = {name: number for number, name in enumerate(conll2000()[2])}
     K = n_labels()
@@ -267,7 +268,7 @@ def prepare_crfsuite_fitted(data: Data) -> Any:
     path = train_crfsuite(prepare_perceptron(data), max_iterations=3)
     crfsuite = importlib.import_module("pycrfsuite")
     items = [crfsuite.ItemSequence(tokens) for tokens in _splits(data)[1].strings()]
-    return data, items, _tagger(path)
+    return data, items, open_tagger(path)
 
 
 def tag_crfsuite(prepared: Any) -> Any:

@@ -593,14 +593,20 @@ class Chains:
         n_threads: int,
     ) -> tuple[float, _ChainWeights]: ...
 
-def chain_scores(
-    tokens: Csr,
-    pattern_starts: _Labels,
-    pattern_labels: _Labels,
-    weights: _Doubles,
-    n_labels: int,
-    n_threads: int,
-) -> _Doubles: ...
+@final
+class ChainScorer:
+    def __new__(
+        cls, pattern_starts: _Labels, pattern_labels: _Labels, weights: _Doubles, n_labels: int
+    ) -> ChainScorer: ...
+    def scores(self, tokens: Csr, n_threads: int) -> _Doubles: ...
+    def best(
+        self,
+        tokens: Csr,
+        offsets: _Labels,
+        bonds: tuple[_Doubles, _Doubles, _Doubles],
+        n_threads: int,
+    ) -> _Labels: ...
+
 def observed_labels(
     tokens: Csr, n_labels: int, labels: _Labels | None, allowed: _Bools | None
 ) -> tuple[_Labels, _Labels]: ...

@@ -93,8 +93,8 @@ def valid_calls():
             csr(), OFFSETS, np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), K, False,
             (csr(), np.arange(D + 1), np.zeros(D, dtype=np.int64)),
         ],
-        "chain_scores": [
-            csr(), np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), np.ones(D * K), K, 1,
+        "ChainScorer": [
+            np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), np.ones(D * K), K,
         ],
         "ChainDual": [chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, 0],
         "ChainCrfsuite": [

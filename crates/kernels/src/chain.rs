@@ -23,11 +23,12 @@ pub mod log_domain;
 pub mod margin;
 pub mod observed;
 pub mod online;
+pub mod pairs;
 mod planes;
 mod rival;
 pub mod sample;
 pub mod scaled;
-pub mod score_batch;
+pub mod scorer;
 pub mod segment_planes;
 pub mod subgradient;
 #[cfg(test)]
@@ -38,4 +39,5 @@ mod tests_learners;
 mod tests_likelihood;
 #[cfg(test)]
 mod tests_margin;
+mod variables;
 pub mod viterbi;

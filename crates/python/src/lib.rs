@@ -5,6 +5,7 @@ mod chain;
 mod chain_crfsuite;
 mod chain_learners;
 mod chain_margin;
+mod chain_scorer;
 mod chains;
 mod columns;
 mod count;
@@ -44,7 +45,9 @@ mod _core {
     #[pymodule_export]
     use super::chain_margin::{ChainMargin, ChainSegments, ChainVisits};
     #[pymodule_export]
-    use super::chains::{Chains, chain_scores, observed_labels};
+    use super::chain_scorer::ChainScorer;
+    #[pymodule_export]
+    use super::chains::{Chains, observed_labels};
     #[pymodule_export]
     use super::columns::solve_columns;
     #[pymodule_export]
