@@ -129,10 +129,12 @@ def test_weight_two_is_a_sequence_twice():
     repeated = fitted(X.take(order), [Y[i] for i in order], tol=1e-9)
     assert weighted.solution_.objective == pytest.approx(repeated.solution_.objective, rel=1e-8)
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-3)
-    none = StructuredSVM(C=0.5, tol=1e-9).fit(X, Y, sample_weight=(twice > 1).astype(float))
+    none = StructuredSVM(C=0.5, tol=1e-7, random_state=0).fit(
+        X, Y, sample_weight=(twice > 1).astype(float)
+    )
     alone = fitted(X.take(np.arange(5)), Y[:5], tol=1e-9, state_features="all")
     # Features of the sequences left out have weight zero.
-    assert none.solution_.objective >= alone.solution_.objective * (1 - 1e-8)
+    assert none.solution_.objective >= alone.solution_.objective * (1 - 1e-6)
 
 
 def test_class_and_token_weights_count_by_their_mean():
