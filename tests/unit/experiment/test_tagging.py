@@ -31,7 +31,7 @@ from separatrix.report.parts import (
 from tests.unit.experiment.problems import conll
 
 DATA = read(conll(100).encode())
-QUICK = ["structured_perceptron", "crf"]
+QUICK = ["structured_perceptron", "crf", "structured_svm"]
 
 
 def part(result, kind):
