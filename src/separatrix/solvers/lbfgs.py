@@ -16,7 +16,7 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
-from separatrix.solvers.conjugate_gradients import newton_step
+from separatrix.solvers.conjugate_gradients import certified_step, newton_step
 from separatrix.solvers.driver import Iterate, drive, rounding
 from separatrix.solvers.line_search import wolfe
 from separatrix.solvers.pairs import Pairs
@@ -165,8 +165,15 @@ class Lbfgs:
                 ):
                     # The pairs know few directions and promise too much: ask the Hessian itself,
                     # and remember by how much they were wrong (Morales & Nocedal 2000).
-                    direction = newton_step(points, point, pairs, _FORCING)
-                    estimate = 0.5 * float(np.vdot(point.grad, direction))
+                    convexity = float(getattr(objective, "convexity", 0.0))
+                    if convexity > 0:
+                        wanted = monitor.tol * max(1.0, abs(point.value))
+                        direction, estimate = certified_step(
+                            points, point, pairs, convexity, wanted
+                        )
+                    else:
+                        direction = newton_step(points, point, pairs, _FORCING)
+                        estimate = 0.5 * float(np.vdot(point.grad, direction))
                     optimism = max(1.0, estimate / promised) if promised > 0 else 1.0
                     verified = True
             yield Iterate(point, estimate, verified=verified)

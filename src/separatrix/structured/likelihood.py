@@ -234,8 +234,15 @@ class ChainLikelihood:
         """The weights that the regularizer sees: all."""
         return w
 
+    @property
+    def convexity(self) -> float:
+        """m where P - m/2 |w|^2 is known to be convex; else zero."""
+        if self._allowed is not None or not self.regularizer.smooth:
+            return 0.0
+        return float(getattr(self.regularizer, "curvature", 0.0))
+
     def gap_bound(self, w: Array, grad: Array) -> float:
-        """1/2 |grad|^2 / m bounds P(w) - min P where R is m-strongly convex; else infinite."""
+        """1/2 |grad|^2 / m bounds P(w) - min P where P is m-strongly convex; else infinite."""
         strength = float(getattr(self.regularizer, "curvature", 0.0))
         if strength <= 0 or not self.regularizer.smooth:
             return float("inf")

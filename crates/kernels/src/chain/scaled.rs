@@ -59,8 +59,9 @@ impl<T: VectorExp> Transitions<T> {
     pub fn set_by_source<const FMA: bool>(&mut self, scores: &[f64]) -> bool {
         let (k, width) = (self.k, self.width);
         let (least, most) = bounds(scores, k, width);
-        // A bound that is not a number fails the comparison.
-        if !(most - least <= range::<T>()) {
+        // A bound that is not a number is not safe.
+        let safe = most - least <= range::<T>();
+        if !safe {
             return false;
         }
         self.most = most;
