@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -31,10 +31,14 @@ _KEEP_ALIVE = 30
 class _Server(uvicorn.Server):
     """uvicorn, which on a signal closes connections with their next answer before it stops."""
 
-    def __init__(self, config: uvicorn.Config, service: Service, drain: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, service: Service, listener: socket.socket, drain: float
+    ) -> None:
         super().__init__(config)
         self._service = service
+        self._listener = listener
         self._drain = drain
+        self._leaving = False
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -48,22 +52,38 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop; a second signal stops at once."""
-        if self._service.app.stopping or self._loop is None:
+        if self._leaving or self._loop is None:
             self.force_exit = self.should_exit = True
             return
-        self._service.app.stopping = True
+        self._leaving = True
         self._loop.call_soon_threadsafe(self._begin_stop)
 
     def _begin_stop(self) -> None:
+        """Close the door, behind those who are waiting at it already."""
+        loop = asyncio.get_running_loop()
         log.info("stopping: %d connections", len(self.server_state.connections))
+        waiting = list(_waiting(self._listener))
         for server in self.servers:
             server.close()
+        self._late = [
+            loop.create_task(loop.connect_accepted_socket(self._protocol, one)) for one in waiting
+        ]
         if self._watching is not None:
             self._watching.cancel()
-        self._stop = asyncio.get_running_loop().create_task(self._drained())
+        self._stop = loop.create_task(self._drained())
+
+    def _protocol(self) -> asyncio.Protocol:
+        # As uvicorn makes them in its own `startup`.
+        return self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
     async def _drained(self) -> None:
         """Wait until no connection is left, or those that are left had nothing to ask."""
+        # Only when nobody can come in any more is everybody sent away: whoever comes back is then
+        # refused, and not taken in to be cut off.
+        await asyncio.sleep(_LOOK)
+        self._service.app.stopping = True
         end = asyncio.get_running_loop().time() + self._drain
         while self.server_state.connections and asyncio.get_running_loop().time() < end:
             await asyncio.sleep(_LOOK)
@@ -118,7 +138,7 @@ def run(paths: Iterable[Path], settings: Settings, *, access_log: bool = True) -
         host, port = listener.getsockname()[:2]
         names = ", ".join(service.store.models)
         log.info("serving %s at http://%s:%d", names, f"[{host}]" if ":" in host else host, port)
-        _Server(config, service, settings.drain).run(sockets=[listener])
+        _Server(config, service, listener, settings.drain).run(sockets=[listener])
     log.info("stopped")
 
 
@@ -137,6 +157,18 @@ def _listen(settings: Settings) -> socket.socket:
         listener.close()
         raise OSError(error.errno, error.strerror, f"{settings.host}:{settings.port}") from None
     return listener
+
+
+def _waiting(listener: socket.socket) -> Iterator[socket.socket]:
+    """Connections that the kernel has taken in and nobody has accepted yet."""
+    listener.setblocking(False)
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:  # there is none, or no listener any more
+            return
+        connection.setblocking(False)
+        yield connection
 
 
 def _set_up_logs(access_log: bool) -> None:

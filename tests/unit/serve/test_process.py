@@ -25,9 +25,9 @@ TOKEN = "a-token-of-some-length"
 class Load(threading.Thread):
     """A connection that asks without a pause until it is told to stop, or the service hangs up."""
 
-    def __init__(self, port, stop):
+    def __init__(self, port, stop, fresh=False):
         super().__init__(daemon=True)
-        self._port, self._stopped = port, stop
+        self._port, self._stopped, self._fresh = port, stop, fresh
         self.labels, self.cut, self.refused = [], [], 0
 
     def run(self):
@@ -49,7 +49,9 @@ class Load(threading.Thread):
                 self.cut.append(f"{response.status} {content!r}")
                 return
             self.labels.append(json.loads(content)["predictions"][0]["label"])
-            # http.client opens a new connection by itself where the service closes one.
+            if self._fresh:
+                connection.close()
+            # http.client opens a new connection by itself where the old one is closed.
 
 
 @pytest.fixture
@@ -124,10 +126,10 @@ def test_a_hundred_reloads_under_load(tmp_path, turned):
     reload_under_load(tmp_path, turned, 100)
 
 
-def stop_under_load(paths, n_connections):
+def stop_under_load(paths, n_connections, fresh=False):
     stop = threading.Event()
     with service(paths["mail"], options=["--no-access-log"]) as (process, port):
-        loads = [Load(port, stop) for _ in range(n_connections)]
+        loads = [Load(port, stop, fresh) for _ in range(n_connections)]
         for load in loads:
             load.start()
         wait_for(lambda: min(len(load.labels) for load in loads) > 3, "the load is there")
@@ -146,9 +148,10 @@ def test_a_stop_under_load_cuts_no_response(paths):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("fresh", [False, True], ids=["kept", "new connections"])
 @pytest.mark.parametrize("time", range(10))
-def test_many_stops_under_load(paths, time):
-    stop_under_load(paths, 32)
+def test_many_stops_under_load(paths, time, fresh):
+    stop_under_load(paths, 32, fresh)
 
 
 def test_a_stop_finishes_what_is_under_way(paths):
