@@ -13,10 +13,8 @@ __all__ = ["certified_step", "newton_step"]
 
 #: Steps at most.
 _MAX_STEPS = 250
-#: Steps whose gain, where it is at most so small a share, stands for what is left to gain; and how
-#: many times as much that may be.
+#: Steps whose gain stands for what is left to gain, and how many times as much that may be.
 _DELAY = 4
-_SMALL = 0.25
 _CAUTION = 4.0
 
 
@@ -77,8 +75,8 @@ def certified_step(
 
     Conjugate gradients p with residual r split grad'H^-1 grad into grad'p + r'H^-1 r. The last is
     at most |r|^2 / m where H - m I is positive semidefinite; and it is estimated by what the last
-    few steps gained, once that is a small share, times a factor of caution (after Strakos & Tichy
-    2002, who look at the next steps instead). The solve ends as soon as the smaller of both makes
+    few steps gained, times a factor of caution (after Strakos & Tichy 2002, who look at the next
+    steps instead). The solve ends as soon as the smaller of both makes
     the sum at most `wanted`, or 1/2 grad'p alone is more.
 
     Parameters
@@ -116,9 +114,8 @@ def certified_step(
         gains.append(step * length)
         gained += gains[-1]
         left = float(np.vdot(residual, residual)) / convexity
-        recent = sum(gains[-_DELAY:])
-        if recent <= _SMALL * gained:
-            left = min(left, _CAUTION * recent)
+        if len(gains) >= _DELAY:
+            left = min(left, _CAUTION * sum(gains[-_DELAY:]))
         if 0.5 * gained > wanted or 0.5 * (gained + left) <= wanted:
             break
         z = residual if inverse is None else inverse(residual)
