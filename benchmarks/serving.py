@@ -49,7 +49,8 @@ def _train(data: Data) -> Any:
 
     from separatrix import LogisticRegression, TextVectorizer
 
-    model = make_pipeline(TextVectorizer(sublinear_tf=True), LogisticRegression(C=10.0, tol=1e-3))
+    learner = LogisticRegression(C=10.0, tol=1e-3, random_state=0)
+    model = make_pipeline(TextVectorizer(sublinear_tf=True), learner)
     return model.fit(data.X_train.tolist(), data.y_train)
 
 
