@@ -259,8 +259,15 @@ def read_crfsuite(prepared: Any, path: str) -> Outcome:
 
 
 def load_and_train_crfsuite(prepared: Any) -> str:
-    """Append sentence by sentence, and train."""
-    return train_crfsuite(prepare_lbfgs(prepared[0]), c1=0.0, c2=1.0)
+    """Make lists of strings of all sentences, as sklearn-crfsuite takes them, and train."""
+    data = prepared[0]
+    trainer = importlib.import_module("pycrfsuite").Trainer(verbose=False)
+    trainer.select("lbfgs")
+    train, _ = _splits(data)
+    X, y = list(train.strings()), train.tags()
+    for tokens, tags in zip(X, y, strict=True):
+        trainer.append(tokens, tags)
+    return train_crfsuite((data, trainer), c1=0.0, c2=1.0)
 
 
 def prepare_crfsuite_fitted(data: Data) -> Any:

@@ -133,7 +133,8 @@ S6 = Case(
     ),
     bounds=(Bound("memory", must=2, goal=4),),
     cap=240.0,
-    note="Above what the process held before; CRFsuite gets one sentence of strings at a time.",
+    note="Above what the process held before. CRFsuite is fed as sklearn-crfsuite feeds it: the "
+    "caller holds all sentences as lists of strings; ours takes a sparse matrix.",
 )
 
 
