@@ -111,6 +111,7 @@ def test_requests_that_wait_become_one_batch(open_app, slow):
             for text in texts
         ]
         wait_for(web, 9)
+        time.sleep(0.1)  # and in the queue
         slow.set()
         assert first.result().status_code == 200
         found = [other.result().json()["predictions"][0] for other in others]
