@@ -63,8 +63,16 @@ def slow(monkeypatch):
     go.set()
 
 
+def wait_for(web, n):
+    """Wait until n requests are under way."""
+    end = time.monotonic() + 4
+    while f"separatrix_requests_in_progress {n}\n" not in web.get("/metrics").text:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_time(open_app, slow):
-    web = open_app("mail", time_limit=0.2)
+    web = open_app("mail", time_limit=1)
     slow.clear()
     response = web.post("/v1/predict", json={"row": "a"})
     assert (response.status_code, response.json()["error"]["code"]) == (503, "timeout")
@@ -97,12 +105,13 @@ def test_requests_that_wait_become_one_batch(open_app, slow):
     texts = [f"free money {i}" for i in range(8)]
     with ThreadPoolExecutor(9) as pool:
         first = pool.submit(web.post, "/v1/predict", json={"row": "a"})
-        time.sleep(0.3)  # the first is under way alone
+        wait_for(web, 1)  # under way alone
         others = [
             pool.submit(web.post, "/v1/predict", json={"row": text, "probabilities": True})
             for text in texts
         ]
-        time.sleep(0.3)
+        wait_for(web, 9)
+        time.sleep(0.1)  # and in the queue
         slow.set()
         assert first.result().status_code == 200
         found = [other.result().json()["predictions"][0] for other in others]
