@@ -29,6 +29,7 @@ pub mod exponential;
 pub mod formats;
 pub mod fused;
 pub mod gram;
+pub mod graph;
 pub mod hot;
 pub mod interior;
 pub mod interrupt;
