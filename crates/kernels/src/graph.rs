@@ -6,10 +6,17 @@
 //! [`grid`] for images of two labels. With a certificate: [`trw`] bounds log Z from above, [`mean_field`] from
 //! below, [`dual`] bounds the best score from above.
 
+pub mod beliefs;
 mod draw;
 pub mod forest;
+pub mod grid;
 pub mod junction;
+pub mod loopy;
+pub mod message;
+pub mod schedule;
 pub mod scores;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_loopy;
 pub mod wiring;
