@@ -8,15 +8,21 @@
 
 pub mod beliefs;
 mod draw;
+pub mod dual;
 pub mod forest;
 pub mod grid;
 pub mod junction;
 pub mod loopy;
+pub mod mean_field;
 pub mod message;
 pub mod schedule;
 pub mod scores;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_bounds;
+#[cfg(test)]
 mod tests_loopy;
+pub mod trees;
+pub mod trw;
 pub mod wiring;
