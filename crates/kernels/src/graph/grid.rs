@@ -9,11 +9,13 @@
 
 use rayon::prelude::*;
 
+use crate::batch::threads_for;
 use crate::error::{KernelError, check_length};
 use crate::graph::loopy::check_start;
 use crate::graph::schedule::{Ending, Options};
 use crate::graph::scores::Scores;
 use crate::interrupt::Interrupt;
+use crate::real::Real;
 use crate::simd::{Task, dispatch};
 use crate::threads::with_threads;
 
@@ -114,6 +116,8 @@ impl Image {
         warm: Option<&[f64]>,
     ) -> Result<Self, KernelError> {
         let ways = check_grid(scores, graph, shape)?;
+        // An image without pixels has no rows, however wide.
+        let shape = if scores.wiring.nodes(graph).is_empty() { (0, 0) } else { shape };
         let (height, width) = shape;
         let ratio = |node: usize| {
             let u = scores.unary(node);
@@ -210,7 +214,7 @@ impl Task for Sum<'_> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> bool {
-        self.0.run::<false>()
+        self.0.run::<FMA, false>()
     }
 }
 
@@ -219,15 +223,23 @@ impl Task for Max<'_> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> bool {
-        self.0.run::<true>()
+        self.0.run::<FMA, true>()
     }
 }
 
-/// Pixels that one pass of the inner loop sends from.
-const PART: usize = 256;
+/// Pixels that are taken at once: plain arrays of so many values become vectors.
+const TOGETHER: usize = 16;
 
 #[inline(always)]
-fn ratio<const MAX: bool>(product: f32, c: [f32; 3]) -> f32 {
+fn load<const N: usize>(from: &[f32], at: usize) -> [f32; N] {
+    let mut values = [0.0; N];
+    values.copy_from_slice(&from[at..at + N]);
+    values
+}
+
+/// The ratio that a message sends for the product of the ratios at its sender.
+#[inline(always)]
+fn ratio<const FMA: bool, const MAX: bool>(product: f32, c: [f32; 3]) -> f32 {
     const MOST: f32 = 1.142e26; // e^60
     const LEAST: f32 = 8.757e-27; // e^-60
     let p = if product < MOST { product } else { MOST };
@@ -237,65 +249,84 @@ fn ratio<const MAX: bool>(product: f32, c: [f32; 3]) -> f32 {
         let (one, zero) = (c11 * p, c10 * p);
         (if one > c01 { one } else { c01 }) / (if zero > 1.0 { zero } else { 1.0 })
     } else {
-        (c01 + c11 * p) / (1.0 + c10 * p)
+        c11.fma::<FMA>(p, c01) / c10.fma::<FMA>(p, 1.0)
     }
 }
 
-/// Move `old` towards `new`; how much the change exceeds what counts as none.
+/// What of a row does not change while messages are sent.
+struct Around<'a> {
+    ratios: &'a [f32],
+    above: &'a [f32],
+    below: &'a [f32],
+    ways: [Direction; 2],
+    step: f32,
+    tol: f32,
+}
+
+/// Send from `N` pixels from `x` on; `before` is the old message from the left, and becomes that of the next pixel. Notes in
+/// `changed` where a message changed by more than `tol`, relatively.
 #[inline(always)]
-fn mix(old: f32, new: f32, step: f32, tol: f32) -> (f32, f32) {
-    let change = new - old;
-    (old + step * change, change.abs() - tol * old)
+fn send<const N: usize, const FMA: bool, const MAX: bool>(
+    around: &Around<'_>,
+    lines: [&mut [f32]; 4],
+    x: usize,
+    before: &mut f32,
+    changed: &mut [u32; N],
+) {
+    let [right, left, down, up] = lines;
+    let mut from_left: [f32; N] = load(right, x);
+    from_left[0] = *before;
+    *before = right[x + N];
+    // To the left a pixel reads the place after its own, which comes later.
+    let from_right: [f32; N] = load(left, x + 2);
+    let own: [f32; N] = load(around.ratios, x);
+    let above: [f32; N] = load(around.above, x);
+    let below: [f32; N] = load(around.below, x);
+    let mut across = [0.0; N];
+    let mut along = [0.0; N];
+    for l in 0..N {
+        across[l] = own[l] * (above[l] * below[l]);
+        along[l] = own[l] * (from_left[l] * from_right[l]);
+    }
+    let sent = [
+        (right, &across, &from_left, around.ways[0].forth),
+        (left, &across, &from_right, around.ways[0].back),
+        (down, &along, &above, around.ways[1].forth),
+        (up, &along, &below, around.ways[1].back),
+    ];
+    for (line, most, rest, coefficients) in sent {
+        let mut values: [f32; N] = load(line, x + 1);
+        for l in 0..N {
+            let change = ratio::<FMA, MAX>(most[l] * rest[l], coefficients) - values[l];
+            changed[l] |= u32::from(change.abs() > around.tol * values[l]);
+            values[l] = around.step.fma::<FMA>(change, values[l]);
+        }
+        line[x + 1..x + 1 + N].copy_from_slice(&values);
+    }
 }
 
 impl SendRow<'_> {
+    /// Whether some message changed by more than `tol`, relatively. Messages that leave the image change too, and are read
+    /// by nobody.
     #[inline(always)]
-    fn run<const MAX: bool>(self) -> bool {
-        let wide = self.width + 2;
-        let (right, rest) = self.row.split_at_mut(wide);
-        let (left, rest) = rest.split_at_mut(wide);
-        let (down, up) = rest.split_at_mut(wide);
-        // Messages along the row come from before its change: to the right, those of the last pixel of the part before.
+    fn run<const FMA: bool, const MAX: bool>(self) -> bool {
+        let Self { width, ratios, above, below, row, ways, step, tol } = self;
+        let around = Around { ratios, above, below, ways, step, tol };
+        let (right, rest) = row.split_at_mut(width + 2);
+        let (left, rest) = rest.split_at_mut(width + 2);
+        let (down, up) = rest.split_at_mut(width + 2);
         let mut before = 1.0f32;
-        let mut worst = f32::NEG_INFINITY;
-        let mut from_left = [0.0f32; PART];
-        for first in (0..self.width).step_by(PART) {
-            let n = PART.min(self.width - first);
-            let from_left = &mut from_left[..n];
-            from_left[0] = before;
-            from_left[1..].copy_from_slice(&right[first + 1..first + n]);
-            before = right[first + n];
-            let here = first + 1..first + 1 + n;
-            let (ratios, above, below) =
-                (&self.ratios[first..][..n], &self.above[first..][..n], &self.below[first..][..n]);
-            let (right, down, up) =
-                (&mut right[here.clone()], &mut down[here.clone()], &mut up[here.clone()]);
-            // To the left a pixel reads the place after its own, which it has not changed yet when taken in order.
-            let mut from_right = [0.0f32; PART];
-            from_right[..n].copy_from_slice(&left[first + 2..first + 2 + n]);
-            let from_right = &from_right[..n];
-            let left = &mut left[here];
-            let mut most = [f32::NEG_INFINITY; 4];
-            for x in 0..n {
-                let (l, r, t, b) = (from_left[x], from_right[x], above[x], below[x]);
-                let across = ratios[x] * t * b;
-                let along = ratios[x] * l * r;
-                let sent = [
-                    (ratio::<MAX>(across * l, self.ways[0].forth), &mut right[x]),
-                    (ratio::<MAX>(across * r, self.ways[0].back), &mut left[x]),
-                    (ratio::<MAX>(along * t, self.ways[1].forth), &mut down[x]),
-                    (ratio::<MAX>(along * b, self.ways[1].back), &mut up[x]),
-                ];
-                for ((new, old), most) in sent.into_iter().zip(&mut most) {
-                    let (value, excess) = mix(*old, new, self.step, self.tol);
-                    *old = value;
-                    *most = if excess > *most { excess } else { *most };
-                }
-            }
-            worst = most.iter().copied().fold(worst, f32::max);
+        let (mut changed, mut last) = ([0u32; TOGETHER], [0u32; 1]);
+        let whole = width / TOGETHER * TOGETHER;
+        for x in (0..whole).step_by(TOGETHER) {
+            let lines = [&mut *right, &mut *left, &mut *down, &mut *up];
+            send::<TOGETHER, FMA, MAX>(&around, lines, x, &mut before, &mut changed);
         }
-        // The border to the right of the last pixel and what leaves the image are read by nobody.
-        worst > 0.0
+        for x in whole..width {
+            let lines = [&mut *right, &mut *left, &mut *down, &mut *up];
+            send::<1, FMA, MAX>(&around, lines, x, &mut before, &mut last);
+        }
+        changed.contains(&1) || last[0] == 1
     }
 }
 
@@ -315,6 +346,8 @@ pub fn grid_messages(
     check_start(&scores, warm)?;
     check_length("shapes", shapes.len(), scores.wiring.n_graphs())?;
     let options = Options { tol: options.tol.max(1e-6), ..*options };
+    let work = scores.wiring.n_nodes().saturating_mul(16).saturating_mul(options.max_iter);
+    let n_threads = threads_for(work, n_threads);
     let one = |graph: usize| {
         let mut image = Image::new(&scores, graph, shapes[graph], warm)?;
         let mut ending = Ending { iterations: 0, residual: f64::INFINITY, converged: false };

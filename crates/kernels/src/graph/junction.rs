@@ -33,7 +33,7 @@ pub struct Elimination {
 }
 
 impl Elimination {
-    /// Find an order for a graph; fails where a table over a clique of `k` labels would exceed `most` cells.
+    /// Find an order for a graph; fails where its tables for `k` labels would have more than `most` cells in all.
     pub fn new(wiring: &Wiring, graph: usize, k: usize, most: usize) -> Result<Self, KernelError> {
         let nodes = wiring.nodes(graph);
         let first = nodes.start;
@@ -55,11 +55,12 @@ impl Elimination {
         for &entry in &queue {
             key[entry.2] = entry;
         }
+        let mut left = most;
         let mut cliques = Vec::with_capacity(nodes.len());
         let mut place = vec![usize::MAX; nodes.len()];
         while let Some((_, _, v)) = queue.pop_first() {
             let rest: Vec<usize> = std::mem::take(&mut near[v]).into_iter().collect();
-            check_size(graph, rest.len() + 1, k, most)?;
+            left = take_cells(graph, rest.len() + 1, k, left, most)?;
             // Whoever gains or loses an edge, or sees two neighbors joined, has a new count.
             let mut changed: BTreeSet<usize> = rest.iter().copied().collect();
             for (i, &a) in rest.iter().enumerate() {
@@ -86,21 +87,27 @@ impl Elimination {
         Ok(Self { cliques })
     }
 
+    /// Fail where the tables of graph number `graph` for `k` labels have more than `most` cells in all.
+    pub fn check(&self, graph: usize, k: usize, most: usize) -> Result<(), KernelError> {
+        let take = |left, clique: &Clique| take_cells(graph, clique.rest.len() + 1, k, left, most);
+        self.cliques.iter().try_fold(most, take).map(|_| ())
+    }
+
     /// Size of the largest clique less one: an upper bound on the treewidth, and the treewidth of a forest.
     pub fn width(&self) -> usize {
         self.cliques.iter().map(|c| c.rest.len()).max().unwrap_or(0)
     }
 }
 
-fn check_size(graph: usize, size: usize, k: usize, most: usize) -> Result<(), KernelError> {
-    let cells = (0..size).try_fold(1usize, |cells, _| cells.checked_mul(k).filter(|&c| c <= most));
-    if cells.is_some() {
-        return Ok(());
-    }
-    Err(KernelError::Argument(format!(
-        "graph {graph} has a clique of {size} nodes after elimination: a table of {k}^{size} cells exceeds {most}; \
-         raise the limit, or use loopy belief propagation"
-    )))
+/// What is left of `left` cells after the table of a clique.
+fn take_cells(graph: usize, size: usize, k: usize, left: usize, most: usize) -> Result<usize, KernelError> {
+    let cells = (0..size).try_fold(1usize, |cells, _| cells.checked_mul(k));
+    cells.and_then(|cells| left.checked_sub(cells)).ok_or_else(|| {
+        KernelError::Argument(format!(
+            "graph {graph} is too dense for a junction tree: its tables, one with {k}^{size} cells, would have more than \
+             {most} in all; raise the limit, or use loopy belief propagation"
+        ))
+    })
 }
 
 /// Step in a table over some nodes for each node of a clique (zero where it is not among them).
@@ -197,6 +204,11 @@ impl<'a> Junction<'a> {
             )));
         }
         Ok(found)
+    }
+
+    /// log Z of every graph.
+    pub fn log_partition(&self, n_threads: usize, stop: &Interrupt) -> Result<Vec<f64>, KernelError> {
+        self.scores.each(4, n_threads, stop, |graph| Ok(self.upward(graph, false, stop)?.value))
     }
 
     /// log Z of every graph, the marginals of the nodes and, if asked for, of the edges.

@@ -8,6 +8,9 @@ use crate::graph::wiring::Wiring;
 use crate::interrupt::Interrupt;
 use crate::threads::with_threads;
 
+/// More labels than this make tables of pairs too large.
+const MOST_LABELS: usize = 1 << 12;
+
 /// Scores of labels and of pairs of labels.
 #[derive(Debug, Clone, Copy)]
 pub struct Scores<'a> {
@@ -57,11 +60,10 @@ impl<'a> Scores<'a> {
         tables: &'a [f64],
         own: Option<&'a [f64]>,
     ) -> Result<Self, KernelError> {
-        if k == 0 {
-            return Err(KernelError::Argument("there must be at least one label".into()));
+        if k == 0 || k > MOST_LABELS {
+            return Err(KernelError::Argument(format!("{k} labels: there must be from 1 to {MOST_LABELS}")));
         }
-        let cells =
-            k.checked_mul(k).ok_or_else(|| KernelError::Argument(format!("{k} labels are too many")))?;
+        let cells = k * k;
         check_length("unary scores", unary.len(), wiring.n_nodes().saturating_mul(k))?;
         if !tables.len().is_multiple_of(cells) || tables.len() / cells < wiring.n_kinds() {
             return Err(KernelError::Argument(format!(

@@ -188,6 +188,7 @@ fn junction_trees_match_enumeration() {
             let cliques = eliminations(&problem, 1 << 20);
             let junction = Junction::new(problem.scores(), &cliques);
             let sums = junction.marginals(true, 1, &stop).expect("valid");
+            assert_eq!(sums.0, junction.log_partition(1, &stop).expect("valid"));
             check(&problem, &sums, &junction.best(1, &stop).expect("valid"));
         }
         let problem = forests(seed, 2, 3.0);
@@ -236,7 +237,7 @@ fn draws_follow_the_distribution() {
     let ring = Problem::new(&[(3, vec![(1, 0), (1, 2), (2, 0)])], 2, 3.0, false, 4);
     let n = 20_000;
     let order = Order::new(&tree.wiring).expect("acyclic");
-    let cliques = eliminations(&ring, 100);
+    let cliques = eliminations(&ring, 1000);
     let draws = [
         (&tree, Forest::new(tree.scores(), &order).sample(n, 3, 1, &stop).expect("valid")),
         (&ring, Junction::new(ring.scores(), &cliques).sample(n, 3, 1, &stop).expect("valid")),
@@ -278,7 +279,7 @@ fn a_chain_as_a_forest_gives_the_numbers_of_the_chain() {
             .expect("valid");
         let order = Order::new(&problem.wiring).expect("acyclic");
         let forest = Forest::new(problem.scores(), &order);
-        let cliques = eliminations(&problem, 100);
+        let cliques = eliminations(&problem, 1 << 20);
         let junction = Junction::new(problem.scores(), &cliques);
         let (log_z, p, _) = chains.marginals(false, 1, &stop).expect("valid");
         assert_eq!(p.len(), n * k);
@@ -303,7 +304,7 @@ fn threads_change_nothing_and_an_interrupt_is_heard() {
     let problem = Problem::new(&graphs, 4, 5.0, false, 2);
     let order = Order::new(&problem.wiring).expect("acyclic");
     let forest = Forest::new(problem.scores(), &order);
-    let cliques = eliminations(&problem, 100);
+    let cliques = eliminations(&problem, 1 << 20);
     let junction = Junction::new(problem.scores(), &cliques);
     for n_threads in [2, 3] {
         assert_eq!(forest.best(1, &stop), forest.best(n_threads, &stop));
@@ -339,7 +340,9 @@ fn bad_graphs_and_scores_are_named() {
     let cycle = Order::new(&ring).expect_err("cycle").to_string();
     assert!(cycle.starts_with("graph 1 has a cycle: edge 2 joins the nodes 3 and 1"), "{cycle}");
     let wide = Elimination::new(&ring, 1, 10, 100).expect_err("wide").to_string();
-    assert!(wide.contains("a table of 10^3 cells exceeds 100"), "{wide}");
+    assert!(wide.contains("one with 10^3 cells, would have more than 100 in all"), "{wide}");
+    let narrow = Elimination::new(&ring, 1, 2, 100).expect("narrow");
+    assert!(narrow.width() == 2 && narrow.check(1, 2, 14).is_ok() && narrow.check(1, 2, 13).is_err());
     let bad = |unary: &[f64], tables: &[f64]| {
         Scores::new(&ring, 2, unary, tables, None).err().map(|e| e.to_string()).unwrap_or_default()
     };
