@@ -62,17 +62,16 @@ impl Exchange<'_> {
 
     /// A labelling by messages of maxima, and its score.
     ///
-    /// Nodes choose in breadth-first order, given the labels chosen by neighbors and the messages of the others: the
-    /// best labelling where messages have converged on a forest, also at ties. Then single nodes change as long as that
-    /// raises the score (Besag 1986).
-    pub fn decode(&self, messages: &[f64]) -> (Vec<u32>, f64) {
+    /// Nodes choose in `order`, given the labels chosen by neighbors and the messages of the others. In breadth-first order
+    /// that is the best labelling where messages have converged on a forest, also at ties. Then single nodes change as long
+    /// as that raises the score (Besag 1986).
+    pub fn decode(&self, order: &[u32], messages: &[f64]) -> (Vec<u32>, f64) {
         let (scores, k) = (self.messenger.scores(), self.messenger.scores().k);
         let wiring = scores.wiring;
         let first = wiring.nodes(self.graph).start;
-        let order = wiring.breadth_first(self.graph);
         let mut labels = vec![u32::MAX; order.len()];
         let mut total = vec![0.0; k];
-        for &node in &order {
+        for &node in order {
             total.copy_from_slice(scores.unary(node as usize));
             for &out in wiring.out(node as usize) {
                 let message = out as usize ^ 1;
@@ -96,13 +95,19 @@ impl Exchange<'_> {
     }
 }
 
+/// Sweeps of single changes at most, where rounding passes for a gain.
+const MOST_SWEEPS: usize = 1000;
+
 /// Change labels of single nodes as long as each change raises the score by more than rounding.
 pub fn climb(scores: &Scores<'_>, graph: usize, labels: &mut [u32]) {
     let (wiring, k) = (scores.wiring, scores.k);
     let nodes = wiring.nodes(graph);
     let mut total = vec![0.0; k];
     let mut pending: Vec<bool> = vec![true; nodes.len()];
-    while pending.contains(&true) {
+    for _ in 0..MOST_SWEEPS {
+        if !pending.contains(&true) {
+            return;
+        }
         for node in nodes.clone() {
             if !std::mem::take(&mut pending[node - nodes.start]) {
                 continue;
@@ -117,7 +122,7 @@ pub fn climb(scores: &Scores<'_>, graph: usize, labels: &mut [u32]) {
             }
             let old = labels[node - nodes.start] as usize;
             let (best, value) = first_best(total.iter().copied());
-            // A gain that is not mere rounding, so that the loop ends.
+            // A gain that is not mere rounding, lest labels go back and forth.
             if value > total[old] + 1e-12 * (1.0 + value.abs()) {
                 labels[node - nodes.start] = best as u32;
                 for &out in wiring.out(node) {

@@ -67,7 +67,7 @@ pub fn loopy(
         let ending = exchange.run(options, &mut messages, stop)?;
         let mut found = Found::default();
         if maximum {
-            let (labels, score) = exchange.decode(&messages);
+            let (labels, score) = exchange.decode(&scores.wiring.breadth_first(graph), &messages);
             (found.labels, found.values) = (labels, vec![score]);
         } else {
             let beliefs = exchange.beliefs(&messages, with_edges);
