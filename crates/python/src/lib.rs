@@ -11,6 +11,8 @@ mod dual;
 mod errors;
 mod formats;
 mod fused;
+mod graph;
+mod graph_messages;
 mod hasher;
 mod interior;
 mod online;
@@ -68,6 +70,14 @@ mod _core {
 
     #[pymodule_export]
     use super::fused::{fused_value_and_grad, gram, label_gram, losses_at, moments};
+
+    #[pymodule_export]
+    use super::graph::{GraphWiring, graph_best, graph_log_partition, graph_marginals, graph_sample};
+    #[pymodule_export]
+    use super::graph_messages::{
+        graph_beliefs, graph_best_bound, graph_max_beliefs, graph_mean_field, graph_tree_reweighted,
+        grid_messages,
+    };
 
     #[pymodule_export]
     use super::interior::{fixed_moves, interior_moves};
