@@ -1,0 +1,243 @@
+"""Pairwise graphs of labels: which features there are, their scores, and inference with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.data import FeatureGraphs
+from separatrix.errors import DataError, ParameterError
+from separatrix.inference import bounds, forest, junction, loopy
+from separatrix.inference.bounds import LogPartitionBound
+from separatrix.inference.graphs import GraphMarginals, GraphScores
+from separatrix.inference.loopy import LoopyMarginals
+
+__all__ = ["METHODS", "PAIRS", "PairwiseGraph", "pair_cells"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: How maxima, sums and draws are found.
+METHODS = ("forest", "junction", "loopy", "tree_reweighted")
+#: Which pairs of labels have weights of their own.
+PAIRS = ("full", "symmetric", "associative", "potts")
+
+
+def pair_cells(pairs: str, K: int) -> Integers:
+    """Number of the weight of every pair of labels, -1 for none, shape (K, K).
+
+    Examples
+    --------
+    >>> pair_cells("symmetric", 2).tolist(), pair_cells("potts", 2).tolist()
+    ([[0, 1], [1, 2]], [[0, -1], [-1, 0]])
+    """
+    if pairs == "full":
+        return np.arange(K * K, dtype=np.int64).reshape(K, K)
+    if pairs == "symmetric":
+        cells = np.zeros((K, K), dtype=np.int64)
+        cells[np.triu_indices(K)] = np.arange(K * (K + 1) // 2)
+        return np.maximum(cells, cells.T)
+    if pairs == "associative":
+        return np.where(np.eye(K, dtype=bool), np.arange(K, dtype=np.int64), -1)
+    if pairs == "potts":
+        return np.where(np.eye(K, dtype=bool), 0, -1).astype(np.int64)
+    raise ParameterError(f"pairs must be one of {', '.join(PAIRS)}, got {pairs!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseGraph:
+    """Features Psi(x, y) of a graph of K labels; h(x, y) = <w, Psi(x, y)>.
+
+    The weights are one vector: those of pairs of labels by kind of edge; of (edge feature, pair of
+    labels); of (node feature, label); and a bias per label. Pairs of labels share weights as
+    `pairs` says.
+
+    Attributes
+    ----------
+    n_labels : int
+        K.
+    n_features : int
+        Features of a node.
+    n_kinds : int
+        Kinds of edges: one for graphs, two or four directions for images.
+    n_edge_features : int
+        Features of an edge.
+    pairs : {"full", "symmetric", "associative", "potts"}
+        A weight per pair of labels, per pair in any order, per label that both nodes share, or one
+        for all pairs of equal labels.
+    method : {"forest", "junction", "loopy", "tree_reweighted"}
+        Exact on graphs without cycles, exact on graphs of small treewidth, belief propagation, or
+        tree-reweighted sums (an upper bound of the negative log-likelihood) with maxima by dual
+        decomposition.
+
+    Examples
+    --------
+    >>> X = FeatureGraphs.of([[[1.0], [0.2], [1.0]]], [[(0, 1), (1, 2)]])
+    >>> graph = PairwiseGraph(2, 1, pairs="potts", method="forest")
+    >>> w = np.array([0.8, 0.0, 1.0, 0.5, 0.0])  # equal labels, feature by label, biases
+    >>> graph.best(graph.scores(w, X))[0].tolist()
+    [1, 1, 1]
+    """
+
+    n_labels: int
+    n_features: int
+    n_kinds: int = 1
+    n_edge_features: int = 0
+    pairs: str = "full"
+    method: str = "loopy"
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+        _ = self._cells
+
+    @cached_property
+    def _cells(self) -> Integers:
+        return pair_cells(self.pairs, self.n_labels)
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Weights of the pairs of labels of one kind of edge, or of one edge feature."""
+        return int(self._cells.max(initial=-1)) + 1
+
+    @cached_property
+    def sections(self) -> dict[str, slice]:
+        """Where the weights of every kind stand; biases, which learners leave free, come last."""
+        sizes = {
+            "pairs": self.n_kinds * self.n_pairs,
+            "edges": self.n_edge_features * self.n_pairs,
+            "state": self.n_features * self.n_labels,
+            "bias": self.n_labels,
+        }
+        ends = np.cumsum(list(sizes.values())).tolist()
+        return {
+            name: slice(end - size, end)
+            for (name, size), end in zip(sizes.items(), ends, strict=True)
+        }
+
+    @property
+    def n_weights(self) -> int:
+        """Number of weights."""
+        return int(self.sections["bias"].stop)
+
+    def tables(self, weights: Floats) -> Floats:
+        """Weights of pairs, shape (n, n_pairs), as tables of shape (n, K, K)."""
+        padded = np.concatenate([weights, np.zeros((len(weights), 1))], axis=1)
+        return np.ascontiguousarray(padded[:, self._cells])
+
+    def _pair_sums(self, tables: Floats) -> Floats:
+        """The adjoint of :meth:`tables`."""
+        cells = self._cells.ravel()
+        flat = tables.reshape(len(tables), len(cells))
+        share = np.zeros((len(cells), self.n_pairs))
+        share[np.flatnonzero(cells >= 0), cells[cells >= 0]] = 1.0
+        return flat @ share
+
+    def _check(self, X: FeatureGraphs) -> None:
+        found = (
+            X.matrix.shape[1],
+            0 if X.edge_matrix is None else X.edge_matrix.shape[1],
+        )
+        if found != (self.n_features, self.n_edge_features):
+            raise DataError(
+                f"X has {found[0]} features of nodes and {found[1]} of edges; expected "
+                f"{self.n_features} and {self.n_edge_features}"
+            )
+        n_kinds = int(X.graphs.kinds.max(initial=-1)) + 1
+        if n_kinds > self.n_kinds:
+            raise DataError(f"X has {n_kinds} kinds of edges; expected at most {self.n_kinds}")
+
+    def scores(self, w: Floats, X: FeatureGraphs, n_threads: int = 1) -> GraphScores:
+        """Scores of all nodes and edges; `n_threads` is there for the sake of other structures."""
+        self._check(X)
+        parts = {name: w[place] for name, place in self.sections.items()}
+        state = parts["state"].reshape(self.n_features, self.n_labels)
+        unary = np.ascontiguousarray(X.matrix @ state + parts["bias"])
+        tables = self.tables(parts["pairs"].reshape(self.n_kinds, self.n_pairs))
+        own = None
+        if X.edge_matrix is not None:
+            weights = parts["edges"].reshape(self.n_edge_features, self.n_pairs)
+            own = self.tables(np.asarray(X.edge_matrix @ weights))
+        return GraphScores(X.graphs, unary, tables, own)
+
+    def adjoint(self, X: FeatureGraphs, nodes: Floats, edges: Floats) -> Floats:
+        """Psi' of numbers per node and label, and per edge and pair of labels."""
+        self._check(X)
+        sums = self._pair_sums(edges)
+        kinds = X.graphs.kinds
+        columns = [np.bincount(kinds, column, self.n_kinds) for column in sums.T]
+        pairs = np.stack(columns, axis=1) if columns else np.zeros((self.n_kinds, 0))
+        own = np.zeros(0) if X.edge_matrix is None else X.edge_matrix.T @ sums
+        parts: list[Any] = [pairs, own, X.matrix.T @ nodes, nodes.sum(axis=0)]
+        return np.concatenate([np.asarray(part).ravel() for part in parts])
+
+    def indicators(self, X: FeatureGraphs, labels: Integers) -> tuple[Floats, Floats]:
+        """One at the label of every node and at the pair of every edge, as marginals have them."""
+        n, K, edges = X.graphs.n_nodes, self.n_labels, X.graphs.edges
+        if labels.shape != (n,) or (n and not (labels.min() >= 0 and labels.max() < K)):
+            raise DataError(f"expected {n} labels from 0 to {K - 1}")
+        nodes, pairs = np.zeros((n, K)), np.zeros((len(edges), K, K))
+        nodes[np.arange(n), labels] = 1.0
+        pairs[np.arange(len(edges)), labels[edges[:, 0]], labels[edges[:, 1]]] = 1.0
+        return nodes, pairs
+
+    def features(self, X: FeatureGraphs, labels: Integers) -> Floats:
+        """The sum over the graphs of Psi(x, y)."""
+        return self.adjoint(X, *self.indicators(X, labels))
+
+    def best(self, scores: GraphScores, n_threads: int = 1) -> tuple[Integers, Floats]:
+        """max over y of the score: labels and values; on loopy graphs perhaps not the best."""
+        if self.method == "forest":
+            return forest.best_labels(scores, n_threads)
+        if self.method == "junction":
+            return junction.best_labels(scores, n_threads=n_threads)
+        if self.method == "tree_reweighted":
+            return bounds.best_bound(scores, warn=False, n_threads=n_threads)[:2]
+        # A labelling is as good as its score, whether or not messages settled.
+        return loopy.best_labels(scores, warn=False, n_threads=n_threads)[:2]
+
+    def cost_augmented_best(
+        self, scores: GraphScores, labels: Integers, cost: Floats, n_threads: int = 1
+    ) -> tuple[Integers, Floats]:
+        """max over y' of score(y') + sum_i cost[y_i, y'_i]: labels and values."""
+        return self.best(scores.augmented(labels, cost), n_threads)
+
+    def log_sum_exp(
+        self,
+        scores: GraphScores,
+        *,
+        edges: bool = False,
+        messages: Floats | None = None,
+        warn: bool = True,
+        n_threads: int = 1,
+    ) -> GraphMarginals | LoopyMarginals | LogPartitionBound:
+        """log sum over y of exp(score), its estimate or its bound, and its gradient, the marginals.
+
+        The first three entries are the values, the marginals of the nodes and those of the edges;
+        `messages` of the result, where there are any, start the next call.
+        """
+        if self.method == "forest":
+            return forest.marginals(scores, edges=edges, n_threads=n_threads)
+        if self.method == "junction":
+            return junction.marginals(scores, edges=edges, n_threads=n_threads)
+        if self.method == "tree_reweighted":
+            return bounds.tree_reweighted(
+                scores, edges=edges, messages=messages, warn=warn, n_threads=n_threads
+            )
+        return loopy.marginals(
+            scores, edges=edges, messages=messages, warn=warn, n_threads=n_threads
+        )
+
+    def sample(
+        self, scores: GraphScores, n_draws: int, seed: int = 0, n_threads: int = 1
+    ) -> Integers:
+        """Draws from p(y) proportional to exp(score), shape (n_draws, n_nodes); exact methods."""
+        if self.method == "forest":
+            return forest.sample_labels(scores, n_draws, seed, n_threads)
+        if self.method == "junction":
+            return junction.sample_labels(scores, n_draws, seed, n_threads=n_threads)
+        raise ParameterError(f"draws need method 'forest' or 'junction', not {self.method!r}")
