@@ -1,0 +1,203 @@
+"""The negative log-likelihood of labelled graphs as an objective for the solvers.
+
+With exact inference (forests, junction trees) it is the likelihood. With loopy belief propagation
+log Z is the Bethe estimate and the marginals are beliefs; with tree-reweighted sums log Z is an
+upper bound, so that the value bounds the loss. The pseudo-likelihood needs no inference: the sum
+over the nodes of -log p(y_i | labels of its neighbors), convex and exact (Besag 1975).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.data import FeatureGraphs
+from separatrix.inference.convergence import Convergence
+from separatrix.inference.graphs import GraphScores, labelling_scores
+from separatrix.protocols import Regularizer
+from separatrix.structures import PairwiseGraph
+
+__all__ = ["GraphLikelihood", "pseudo_likelihood"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class _GraphLoss:
+    """The loss by name."""
+
+    name: ClassVar[str] = "graph_likelihood"
+    smooth: ClassVar[bool] = True
+
+
+class GraphLikelihood:
+    """P(w) = R(w) + C sum_i c_i loss_i over labelled graphs.
+
+    Parameters
+    ----------
+    structure : PairwiseGraph
+        Features and inference.
+    X : FeatureGraphs
+        Graphs.
+    labels : int64 array of shape (n_nodes,)
+        Their labels.
+    regularizer : Regularizer
+        Penalty on all weights but the biases of the labels.
+    C : float
+        Weight of the losses.
+    graph_weight : array of shape (n_graphs,) or None
+        c_i; None stands for ones.
+    loss : {"likelihood", "pseudo"}
+        Negative log-likelihood by the structure's inference, or the pseudo-likelihood.
+    n_threads : int
+        Threads; the result does not depend on them.
+
+    Attributes
+    ----------
+    can : frozenset of str
+        What the objective offers to solvers.
+    convergence : Convergence or None
+        How belief propagation ended in the last pass.
+
+    Examples
+    --------
+    >>> from separatrix.regularizers import L2
+    >>> X = FeatureGraphs.of([np.eye(2)], [[(0, 1)]])
+    >>> structure = PairwiseGraph(2, 2, method="forest")
+    >>> objective = GraphLikelihood(structure, X, np.array([0, 1]), L2())
+    >>> round(objective.value(np.zeros(objective.weight_shape)), 6)  # four labellings
+    1.386294
+    """
+
+    loss: ClassVar[_GraphLoss] = _GraphLoss()
+    exempt: ClassVar[bool] = False
+    has_fused_pass: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        structure: PairwiseGraph,
+        X: FeatureGraphs,
+        labels: Integers,
+        regularizer: Regularizer,
+        *,
+        C: float = 1.0,
+        graph_weight: Floats | None = None,
+        loss: str = "likelihood",
+        n_threads: int = 1,
+    ) -> None:
+        self.structure, self.X, self.labels = structure, X, labels
+        self.regularizer, self.C, self.n_threads = regularizer, C, n_threads
+        self.kind = loss
+        graphs = X.graphs
+        c = np.ones(len(X)) if graph_weight is None else np.asarray(graph_weight, dtype=np.float64)
+        self._weight = c
+        self._node_weight = np.repeat(c, np.diff(graphs.node_offsets))[:, None]
+        self._edge_weight = np.repeat(c, np.diff(graphs.edge_offsets))[:, None, None]
+        self._gold = structure.indicators(X, labels)
+        self._messages: Floats | None = None
+        self.convergence: Convergence | None = None
+        can = {"smooth_loss", "elastic_net"}
+        if regularizer.smooth:
+            can |= {"value_grad", "smooth"}
+        self.can = frozenset(can)
+
+    @property
+    def score_map(self) -> GraphLikelihood:
+        """Itself: shape and precision of the weights."""
+        return self
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """(n_weights, 1)."""
+        return self.structure.n_weights, 1
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float64."""
+        return np.dtype(np.float64)
+
+    def penalized(self, w: Floats) -> Floats:
+        """The weights that the regularizer sees: all but the biases of the labels."""
+        return w[: self.structure.sections["bias"].start]
+
+    def loss_value_and_grad(self, w: Floats) -> tuple[float, Floats]:
+        """C sum_i c_i loss_i and its gradient."""
+        scores = self.structure.scores(np.ascontiguousarray(w[:, 0]), self.X, self.n_threads)
+        if self.kind == "pseudo":
+            losses, nodes, edges = pseudo_likelihood(scores, self.labels)
+        else:
+            losses, nodes, edges = self._likelihood(scores)
+        grad = self.structure.adjoint(self.X, nodes * self._node_weight, edges * self._edge_weight)
+        return self.C * float(losses @ self._weight), self.C * grad[:, None]
+
+    def _likelihood(self, scores: GraphScores) -> tuple[Floats, Floats, Floats]:
+        found = self.structure.log_sum_exp(
+            scores, edges=True, messages=self._messages, warn=False, n_threads=self.n_threads
+        )
+        self._messages = getattr(found, "messages", None)
+        self.convergence = getattr(found, "convergence", None)
+        assert found.edges is not None
+        gold_nodes, gold_edges = self._gold
+        losses = found[0] - labelling_scores(scores, self.labels)
+        return losses, found.nodes - gold_nodes, found.edges - gold_edges
+
+    def value_and_grad(self, w: Floats) -> tuple[float, Floats]:
+        """P(w) and its gradient."""
+        value, grad = self.loss_value_and_grad(w)
+        penalized = self.penalized(w)
+        self.penalized(grad)[:] += self.regularizer.grad(penalized)
+        return value + self.regularizer.value(penalized), grad
+
+    def value(self, w: Floats) -> float:
+        """P(w)."""
+        return self.value_and_grad(w)[0]
+
+    def gap_bound(self, w: Floats, grad: Floats) -> float:
+        """Infinite: the biases are free, and estimates of log Z are not convex."""
+        return float("inf")
+
+
+def pseudo_likelihood(scores: GraphScores, labels: Integers) -> tuple[Floats, Floats, Floats]:
+    """-sum_i log p(y_i | labels of the neighbors) of every graph, with its gradient by the scores.
+
+    Returns
+    -------
+    losses : array of shape (n_graphs,)
+    nodes : array of shape (n_nodes, K)
+    edges : array of shape (n_edges, K, K)
+
+    Examples
+    --------
+    >>> from separatrix.data import Graphs
+    >>> scores = GraphScores.of(Graphs.of([2], [[(0, 1)]]), np.zeros((2, 2)), np.eye(2))
+    >>> pseudo_likelihood(scores, np.array([0, 0]))[0].round(4).tolist()  # 2 log(1 + 1 / e)
+    [0.6265]
+    """
+    graphs = scores.graphs
+    first, second = graphs.edges.T
+    pairs = scores.pairs()
+    rows = np.arange(len(pairs))
+    # What the label of the other end adds to the labels of a node.
+    local = scores.unary.copy()
+    for ends, others in (
+        (first, pairs[rows, :, labels[second]]),
+        (second, pairs[rows, labels[first], :]),
+    ):
+        for label, column in enumerate(others.T):
+            local[:, label] += np.bincount(ends, weights=column, minlength=len(local))
+    top = local.max(axis=1, keepdims=True)
+    shares = np.exp(local - top)
+    total = shares.sum(axis=1, keepdims=True)
+    shares /= total
+    n = len(labels)
+    of_nodes = (top + np.log(total))[:, 0] - local[np.arange(n), labels]
+    graph = np.repeat(np.arange(graphs.n_graphs), np.diff(graphs.node_offsets))
+    losses = np.bincount(graph, weights=of_nodes, minlength=graphs.n_graphs)
+    nodes = shares
+    nodes[np.arange(n), labels] -= 1.0
+    edges = np.zeros_like(pairs)
+    edges[rows, :, labels[second]] += nodes[first]
+    edges[rows, labels[first], :] += nodes[second]
+    return losses, nodes, edges
