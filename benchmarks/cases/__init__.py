@@ -8,6 +8,7 @@ from benchmarks.cases import (
     files,
     flat,
     generative,
+    graphs,
     jobs,
     online,
     reductions,
@@ -29,6 +30,7 @@ CASES: tuple[Case, ...] = (
     *jobs.CASES,
     *templates.CASES,
     *chains.CASES,
+    *graphs.CASES,
 )
 
 

@@ -1,0 +1,45 @@
+"""Binary image denoising: every pixel is flipped with probability 0.2, neighbors tend to agree.
+
+The pixels are the nodes of a grid with two labels; equal neighbors score more. Belief propagation
+gives the marginals and a labelling, and the bounds say how far from optimal it can be.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from separatrix.data import Graphs
+from separatrix.inference import bounds, loopy
+from separatrix.inference.graphs import GraphScores
+
+height, width, flipped = 96, 128, 0.2
+y, x = np.mgrid[:height, :width]
+clean = ((x - 42) ** 2 + (y - 48) ** 2 < 30**2) | ((abs(x - 98) < 16) & (abs(y - 48) < 34))
+clean &= ~((x - 42) ** 2 + (y - 48) ** 2 < 12**2)
+random = np.random.default_rng(0)
+noisy = clean ^ (random.random(clean.shape) < flipped)
+
+evidence = np.log((1 - flipped) / flipped)
+unary = np.zeros((height * width, 2))
+unary[:, 1] = np.where(noisy.ravel(), evidence, -evidence)
+scores = GraphScores.of(Graphs.grids([(height, width)]), unary, 1.2 * np.eye(2))
+
+sums = loopy.marginals(scores)
+best = loopy.best_labels(scores, damping=0.3)
+certified = bounds.best_bound(scores, max_iter=300, warn=False)
+upper = bounds.tree_reweighted(scores, max_iter=50, warn=False)
+lower = bounds.mean_field(scores, warn=False)
+marginal = sums.nodes[:, 1].reshape(clean.shape)
+labels = best.labels.reshape(clean.shape)
+
+print(f"pixels wrong: {np.mean(noisy != clean):.1%} of the noisy image")
+print(f"              {np.mean((marginal > 0.5) != clean):.1%} by marginals")
+print(f"              {np.mean(labels != clean):.1%} by the best labelling found")
+print(f"its score {best.scores[0]:.2f}; no labelling scores more than {certified.bound[0]:.2f}")
+print(f"log Z: {lower.bound[0]:.1f} <= {sums.log_partition[0]:.1f} (Bethe) <= {upper.bound[0]:.1f}")
+
+figure, panels = plt.subplots(1, 4, figsize=(13, 3), layout="constrained")
+images = {"clean": clean, "noisy": noisy, "p(white)": marginal, "best labelling": labels}
+for ax, (title, image) in zip(panels, images.items(), strict=True):
+    ax.imshow(image, cmap="gray", vmin=0, vmax=1)
+    ax.set(title=title, xticks=[], yticks=[])
+plt.show()
