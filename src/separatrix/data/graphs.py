@@ -283,7 +283,7 @@ class FeatureGraphs:
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, (int, np.integer)):
-            one = self.take([index])
+            one = self.take([int(index)])
             return one.matrix, one.graphs.edges
         if isinstance(index, slice):
             index = np.arange(len(self))[index]
@@ -299,7 +299,7 @@ class FeatureGraphs:
 
 
 def _rows(part: Any) -> Any:
-    rows = part if sp.issparse(part) else np.asarray(part, dtype=np.float64)
+    rows: Any = part if sp.issparse(part) else np.asarray(part, dtype=np.float64)
     if rows.ndim != 2:
         raise DataError(f"features of a graph must have two axes, got shape {rows.shape}")
     return rows

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from separatrix._core import graph_best_bound, graph_mean_field, graph_tree_reweighted
 from separatrix.errors import DataError
@@ -225,18 +225,15 @@ def relaxed_best(scores: GraphScores, *, integral: bool = False) -> Floats:
             continue
         matrix, right = _polytope(graphs.edges[edges] - nodes.start, nodes.stop - nodes.start, K)
         gain = np.concatenate([scores.unary[nodes].ravel(), pairs[edges].ravel()])
-        if integral:
-            whole = np.zeros(len(gain))
-            whole[: scores.unary[nodes].size] = 1
-            found = milp(
-                -gain,
-                constraints=LinearConstraint(matrix, right, right),
-                bounds=(0, 1),
-                integrality=whole,
-                options={"mip_rel_gap": 0.0},
-            )
-        else:
-            found = linprog(-gain, A_eq=matrix, b_eq=right, bounds=(0, 1), method="highs")
+        whole = np.zeros(len(gain), dtype=np.int64)
+        whole[: scores.unary[nodes].size] = integral
+        found = milp(
+            -gain,
+            constraints=LinearConstraint(matrix, right, right),
+            bounds=Bounds(0, 1),
+            integrality=whole,
+            options={"mip_rel_gap": 0.0},
+        )
         if not found.success:
             raise DataError(f"HiGHS could not solve graph {graph}: {found.message}")
         values[graph] = -found.fun

@@ -194,7 +194,7 @@ def pseudo_likelihood(scores: GraphScores, labels: Integers) -> tuple[Floats, Fl
     n = len(labels)
     of_nodes = (top + np.log(total))[:, 0] - local[np.arange(n), labels]
     graph = np.repeat(np.arange(graphs.n_graphs), np.diff(graphs.node_offsets))
-    losses = np.bincount(graph, weights=of_nodes, minlength=graphs.n_graphs)
+    losses: Any = np.bincount(graph, weights=of_nodes, minlength=graphs.n_graphs)
     nodes = shares
     nodes[np.arange(n), labels] -= 1.0
     edges = np.zeros_like(pairs)
