@@ -16,7 +16,7 @@ PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 py
 
 # Debian packages that the tests need beyond Python and cargo: installed as root, named otherwise.
 # (python3.x-venv and gcc are added below on machines whose Python or Rust comes without them.)
-DEBIAN_PACKAGES := chromium chromium-driver
+DEBIAN_PACKAGES := chromium
 
 # One interpreter for maturin and cargo alike, so that neither rebuilds what the other built.
 export VIRTUAL_ENV := $(VENV)
@@ -63,7 +63,7 @@ test: lint  ## Everything CI runs: lint, cargo test, stub check, pytest with doc
 	@$(call packages,$(DEBIAN_PACKAGES))
 	$(call step,cargo test,cargo test --locked --workspace)
 	$(call step,stubs against the built module (stubtest),$(PY) -m mypy.stubtest --allowlist tools/stubtest.allow separatrix._core)
-	$(call step,pytest with doctests and coverage,$(PY) -m pytest --cov --cov-report=term)
+	$(call step,pytest with doctests and coverage,$(PY) -m pytest -n auto --cov --cov-report=term)
 	@printf '\n== all checks passed\n'
 
 lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
@@ -117,8 +117,8 @@ $(VENV)/.maturin: | $(PY)
 # The extension is part of the stamp: built by someone else, or gone, it is built again.
 $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
 	@$(PY) build_backend/separatrix_build.py
-	@printf '\n== release build of the extension, extras plots, onnx, report and dev\n'
-	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,dev
+	@printf '\n== release build of the extension, extras plots, onnx, report, serve and dev\n'
+	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,serve,dev
 	@touch $@
 
 # The package is installed already, so that only the peers are fetched.

@@ -73,7 +73,7 @@ def _run(case: Case, repetitions: int, console: Console) -> analysis.Json | None
         console.print(f"{case.name} skipped: {error}", markup=False)
         return None
     where = machine.describe()
-    known = () if case.throughput else harness.known_optima(case)
+    known = case.optima or (() if case.throughput else harness.known_optima(case))
 
     def listener(contender: Contender, setting: Setting, run: Run) -> None:
         state = run.error or ("stopped at the cap" if run.stopped else f"{run.seconds:.4g} s")

@@ -20,12 +20,14 @@ def summarize(race: Race, machine: Json) -> Json:
     Returns
     -------
     dict
-        ``columns`` (one per target, then "default"; or a single "time"), ``contenders``,
+        ``columns`` (one per target, then "default"; or "time" and "memory"), ``contenders``,
         ``bounds`` with the ratio and whether it is met, ``optima``, ``machine``.
     """
     case = race.case
     if case.throughput:
         columns = [_time_column(race)]
+        if any(bound.at == "memory" for bound in case.bounds):
+            columns.append(_memory_column(race))
     else:
         columns = [_target_column(race, f"{t:g}", t) for t in case.targets]
         columns.append(_default_column(race))
@@ -103,6 +105,16 @@ def _time_column(race: Race) -> Json:
         if track.runs and not track.error
     }
     return _with_ratio(race, {"label": "time", "cells": cells})
+
+
+def _memory_column(race: Race) -> Json:
+    """Return the column of peak megabytes, which stand in the place of seconds."""
+    cells = {}
+    for track in race.tracks:
+        peaks = [run.peak_mb for run in track.runs.get(0, ()) if run.peak_mb is not None]
+        if peaks and not track.error:
+            cells[track.contender.name] = {"seconds": max(peaks), "reached": not track.failed}
+    return _with_ratio(race, {"label": "memory", "cells": cells})
 
 
 def _target_column(race: Race, label: str, target: float) -> Json:

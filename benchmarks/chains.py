@@ -63,6 +63,51 @@ class ChainObjective(Objective):
         return self.C * (log_z - float(score)) + 0.5 * squares
 
 
+def chain_hinge(scores: FloatArray, y: IntArray) -> FloatArray:
+    """Name the loss for the record; it is not a function of the scores of single rows."""
+    raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class CertifiedGap(Objective):
+    """1 + (P(w) - bound) / P(w) of a structured SVM with Hamming costs, bound <= min P.
+
+    P(w) = 1/2 |w|^2 + C sum_i max over y' of (tokens that differ + score(y') - score(y_i)). The
+    weights are a sparse matrix (n_attributes, K), and transitions (K, K) with the bound.
+    """
+
+    loss: Loss = chain_hinge
+    C: float = 1.0
+    penalize_intercept: bool = True
+
+    def __call__(self, coef: Any, intercept: Any, X: Any, y: IntArray) -> float:
+        """The value on the training sentences numbered by X."""
+        state, (transitions, bound) = coef, intercept
+        split = conll2000()[0].head(len(X))
+        labels = split.labels
+        nodes = np.asarray(split.matrix.astype(np.float64) @ state.toarray())
+        own = nodes[np.arange(len(labels)), labels].sum()
+        nodes += 1.0
+        nodes[np.arange(len(labels)), labels] -= 1.0
+        order = np.argsort(-split.lengths, kind="stable")
+        lengths = split.lengths[order]
+        starts = (np.cumsum(split.lengths) - split.lengths)[order]
+        best, alpha = 0.0, np.zeros((0, 0))
+        for t in range(int(lengths[0])):
+            active = int((lengths > t).sum())
+            at = starts[:active] + t
+            best += float(alpha[active:].max(axis=1).sum()) if t else 0.0
+            if t:
+                own += transitions[labels[at - 1], labels[at]].sum()
+                alpha = (alpha[:active, :, None] + transitions).max(axis=1) + nodes[at]
+            else:
+                alpha = nodes[at]
+        best += float(alpha.max(axis=1).sum())
+        squares = float((state.data**2).sum() + (transitions**2).sum())
+        value = self.C * (best - float(own)) + 0.5 * squares
+        return 1.0 + (value - float(bound)) / value
+
+
 def _splits(data: Data) -> tuple[Split, Split]:
     train, test, _ = conll2000()
     return train.head(len(data.X_train)), test.head(len(data.X_test))
@@ -115,6 +160,29 @@ def read_ours(prepared: Any, model: Any) -> Outcome:
     return Outcome(((state, transitions),), model.solution_.n_passes, score=score)
 
 
+def read_memory(prepared: Any, model: Any) -> Outcome:
+    """State weights, transitions and F1 of a fit that loaded its own data."""
+    return read_ours(prepare_ours(prepared[0]), model)
+
+
+def read_hinge(prepared: Any, model: Any) -> Outcome:
+    """State weights, transitions with the lower bound, and F1."""
+    outcome = read_ours(prepared, model)
+    ((state, transitions),) = outcome.models
+    return outcome._replace(models=((state, (transitions, model.dual_bound_)),))  # type: ignore[arg-type]
+
+
+def prepare_nothing(data: Data) -> Any:
+    """The data, with its arrays of attributes and labels loaded."""
+    _splits(data)
+    return (data,)
+
+
+def load_and_fit_ours(prepared: Any) -> Any:
+    """Make sequences of the arrays, and fit a CRF."""
+    return fit_ours(prepare_ours(prepared[0]), "CRF", C=0.5)
+
+
 def prepare_ours_fitted(data: Data) -> Any:
     """A tagger, and the test sentences that it is to label."""
     prepared = prepare_ours(data)
@@ -139,7 +207,7 @@ def _trainer(data: Data, algorithm: str) -> Any:
     trainer = importlib.import_module("pycrfsuite").Trainer(verbose=False)
     trainer.select(algorithm)
     train, _ = _splits(data)
-    for tokens, tags in zip(train.strings(), train.tags(), strict=True):
+    for tokens, tags in zip(train.each_of_strings(), train.tags(), strict=True):
         trainer.append(tokens, tags)
     return trainer
 
@@ -164,7 +232,8 @@ def train_crfsuite(prepared: Any, **params: Any) -> str:
     return path
 
 
-def _tagger(path: str) -> Any:
+def open_tagger(path: str) -> Any:
+    """A tagger of a model file."""
     tagger = importlib.import_module("pycrfsuite").Tagger()
     tagger.open(path)
     return tagger
@@ -173,7 +242,7 @@ def _tagger(path: str) -> Any:
 def read_crfsuite(prepared: Any, path: str) -> Outcome:
     """State weights, transitions and F1 of a model file."""
     data = prepared[0]
-    tagger = _tagger(path)
+    tagger = open_tagger(path)
     info = tagger.info()
     names = {name: number for number, name in enumerate(conll2000()[2])}
     K = n_labels()
@@ -189,12 +258,24 @@ def read_crfsuite(prepared: Any, path: str) -> Outcome:
     return Outcome(((state, transitions),), score=score)
 
 
+def load_and_train_crfsuite(prepared: Any) -> str:
+    """Make lists of strings of all sentences, as sklearn-crfsuite takes them, and train."""
+    data = prepared[0]
+    trainer = importlib.import_module("pycrfsuite").Trainer(verbose=False)
+    trainer.select("lbfgs")
+    train, _ = _splits(data)
+    X, y = list(train.strings()), train.tags()
+    for tokens, tags in zip(X, y, strict=True):
+        trainer.append(tokens, tags)
+    return train_crfsuite((data, trainer), c1=0.0, c2=1.0)
+
+
 def prepare_crfsuite_fitted(data: Data) -> Any:
     """A tagger, and the test sentences that it is to label, in its own form."""
     path = train_crfsuite(prepare_perceptron(data), max_iterations=3)
     crfsuite = importlib.import_module("pycrfsuite")
     items = [crfsuite.ItemSequence(tokens) for tokens in _splits(data)[1].strings()]
-    return data, items, _tagger(path)
+    return data, items, open_tagger(path)
 
 
 def tag_crfsuite(prepared: Any) -> Any:

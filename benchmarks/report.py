@@ -72,7 +72,7 @@ def _summary_cells(record: Json, verdict: Json) -> list[str]:
         record["title"],
         _at(verdict["at"]),
         verdict["best_peer"] or "-",
-        _seconds(verdict["ours"]),
+        _amount(verdict["ours"], verdict["at"]),
         _ratio(verdict),
         f"{verdict['must']:g}x {_met(verdict['must_met'])}",
         f"{verdict['goal']:g}x {_met(verdict['goal_met'])}",
@@ -174,14 +174,20 @@ def _entry(column: Json, contender: Json) -> str:
     if cell is None:
         return "-"
     if cell["reached"]:
-        return _seconds(cell["seconds"])
+        return _amount(cell["seconds"], column["label"])
     return f"not reached (best gap {_gap(cell.get('best_gap'))}, {_seconds(cell['seconds'])})"
 
 
 def _at(label: str) -> str:
     if label == "default":
         return "at the peer's default"
-    return label if label == "time" else f"gap {label}"
+    return label if label in ("time", "memory") else f"gap {label}"
+
+
+def _amount(value: float | None, label: str) -> str:
+    if label == "memory":
+        return "-" if value is None else f"{value:.0f} MB"
+    return _seconds(value)
 
 
 def _ratio(cell: Json) -> str:

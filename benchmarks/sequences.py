@@ -7,6 +7,7 @@ sentence ends.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -50,9 +51,15 @@ class Split(NamedTuple):
 
     def strings(self) -> list[list[list[str]]]:
         """Sentences of tokens of attributes, as python-crfsuite takes them."""
-        tokens = [[str(a) for a in row if a >= 0] for row in self.attributes.tolist()]
-        ends = np.cumsum(self.lengths).tolist()
-        return [tokens[end - n : end] for end, n in zip(ends, self.lengths.tolist(), strict=True)]
+        return list(self.each_of_strings())
+
+    def each_of_strings(self) -> Iterator[list[list[str]]]:
+        """The same, one sentence at a time."""
+        end = 0
+        for n in self.lengths.tolist():
+            rows = self.attributes[end : end + n].tolist()
+            yield [[str(a) for a in row if a >= 0] for row in rows]
+            end += n
 
     def tags(self) -> list[list[str]]:
         """Labels of the sentences."""

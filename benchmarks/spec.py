@@ -78,10 +78,10 @@ class Bound:
     """The ratio that closes an issue (`must`) and the record (`goal`) at one column.
 
     `at` is a relative gap among the case's targets, ``"default"`` for the column "at the peer's
-    default", or ``"time"`` for a throughput case.
+    default", or ``"time"`` for a throughput case; ``"memory"`` for the peak memory of one.
     """
 
-    at: float | Literal["default", "time"]
+    at: float | Literal["default", "time", "memory"]
     must: float
     goal: float
 
@@ -104,6 +104,8 @@ class Case:
     bounds : tuple of Bound
     cap : float
         Seconds after which a single fit is stopped.
+    optima : tuple of float
+        The optima, one per objective, where they are known beforehand.
     reference : tuple of (str, Setting) or None
         Contender and setting of the one very tight, untimed run that fixes the optimum.
     quoted : float or None
@@ -122,6 +124,7 @@ class Case:
     targets: tuple[float, ...] = DEFAULT_TARGETS
     bounds: tuple[Bound, ...] = ()
     cap: float = 120.0
+    optima: tuple[float, ...] = ()
     reference: tuple[str, Setting] | None = None
     quoted: float | None = None
     score_model: int = 0

@@ -1,11 +1,11 @@
-"""Labels of sequences: a conditional random field and a structured perceptron find noun phrases.
+"""Labels of sequences: a CRF, a structured SVM and a structured perceptron find noun phrases.
 
 Tokens are dicts of attributes, as for sklearn-crfsuite. The model scores whole labellings, so a
 word is read in the light of its neighbors' labels; what is known beforehand, such as the grammar of
 BIO labels or the label of a word, goes into the search.
 """
 
-from separatrix import CRF, Constraints, StructuredPerceptron
+from separatrix import CRF, Constraints, StructuredPerceptron, StructuredSVM
 from separatrix.metrics import chunk_report, chunks
 
 TEXT = """
@@ -34,9 +34,17 @@ for line in TEXT.strip().splitlines():
     X.append([attributes(words, t) for t in range(len(words))])
     y.append([tag if tag == "O" else f"{tag}-NP" for _, tag in pairs])
 
-for model in (CRF(C=1.0), StructuredPerceptron(random_state=0)):
+for model in (CRF(C=1.0), StructuredSVM(random_state=0), StructuredPerceptron(random_state=0)):
     model.fit(X, y)
     print(f"{type(model).__name__}: tokens right {model.score(X, y):.1%}")
+
+# To cut a phrase in two is worse here than to miss a word of it: cost[true, other], in the order
+# of classes_ (B-NP, I-NP, O).
+cost = [[0.0, 1.0, 1.0], [3.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+svm = StructuredSVM(cost=cost, C=0.05, random_state=0).fit(X, y)
+low, high = svm.dual_bound_, svm.solution_.objective
+print(f"\nStructuredSVM with costs: the minimum is between {low:.3f} and {high:.3f}")
+print("its losses:", svm.loss(X, y).round(2).tolist())
 
 crf = CRF(C=0.3).fit(X, y)
 words = ["the", "old", "dog", "saw", "a", "quiet", "man"]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from separatrix.calibration import Calibrated
     from separatrix.data import Dataset, read
     from separatrix.experiment import Experiment
-    from separatrix.explanation import explain
+    from separatrix.explanation import explain, explain_sequence
     from separatrix.features import (
         Conjunctions,
         Hasher,
@@ -59,7 +59,14 @@ if TYPE_CHECKING:
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
-    from separatrix.structured import CRF, Constraints, StructuredPerceptron
+    from separatrix.structured import (
+        CRF,
+        Constraints,
+        LabelPerWord,
+        MajorityLabel,
+        StructuredPerceptron,
+        StructuredSVM,
+    )
 
 __all__ = [
     "CRF",
@@ -81,12 +88,14 @@ __all__ = [
     "Hasher",
     "Interpolation",
     "JointMap",
+    "LabelPerWord",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
     "MajorityClass",
+    "MajorityLabel",
     "MaximumLikelihood",
     "MeanValue",
     "MedianValue",
@@ -104,11 +113,13 @@ __all__ = [
     "RegularizationPath",
     "SpamFeatures",
     "StructuredPerceptron",
+    "StructuredSVM",
     "TableEncoder",
     "Templates",
     "TextVectorizer",
     "bayes_action",
     "explain",
+    "explain_sequence",
     "load",
     "message_text",
     "posterior_risk",
@@ -141,10 +152,12 @@ _HOMES = {
     "JointMap": "features.joint",
     "Laplace": "generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
+    "LabelPerWord": "structured.frequency",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
+    "MajorityLabel": "structured.frequency",
     "MaximumLikelihood": "generative.smoothing",
     "MeanValue": "baselines",
     "MedianValue": "baselines",
@@ -162,11 +175,13 @@ _HOMES = {
     "RegularizationPath": "linear.path",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
+    "StructuredSVM": "structured.svm",
     "TableEncoder": "features.tables",
     "Templates": "features.templates",
     "TextVectorizer": "features.text",
     "bayes_action": "bayes",
     "explain": "explanation",
+    "explain_sequence": "explanation",
     "load": "persistence.model",
     "message_text": "features.messages",
     "posterior_risk": "bayes",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 __all__ = [
+    "CHAIN_GRID",
     "C_GRID",
     "K_GRID",
     "LEARNERS",
@@ -23,10 +24,13 @@ __all__ = [
 ]
 
 Kind = Literal["none", "passes", "path", "counts", "grid"]
-Task = Literal["binary", "multiclass", "regression"]
+Task = Literal["binary", "multiclass", "regression", "tagging"]
 
 #: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
 C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
+
+#: C of the learners on chains, whose examples are whole sequences.
+CHAIN_GRID: tuple[float, ...] = (1e-2, 1e-1, 1e0, 1e1, 1e2)
 
 #: The most passes an online learner gets before its best pass is taken.
 MAX_PASSES = 20
@@ -41,6 +45,7 @@ _BOTH: tuple[Task, ...] = ("binary", "multiclass")
 _TWO: tuple[Task, ...] = ("binary",)
 _NUMBERS: tuple[Task, ...] = ("regression",)
 _MANY: tuple[Task, ...] = ("multiclass",)
+_TAGGING: tuple[Task, ...] = ("tagging",)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
@@ -63,7 +68,7 @@ class Learner:
     kind : {"none", "passes", "path", "counts", "grid"}
         How it is tuned: not at all, by the number of passes, along a warm-started path of
         `parameter`, from one set of counts, or by a fit for every value of `parameter`.
-    tasks : tuple of {"binary", "multiclass", "regression"}
+    tasks : tuple of {"binary", "multiclass", "regression", "tagging"}
         What it can learn.
     parameter : str
         The tuned parameter; empty for kind "none".
@@ -82,6 +87,8 @@ class Learner:
         Columns up to which it is tried without being asked for; None for any number.
     longest : int or None
         Train rows up to which it is tried without being asked for; None for any number.
+    raw : bool
+        Whether it takes rows as they were read, not prepared ones.
     """
 
     name: str
@@ -97,6 +104,7 @@ class Learner:
     baseline: bool = False
     widest: int | None = None
     longest: int | None = None
+    raw: bool = False
 
 
 def _baseline(name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH) -> Learner:
@@ -108,6 +116,7 @@ def _passes(
     target: str,
     summary: str,
     params: tuple[tuple[str, Any], ...] = (),
+    tasks: tuple[Task, ...] = _BOTH,
     widest: int | None = None,
     longest: int | None = None,
 ) -> Learner:
@@ -117,8 +126,9 @@ def _passes(
         target,
         summary,
         "passes",
-        parameter="passes",
-        grid=grid,
+        tasks,
+        "passes",
+        grid,
         params=params,
         widest=widest,
         longest=longest,
@@ -164,11 +174,29 @@ def _reduction(name: str, target: str, summary: str, widest: int | None = _NARRO
     return Learner(name, target, summary, "grid", _MANY, "C", C_GRID, widest=widest)
 
 
+def _chain_baseline(name: str, target: str, summary: str) -> Learner:
+    target = f"separatrix.structured:{target}"
+    return Learner(name, target, summary, "none", _TAGGING, baseline=True, raw=True)
+
+
+def _chain(
+    name: str, target: str, summary: str, params: tuple[tuple[str, Any], ...] = ()
+) -> Learner:
+    """A learner on chains with a C: its solvers are faster from zero than from the C before."""
+    target = f"separatrix.structured:{target}"
+    rough = (("tol", 1e-3), ("max_iter", 25))
+    return Learner(
+        name, target, summary, "grid", _TAGGING, "C", CHAIN_GRID, params=(*params, *rough)
+    )
+
+
 LEARNERS: tuple[Learner, ...] = (
     _baseline("majority_class", "MajorityClass", "the most frequent class"),
     _baseline("prior_sampling", "PriorSampling", "a draw from the class prior"),
     _baseline("mean_value", "MeanValue", "the mean of the target", _NUMBERS),
     _baseline("median_value", "MedianValue", "the median of the target", _NUMBERS),
+    _chain_baseline("majority_label", "MajorityLabel", "the most frequent label"),
+    _chain_baseline("label_per_word", "LabelPerWord", "the most frequent label of each word"),
     Learner(
         "naive_bayes",
         "separatrix.generative:NaiveBayes",
@@ -286,6 +314,22 @@ LEARNERS: tuple[Learner, ...] = (
     _reduction("one_vs_all", "OneVsAll", "one-vs-all of squared hinge machines", None),
     _reduction("all_pairs", "AllPairs", "all pairs of squared hinge machines, by vote"),
     _reduction("output_code", "OutputCode", "random output code of squared hinge machines"),
+    _passes(
+        "structured_perceptron",
+        "separatrix.structured:StructuredPerceptron",
+        "averaged perceptron on chains",
+        tasks=_TAGGING,
+    ),
+    _passes(
+        "structured_mira",
+        "separatrix.structured:StructuredPerceptron",
+        "averaged MIRA on chains",
+        (("update", "mira"),),
+        _TAGGING,
+        widest=_NARROW,
+    ),
+    _chain("structured_svm", "StructuredSVM", "support vector machine on chains, Hamming cost"),
+    _chain("crf", "CRF", "conditional random field on chains, L2 penalty"),
 )
 
 

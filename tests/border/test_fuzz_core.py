@@ -59,6 +59,14 @@ def chains():
     return _core.Chains(csr(), np.array([0, 2, N]), starts, labels, K, True)
 
 
+def margin():
+    """A structured SVM on the sequences of `chains`."""
+    none = np.full(K, -1)
+    links = np.arange(K * K + 1), np.arange(K * K), none, none, K * K
+    graph = _core.ChainGraph.first_order(K)
+    return [chains(), graph, links, CODES, 1.0 - np.eye(K), np.ones(2), np.ones(2)]
+
+
 def chain_scores():
     return values()[:, :K].copy(), np.zeros(K * K), np.zeros(K), np.zeros(K)
 
@@ -85,14 +93,20 @@ def valid_calls():
             csr(), OFFSETS, np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), K, False,
             (csr(), np.arange(D + 1), np.zeros(D, dtype=np.int64)),
         ],
-        "chain_scores": [
-            csr(), np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), np.ones(D * K), K, 1,
+        "ChainScorer": [
+            np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), np.ones(D * K), K,
         ],
         "ChainDual": [chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, 0],
+        "ChainCrfsuite": [
+            chains(), CODES, np.ones(K * K, dtype=np.bool_), "arow", 1.0, True, 1.0, 1.0, 0,
+        ],
         "ChainOnline": [
             chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, "mira", 1.0, None,
             (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
         ],
+        "ChainMargin": margin(),
+        "ChainSegments": [_core.ChainMargin(*margin()), 0],
+        "ChainVisits": [_core.ChainMargin(*margin()), "frank_wolfe", 0],
         "observed_labels": [csr(), K, CODES, None],
         "column_gram": [csr(), np.arange(D, dtype=np.int64), ONES],
         "scores": [csr(), wk, 1],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +16,7 @@ PAGES = {
     "digits": contents.digits,
     "spam": contents.spam,
     "regression": contents.regression,
+    "sentences": contents.sentences,
     "enormous": contents.enormous,
     "minimal": contents.minimal,
 }
@@ -159,7 +159,7 @@ def test_on_paper_tables_are_whole(browser: Browser, addresses: dict[str, str]) 
     )
     assert cut_off == []
     browser.open(addresses["digits"], width=768)
-    pdf = base64.b64decode(browser.command("Page.printToPDF", preferCSSPageSize=True)["data"])
+    pdf = browser.page.pdf(prefer_css_page_size=True)
     assert pdf.startswith(b"%PDF")
 
 

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from separatrix.errors import DataError
 from separatrix.inference.grammar import grammar_of
-from separatrix.metrics import chunk_f1, chunk_report, chunks, sequence_accuracy, token_accuracy
+from separatrix.metrics import (
+    chunk_counts,
+    chunk_f1,
+    chunk_report,
+    chunks,
+    sequence_accuracy,
+    token_accuracy,
+    token_counts,
+)
 
 TAGS = st.sampled_from(["O", "B-A", "I-A", "E-A", "S-A", "B-B", "I-B", "E-B", "S-B"])
 
@@ -111,3 +119,21 @@ def encoded(found, length, encoding):
             inner = ["B" if joins else "I", *"I" * (b - a - 1)]
         tags[a:b] = [f"{prefix}-{kind}" for prefix in inner]
     return tags
+
+
+def test_counts_of_sequences_are_those_of_each_alone():
+    random = np.random.default_rng(1)
+    labels = ["O", "B-A", "I-A", "B-B", "I-B"]
+    sides = [
+        [[str(tag) for tag in random.choice(labels, size)] for size in (3, 0, 5, 1, 7)]
+        for _ in range(2)
+    ]
+    tokens, found = token_counts(*sides), chunk_counts(*sides)
+    for row, (true, said) in enumerate(zip(*sides, strict=True)):
+        right = sum(a == b for a, b in zip(true, said, strict=True))
+        assert tokens[row].tolist() == [right, len(true)]
+        both = set(chunks(true)) & set(chunks(said))
+        assert found[row].tolist() == [len(both), len(chunks(true)), len(chunks(said))]
+    report = chunk_report(*sides)
+    totals = [report.n_correct.sum(), report.n_true.sum(), report.n_predicted.sum()]
+    assert found.sum(axis=0).tolist() == [int(total) for total in totals]

@@ -6,25 +6,38 @@
 //! pairs of labels. [`log_domain`], [`best`] and [`sample`] are exact for any finite scores; [`scaled`] is
 //! the fast form of the same sums for scores of moderate range; [`encoded`] holds training data.
 
+pub mod arow;
 pub mod batch;
 pub mod best;
 pub mod dual;
 pub mod encoded;
+mod exchange;
+pub mod frank_wolfe;
 pub mod graph;
 mod layout;
 pub mod likelihood;
 mod likelihood_log;
 mod likelihood_scaled;
+pub mod links;
 pub mod log_domain;
+pub mod margin;
 pub mod observed;
 pub mod online;
+pub mod pairs;
+mod planes;
+mod rival;
 pub mod sample;
 pub mod scaled;
-pub mod score_batch;
+pub mod scorer;
+pub mod segment_planes;
+pub mod subgradient;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod tests_learners;
 #[cfg(test)]
 mod tests_likelihood;
+#[cfg(test)]
+mod tests_margin;
+mod variables;
 pub mod viterbi;

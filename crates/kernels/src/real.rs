@@ -33,6 +33,8 @@ pub trait Real:
 
     /// Round to this type.
     fn from_f64(x: f64) -> Self;
+    /// A small number, exactly.
+    fn from_u16(x: u16) -> Self;
     /// Widen to `f64`.
     fn to_f64(self) -> f64;
     /// Neither NaN nor infinite.
@@ -70,6 +72,10 @@ macro_rules! impl_real {
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as $t
+            }
+            #[inline(always)]
+            fn from_u16(x: u16) -> Self {
+                <$t>::from(x)
             }
             #[inline(always)]
             fn to_f64(self) -> f64 {

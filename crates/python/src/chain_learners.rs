@@ -41,7 +41,7 @@ fn taken<T: Real>(data: &Encoded<T>, weights: Option<&Bound<'_, PyTuple>>) -> Py
     })
 }
 
-fn given<'py, T: Real>(py: Python<'py>, weights: &Weights<T>) -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn given<'py, T: Real>(py: Python<'py>, weights: &Weights<T>) -> PyResult<Bound<'py, PyTuple>> {
     let state = PyArray1::from_iter(py, weights.state.iter().map(|w| w.to_f64()));
     let [edges, start, end] =
         [&weights.edges, &weights.start, &weights.end].map(|part| PyArray1::from_slice(py, part));
@@ -49,13 +49,13 @@ fn given<'py, T: Real>(py: Python<'py>, weights: &Weights<T>) -> PyResult<Bound<
 }
 
 /// Labels and weights of the sequences that a handle keeps.
-struct Examples {
+pub(crate) struct Examples {
     labels: Vec<u32>,
     weights: Option<Vec<f64>>,
 }
 
 impl Examples {
-    fn new(
+    pub(crate) fn new(
         labels: &PyReadonlyArray1<'_, i64>,
         weights: Option<&PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
@@ -65,7 +65,7 @@ impl Examples {
         })
     }
 
-    fn targets(&self) -> Targets<'_> {
+    pub(crate) fn targets(&self) -> Targets<'_> {
         Targets { labels: &self.labels, allowed: None, weights: self.weights.as_deref() }
     }
 }

@@ -1,18 +1,16 @@
 //! A handle on sequence data: attributes of tokens, encoded for passes over them.
 
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use separatrix_kernels::KernelError;
 use separatrix_kernels::chain::encoded::Encoded;
 use separatrix_kernels::chain::graph::Graph;
-use separatrix_kernels::chain::likelihood::{Model, Targets, value_and_grad};
+use separatrix_kernels::chain::likelihood::{Model, Targets, value_and_grad_by_variables};
 use separatrix_kernels::chain::observed::{Pattern, observed};
-use separatrix_kernels::chain::score_batch::pattern_scores;
-use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::Rows;
 
-use crate::arrays::{matrix, new_matrix, vector};
+use crate::arrays::{matrix, vector};
 use crate::chain::{ChainGraph, places};
 use crate::errors::{data_error, to_python};
 use crate::run::run;
@@ -80,7 +78,8 @@ pub fn weight_arrays<'py>(weights: &Bound<'py, PyTuple>) -> PyResult<WeightArray
     })
 }
 
-fn pattern(
+/// The pattern of outputs below `below`.
+pub fn pattern(
     starts: &PyReadonlyArray1<'_, i64>,
     labels: &PyReadonlyArray1<'_, i64>,
     below: usize,
@@ -157,7 +156,8 @@ impl Chains {
         with_data!(self, |data: T| PyArray1::from_iter(py, data.positions().iter().map(|&p| i64::from(p))))
     }
 
-    /// Negative log-likelihood and its gradient by (weights, edges, start, end, edge_weights).
+    /// Negative log-likelihood and its gradient by (variables, edges, start, end, edge_weights): the weights that there
+    /// are, in order, each divided by the square root of its multiplicity.
     #[pyo3(signature = (graph, weights, labels, allowed, sequence_weights, n_threads))]
     #[allow(clippy::too_many_arguments)]
     fn value_and_grad<'py>(
@@ -184,9 +184,11 @@ impl Chains {
         let found = with_data!(self, |data: T| {
             let work = data.work() + data.n_tokens() * graph.n_edges();
             run(py, work, |stop| {
-                let weights: Vec<T> = state.iter().map(|&w| T::from_f64(w)).collect();
+                let weights = data.weights_of(state)?;
                 let model = Model { graph, weights: &weights, edges, start, end, edge_weights };
-                value_and_grad(data, &model, targets, n_threads, stop)
+                let found = value_and_grad_by_variables(data, &model, targets, n_threads, stop);
+                data.give_back(weights);
+                found
             })
         })?;
         let parts = [found.weights, found.edges, found.start, found.end, found.edge_weights];
@@ -250,35 +252,4 @@ pub fn observed_labels<'py>(
         PyArray1::from_iter(py, pattern.starts.iter().map(|&s| s as i64)),
         PyArray1::from_iter(py, pattern.labels.iter().map(|&l| i64::from(l))),
     ))
-}
-
-/// Scores of the labels of all tokens, of shape (n_tokens, n_labels), at a weight per (attribute, label) of a pattern.
-#[pyfunction]
-pub fn chain_scores<'py>(
-    py: Python<'py>,
-    tokens: &Bound<'py, Csr>,
-    pattern_starts: PyReadonlyArray1<'py, i64>,
-    pattern_labels: PyReadonlyArray1<'py, i64>,
-    weights: PyReadonlyArray1<'py, f64>,
-    n_labels: usize,
-    n_threads: usize,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    if n_labels > 1 << 12 {
-        return Err(data_error(format!("{n_labels} labels are too many for a chain")));
-    }
-    let found = pattern(&pattern_starts, &pattern_labels, n_labels)?;
-    let weights = vector("weights", &weights)?;
-    macro_rules! add_up {
-        ($x:expr) => {
-            $x.with(py, |rows| {
-                let work = rows.n_stored() * 4;
-                run(py, work, |stop| pattern_scores(rows, &found, weights, n_labels, n_threads, stop))
-            })?
-        };
-    }
-    let out = match &tokens.get().inner {
-        SparseAny::F32(x) => add_up!(x),
-        SparseAny::F64(x) => add_up!(x),
-    };
-    new_matrix(py, out, n_labels)
 }

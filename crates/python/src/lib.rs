@@ -2,7 +2,10 @@
 
 mod arrays;
 mod chain;
+mod chain_crfsuite;
 mod chain_learners;
+mod chain_margin;
+mod chain_scorer;
 mod chains;
 mod columns;
 mod count;
@@ -38,9 +41,15 @@ mod _core {
         ChainGraph, chain_best, chain_k_best, chain_log_partition, chain_marginals, chain_sample,
     };
     #[pymodule_export]
+    use super::chain_crfsuite::ChainCrfsuite;
+    #[pymodule_export]
     use super::chain_learners::{ChainDual, ChainOnline};
     #[pymodule_export]
-    use super::chains::{Chains, chain_scores, observed_labels};
+    use super::chain_margin::{ChainMargin, ChainSegments, ChainVisits};
+    #[pymodule_export]
+    use super::chain_scorer::ChainScorer;
+    #[pymodule_export]
+    use super::chains::{Chains, observed_labels};
     #[pymodule_export]
     use super::columns::solve_columns;
     #[pymodule_export]

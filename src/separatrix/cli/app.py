@@ -24,6 +24,7 @@ COMMANDS = (
     "evaluate",
     "explain",
     "inspect",
+    "serve",
     "convert",
     "datasets",
     "learners",

@@ -45,7 +45,8 @@ def evaluate(
     """Evaluate a saved model on a file with the true labels.
 
     Shows the accuracy with its credible interval, each class, the confusions, and how far the
-    probabilities can be trusted; of a regression the errors and the coverage of its intervals.
+    probabilities can be trusted; of a regression the errors and the coverage of its intervals; of a
+    tagger the accuracy of tokens and sequences, and precision, recall and F1 of chunks or labels.
     """
     import sys
 
@@ -66,41 +67,20 @@ def evaluate(
 def _scores(
     saved: SavedModel, file: str, target: str | None, quiet: bool, reading: dict[str, Any]
 ) -> Any:
-    import numpy as np
-    from sklearn.base import is_regressor
-
-    from separatrix.cli import scoring
+    from separatrix.cli.forms import form_of
     from separatrix.cli.streaming import piecewise
 
-    estimator = saved.estimator
-    options: dict[str, Any] = {"what": "Evaluating", "target": target or True, "quiet": quiet}
-    if is_regressor(estimator):
-        blocks = piecewise(
-            lambda X, data: scoring.gather(estimator, X, _truth(data, file)),
-            saved,
-            file,
-            **options,
-            **reading,
-        )
-        return scoring.score_quantities(list(blocks))
-    classes = saved.classes
-
-    def work(X: Any, data: Dataset) -> tuple[Any, Any, Any, Any]:
-        truth = scoring.match_labels(_truth(data, file), classes)
-        shares = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
-        known = np.isin(truth, classes).all()
-        cost = scoring.mean_cost(estimator, X, truth) if known else None
-        return truth, estimator.predict(X), shares, None if cost is None else (cost, len(truth))
-
-    pieces = list(piecewise(work, saved, file, **options, **reading))
-    truth, said, shares, costs = zip(*pieces, strict=True)
-    return scoring.score_classes(
-        np.concatenate(truth),
-        np.concatenate(said),
-        None if shares[0] is None else np.concatenate(shares),
-        classes,
-        [cost for cost in costs if cost is not None],
+    form = form_of(saved)
+    pieces = piecewise(
+        lambda X, data: form.piece(X, data, _truth(data, file)),
+        saved,
+        file,
+        what="Evaluating",
+        target=target or True,
+        quiet=quiet,
+        **reading,
     )
+    return form.scores(list(pieces))
 
 
 def _truth(data: Dataset, file: str) -> Any:

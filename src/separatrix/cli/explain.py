@@ -22,6 +22,7 @@ from separatrix.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from separatrix.cli.forms import Form
     from separatrix.cli.model import SavedModel
 
 __all__ = ["explain"]
@@ -39,8 +40,9 @@ def explain(
         bool, typer.Option("--all", help="All classes, not only the best two.")
     ] = False,
     top: Annotated[
-        int, typer.Option("--top", min=0, help="Terms to show, the strongest; 0 shows all.")
-    ] = 30,
+        int | None,
+        typer.Option("--top", min=0, help="Terms to show, the strongest; 0 shows all."),
+    ] = None,
     format: OutputFormat = None,
     json: Json = False,
     input_format: InputFormat = None,
@@ -52,28 +54,23 @@ def explain(
 ) -> None:
     """Explain a prediction: what each word or feature adds.
 
-    Works for linear models and naive Bayes. Of a file, --format jsonl without --row explains every
-    row, one JSON object a line.
+    Works for linear models and naive Bayes. Of a sequence it shows the trellis: the label of each
+    token, how sure it is, the second-best path, and the weights behind it. Of a file, --format
+    jsonl without --row explains every row, one JSON object a line.
     """
     import json as encoder
 
+    from separatrix.cli.forms import form_of
     from separatrix.cli.model import open_model
-    from separatrix.cli.tables import Table, plain, print_json
-    from separatrix.explanation import explain as explain_row
+    from separatrix.cli.tables import Table, plain, print_json, show
 
     saved = open_model(model)
-    names = _names(saved)
+    form = form_of(saved)
 
     def explained(x: Any) -> Any:
-        return explain_row(
-            saved.estimator,
-            x,
-            classes="all" if every and saved.classes is not None else None,
-            top=top or None,
-            feature_names=names,
-        )
+        return form.explain(x, every, form.terms if top is None else top or None)
 
-    if _is_file(saved, what):
+    if _is_file(form, what):
         reading = {"format": input_format, "encoding": encoding, "delimiter": delimiter}
         if format is Format.jsonl and row is None:
             for x in _rows(saved, what, None, quiet, reading):
@@ -82,31 +79,21 @@ def explain(
         (x,) = _rows(saved, what, row or 1, quiet, reading)
         found = explained(x)
     else:
-        found = explained(_text_row(saved, what))
+        found = explained(form.text_row(what))
     if json:
         print_json(found.to_dict())
     elif format is None or format is Format.table:
-        sys.stdout.write(f"{found}\n")
+        show(found)
     else:
         Table(found.headings, found.rows).show(format)
 
 
-def _names(saved: SavedModel) -> Any:
-    """Names of the columns of a matrix, where the model file tells them."""
-    columns = saved.inputs.columns
-    return list(columns) if saved.inputs.kind == "matrix" and columns else None
-
-
-def _is_file(saved: SavedModel, what: str) -> bool:
-    """Whether TEXT_OR_FILE means a file; a model of texts takes all other words as a text.
-
-    So does a model of a table with one column of texts.
-    """
+def _is_file(form: Form, what: str) -> bool:
+    """Whether TEXT_OR_FILE means a file; a model that takes texts takes all other words as one."""
     from separatrix.cli.source import BUNDLED
     from separatrix.data.detect import SUFFIXES
 
-    takes_text = saved.inputs.kind == "text" or len(saved.inputs.texts) == 1
-    if what == "-" or what in BUNDLED or not takes_text:
+    if what == "-" or what in BUNDLED or not form.takes_text:
         return True
     try:
         if Path(what).is_file():
@@ -115,13 +102,6 @@ def _is_file(saved: SavedModel, what: str) -> bool:
         return False
     named = what.lower().removesuffix(".gz").removesuffix(".zst")
     return not any(map(str.isspace, what)) and named.endswith(tuple(SUFFIXES))
-
-
-def _text_row(saved: SavedModel, text: str) -> Any:
-    """Model input for a text; the other columns of a table are missing."""
-    if saved.inputs.kind == "text":
-        return text
-    return {name: text if name in saved.inputs.texts else None for name in saved.inputs.columns}
 
 
 def _rows(

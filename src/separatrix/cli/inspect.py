@@ -201,7 +201,7 @@ def _arrays(arrays: list[dict[str, Any]]) -> list[str]:
 
 def _weight_lines(part: dict[str, Any]) -> list[str]:
     if part["label"] is None:
-        lines = ["weights"]
+        lines = [f"{part['kind']}s"]
     else:
         lines = [f"{part['kind']}s for {part['label']} against {part['against']}"]
         lines[0] = lines[0].replace("log oddss", "log odds")

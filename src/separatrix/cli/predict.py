@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +22,7 @@ from separatrix.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from separatrix.cli.model import SavedModel
+    from separatrix.data import Dataset
 
 __all__ = ["predict"]
 
@@ -61,24 +60,33 @@ def predict(
     """Predict the rows of a file with a saved model.
 
     Prints CSV with one row per row: the label, or for a regression the mean and the ends of its
-    interval. Files of any size are read piece by piece.
+    interval. A tagger adds its labels to a CoNLL file as the last column; one that needs only words
+    tags lines of text too. Files of any size are read piece by piece.
     """
     import sys
 
     from separatrix.cli.files import check_writable, write_parts
+    from separatrix.cli.forms import form_of
     from separatrix.cli.model import open_model
     from separatrix.cli.progress import note
-    from separatrix.cli.streaming import ROWS, piecewise
-    from separatrix.cli.tables import Table
+    from separatrix.cli.streaming import piecewise
 
     if out is not None:
         check_writable(out)
         format = format or _FORMATS.get(out.suffix.lower())
-    format = Format.jsonl if json else format or Format.csv
+    format = Format.jsonl if json else format
     saved = open_model(model)
-    headings, rows_of = _columns(saved, proba, level)
+    form = form_of(saved)
+    headings, rows_of = form.predictor(proba, level)
+    count = 0
+
+    def counted(X: Any, data: Dataset) -> list[Any]:
+        nonlocal count
+        count += len(data)
+        return rows_of(X, data)
+
     blocks = piecewise(
-        lambda X, data: rows_of(X),
+        counted,
         saved,
         file,
         what="Predicting",
@@ -88,62 +96,10 @@ def predict(
         encoding=encoding,
         delimiter=delimiter,
     )
-    count = 0
-
-    def rows() -> Iterator[Any]:
-        nonlocal count
-        for block in blocks:
-            count += len(block)
-            yield from block
-
-    parts = Table(headings, rows(), block=ROWS).parts(format)
+    parts = form.parts(headings, blocks, format)
     if out is None:
         for part in parts:
             sys.stdout.write(part)
     else:
         write_parts(out, parts)
         note(f"{count} predictions in {out}", quiet=quiet)
-
-
-def _columns(saved: SavedModel, proba: bool, level: float) -> tuple[tuple[str, ...], Any]:
-    """Headings, and a function from model input to rows under them."""
-    import numpy as np
-    from sklearn.base import is_regressor
-
-    from separatrix.errors import ParameterError
-    from separatrix.experiment.metric import distribution
-
-    estimator, classes = saved.estimator, saved.classes
-    if is_regressor(estimator):
-        if proba:
-            raise ParameterError("--proba is for classes, and this model predicts a quantity")
-
-        def quantities(X: Any) -> list[Any]:
-            mean = np.asarray(estimator.predict(X), dtype=np.float64)
-            found = distribution(estimator, X)
-            if found is None:
-                return [(value,) for value in mean.tolist()]
-            low, high = found.interval(level)
-            return list(np.column_stack([mean, low, high]).tolist())
-
-        has_bands = hasattr(_last(estimator), "predictive")
-        return ("prediction", "low", "high") if has_bands else ("prediction",), quantities
-    if not proba:
-        return ("prediction",), lambda X: [(label,) for label in estimator.predict(X).tolist()]
-    if not hasattr(estimator, "predict_proba"):
-        raise ParameterError(
-            f"--proba needs a model with probabilities, and {type(_last(estimator)).__name__} has "
-            "none; calibrate it"
-        )
-
-    def shares(X: Any) -> list[Any]:
-        said, likely = estimator.predict(X).tolist(), estimator.predict_proba(X).tolist()
-        return [(label, *row) for label, row in zip(said, likely, strict=True)]
-
-    return ("prediction", *(f"P({label})" for label in classes.tolist())), shares
-
-
-def _last(estimator: Any) -> Any:
-    from separatrix.explanation import see_through
-
-    return see_through(estimator)[1]

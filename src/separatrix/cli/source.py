@@ -56,7 +56,8 @@ class Opened:
     name : str
         As it was given; for messages.
     format : str
-        Of the file; "bundled" for a bundled data set, "lines" for one text a line.
+        Of the file; "bundled" for a bundled data set, "lines" for one text a line, "words" for one
+        sequence of words a line.
     origin : Origin or None
         Where its bytes come from.
     options : dict
@@ -72,7 +73,7 @@ class Opened:
         """All of it."""
         if self.format == "bundled":
             return _retarget(load(self.name), self.options)
-        if self.format == "lines":
+        if self.format in ("lines", "words"):
             return next(self.chunks(sys.maxsize))
         from separatrix import data
 
@@ -84,6 +85,9 @@ class Opened:
 
         if self.format == "lines":
             yield from self._lines(n)
+            return
+        if self.format == "words":
+            yield from self._words(n)
             return
         if self.format not in ("bundled", "idx"):
             yield from data.chunks(self.origin, n, self.format, **self.options)
@@ -105,6 +109,18 @@ class Opened:
             while block := list(islice(rows, n)):
                 yield Dataset("text", objects(block), feature_names=(name,), text_names=(name,))
 
+    def _words(self, n: int) -> Iterator[Dataset]:
+        from separatrix.data import Dataset, TokenColumn, TokenSequences
+        from separatrix.data.source import TextStream, naming
+
+        name = self.options["words"]
+        with naming(self.origin.name):
+            rows = map(str.split, TextStream(self.origin.recode(self.options.get("encoding"))))
+            while block := list(islice((row for row in rows if row), n)):
+                words = TokenColumn.of(block)
+                X = TokenSequences({name: words}, words.offsets)
+                yield Dataset("sequences", X, feature_names=(name,), source=self.name)
+
     def watch(self, told: Callable[[int], None], passes: int) -> float | None:
         """Have `told` called with the bytes that are read, where that can be done.
 
@@ -113,10 +129,13 @@ class Opened:
         float or None
             Bytes it will be told of when the file is read so many times; None if it will not.
         """
-        watched = self.format in ("csv", "tsv", "jsonl", "lines") and "encoding" not in self.options
+        watched = (
+            self.format in ("csv", "tsv", "jsonl", "lines", "words")
+            and "encoding" not in self.options
+        )
         if not watched or self.origin.open().packing is not None:
             return None
-        passes = 1 if self.format == "lines" else passes
+        passes = 1 if self.format in ("lines", "words") else passes
         self.origin = replace(self.origin, watch=told)
         content = self.origin.content
         size = len(content) if isinstance(content, bytes) else os.path.getsize(content)
@@ -175,6 +194,8 @@ def open_source(
     from separatrix.validation import check_choice
 
     origin = _origin(source)
+    if needs is not None and "words" in needs:
+        return _open_sequences(source, origin, format, needs, given)
     texts_only = needs is not None and _texts_only(needs)
     known = ("lines", *FORMATS) if texts_only else tuple(FORMATS)
     if format is None and texts_only and source.lower().endswith((".txt", ".txt.gz")):
@@ -191,6 +212,55 @@ def open_source(
     if format == "lines":
         return Opened(source, format, origin, {**(needs or {}), **given})
     taken = {name: part for name, part in (needs or {}).items() if name in FORMATS[format].takes}
+    return Opened(source, format, origin, {**taken, **given})
+
+
+def _open_sequences(
+    source: str,
+    origin: Any,
+    format: str | None,
+    needs: Mapping[str, Any],
+    given: dict[str, Any],
+) -> Opened:
+    """A file for a tagger: columns, or lines of words where the model needs nothing else."""
+    from separatrix.data import FORMATS
+    from separatrix.data.detect import detect
+    from separatrix.errors import FormatError
+    from separatrix.validation import check_choice
+
+    words = needs["words"]
+    if format is None:
+        is_text = words is not None and source.lower().endswith((".txt", ".txt.gz"))
+        try:
+            format = detect(origin.recode(given.get("encoding")))
+        except FormatError as error:
+            if error.line is not None or not origin.sample.strip():
+                raise
+            even = "may be" in str(error)  # as many columns, or words, in every line
+            if words is None and not even:
+                raise FormatError(
+                    "these are no columns of tokens, and the model needs more than words",
+                    None,
+                    origin.name,
+                ) from None
+            if words is not None and even and not is_text:
+                raise FormatError(
+                    "the content may be columns or lines of words; give --input-format conll or "
+                    "lines",
+                    None,
+                    origin.name,
+                ) from None
+            format = "conll" if words is None else "lines"
+        # A table without a blank line is one sentence; of a text, commas prove nothing.
+        if format == "tsv" or (format == "csv" and words is None):
+            format = "conll"
+        elif format == "csv":
+            format = "lines"
+    known = tuple(FORMATS) if words is None else ("lines", *FORMATS)
+    check_choice("--input-format", format, known)
+    if format == "lines":
+        return Opened(source, "words", origin, {**needs, **given})
+    taken = {name: part for name, part in needs.items() if name in FORMATS[format].takes}
     return Opened(source, format, origin, {**taken, **given})
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from separatrix.cli.options import Format
 
-__all__ = ["Table", "plain", "print_json"]
+__all__ = ["Table", "plain", "print_json", "show"]
 
 
 def plain(value: Any) -> Any:
@@ -40,6 +40,27 @@ def plain(value: Any) -> Any:
 def print_json(record: Any) -> None:
     """Print one JSON document."""
     sys.stdout.write(json.dumps(plain(record), indent=2, ensure_ascii=False) + "\n")
+
+
+def show(found: Any) -> None:
+    """Print what can print itself; on a terminal as a rich table, if it knows how."""
+    if not (sys.stdout.isatty() and hasattr(found, "verdict")):
+        sys.stdout.write(f"{found}\n")
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in found.headings:
+        table.add_column(name, overflow="fold")
+    for row in found.rows:
+        # Words are no markup.
+        table.add_row(*(Text(_cell(value)) for value in row))
+    console = Console()
+    console.print(table)
+    console.print(found.verdict(), markup=False, highlight=False)
 
 
 def _cell(value: Any) -> str:

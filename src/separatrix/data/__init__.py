@@ -8,7 +8,7 @@ from separatrix.data.crfsuite import write_crfsuite
 from separatrix.data.dataset import Dataset, LabelSets
 from separatrix.data.graphs import FeatureGraphs, Graphs
 from separatrix.data.output import write
-from separatrix.data.reading import FORMATS, chunks, read
+from separatrix.data.reading import FORMATS, chunks, import_features, read
 from separatrix.data.sequences import AttributeSequences, TokenColumn, TokenSequences, Vocabulary
 from separatrix.data.svmlight import write_svmlight
 
@@ -24,6 +24,7 @@ __all__ = [
     "Vocabulary",
     "as_attribute_sequences",
     "chunks",
+    "import_features",
     "read",
     "write",
     "write_conll",

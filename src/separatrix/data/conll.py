@@ -19,7 +19,7 @@ from separatrix.data.tables import find_column
 from separatrix.data.writing import write_atomically
 from separatrix.errors import DataError, FormatError, ParameterError
 
-__all__ = ["UNIVERSAL", "chunks_conll", "read_conll", "write_conll"]
+__all__ = ["UNIVERSAL", "chunks_conll", "conll_text", "read_conll", "write_conll"]
 
 #: Columns of CoNLL-U.
 UNIVERSAL = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -145,6 +145,19 @@ def write_conll(
     columns = _columns_of(X)
     if y is not None:
         columns.append(y if isinstance(y, TokenColumn) else TokenColumn.of(y))
+    write_atomically(path, conll_text(columns, separator))
+
+
+def conll_text(columns: Sequence[TokenColumn], separator: str | None = None) -> Iterator[bytes]:
+    r"""The text of a CoNLL file, piece by piece.
+
+    Parameters
+    ----------
+    columns : sequence of TokenColumn
+        With the same sequences.
+    separator : {" ", "\t"}, optional
+        As in `write_conll`.
+    """
     lengths = {tuple(column.offsets.tolist()) for column in columns}
     if len(lengths) > 1:
         raise DataError("X and y have sequences of different lengths")
@@ -157,17 +170,14 @@ def write_conll(
     flat = [column.flat for column in columns]
     bounds = columns[0].offsets.tolist()
 
-    def text() -> Iterator[bytes]:
-        pairs = list(pairwise(bounds))
-        for first in range(0, len(pairs), _WRITE_SENTENCES):
-            lines = []
-            for start, end in pairs[first : first + _WRITE_SENTENCES]:
-                rows = zip(*(words[start:end] for words in flat), strict=True)
-                lines += [_line(row, separator) for row in rows]
-                lines.append("\n")
-            yield "".join(lines).encode()
-
-    write_atomically(path, text())
+    pairs = list(pairwise(bounds))
+    for first in range(0, len(pairs), _WRITE_SENTENCES):
+        lines = []
+        for start, end in pairs[first : first + _WRITE_SENTENCES]:
+            rows = zip(*(words[start:end] for words in flat), strict=True)
+            lines += [_line(row, separator) for row in rows]
+            lines.append("\n")
+        yield "".join(lines).encode()
 
 
 def _line(row: tuple[str, ...], separator: str) -> str:

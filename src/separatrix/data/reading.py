@@ -18,12 +18,13 @@ from separatrix.data.detect import check_text, detect
 from separatrix.data.idx import read_idx
 from separatrix.data.json_lines import chunks_json_lines, read_json_lines
 from separatrix.data.options import MISSING, Options
+from separatrix.data.sequences import AttributeSequences, TokenColumn
 from separatrix.data.source import Origin, naming, origin_of
 from separatrix.data.svmlight import chunks_svmlight, read_svmlight
 from separatrix.errors import FormatError, ParameterError
 from separatrix.validation import check_choice
 
-__all__ = ["FORMATS", "chunks", "read"]
+__all__ = ["FORMATS", "chunks", "import_features", "read"]
 
 _TABLE = frozenset({"target", "text", "columns", "strings"})
 
@@ -203,6 +204,43 @@ def chunks(path_or_buffer: Any, n: int, format: str = "auto", **options: Any) ->
     if reader is None:
         raise ParameterError(f"{format} files are read whole; use read")
     return reader(origin, format, int(n), prepared)
+
+
+def import_features(
+    path_or_buffer: Any, *, dtype: Any = np.float64, n_jobs: int | None = None
+) -> tuple[AttributeSequences, TokenColumn]:
+    r"""The attributes and the labels of CRFsuite data, ready for a learner on sequences.
+
+    It is ``read(path, "crfsuite")`` without what else a `Dataset` tells, such as the weights of the
+    sequences. `separatrix.CRF.from_crfsuite` reads CRFsuite's models.
+
+    Parameters
+    ----------
+    path_or_buffer : path, bytes, or an object with ``read``
+        Lines ``label TAB attribute[:weight] TAB …``, blank lines between sequences.
+    dtype : dtype
+        Of the values.
+    n_jobs : int, optional
+        Threads that parse; None: all available, -1: all.
+
+    Returns
+    -------
+    X : AttributeSequences
+    y : TokenColumn
+
+    Raises
+    ------
+    FormatError
+        Naming file and line.
+
+    Examples
+    --------
+    >>> X, y = import_features(b"B\tword=the\tsize:3\nI\tword=cat\n\nO\tword=sat\n")
+    >>> X[0], y.tolist()
+    ([{'word=the': 1.0, 'size': 3.0}, {'word=cat': 1.0}], [['B', 'I'], ['O']])
+    """
+    data = read(path_or_buffer, "crfsuite", dtype=dtype, n_jobs=n_jobs)
+    return data.X, data.y
 
 
 def _prepare(

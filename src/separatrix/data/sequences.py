@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from separatrix.data.vocabulary import Vocabulary
 from separatrix.errors import DataError
 
 __all__ = ["AttributeSequences", "TokenColumn", "TokenSequences", "Vocabulary"]
@@ -20,74 +20,6 @@ Item = TypeVar("Item")
 Integers = npt.NDArray[np.int64]
 #: Several rows: their numbers or a mask; scikit-learn adds an ellipsis.
 Rows = list[int] | tuple[Any, ...] | npt.NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Vocabulary(Sequence[str]):
-    """Distinct words in the order of their first use, decoded when first looked at.
-
-    Parameters
-    ----------
-    data : bytes
-        The words in UTF-8, one after another.
-    offsets : array of shape (n + 1,)
-        Where each word begins in `data`, and where the last ends.
-
-    Examples
-    --------
-    >>> words = Vocabulary.of(["the", "cat"])
-    >>> words[1], len(words), list(words)
-    ('cat', 2, ['the', 'cat'])
-    """
-
-    data: bytes
-    offsets: Integers
-
-    @classmethod
-    def of(cls, words: Iterable[str]) -> Vocabulary:
-        """The vocabulary of distinct words."""
-        words = list(words)
-        try:
-            data = "".join(words).encode()
-        except UnicodeEncodeError:
-            half = next(word for word in words if any("\ud800" <= c <= "\udfff" for c in word))
-            message = f"word {half!r} holds half a character (a lone surrogate)"
-            raise DataError(message) from None
-        sizes = [len(word) if word.isascii() else len(word.encode()) for word in words]
-        return cls(data, _starts(sizes))
-
-    @cached_property
-    def array(self) -> npt.NDArray[np.object_]:
-        """The words as an array of str, shape (n,)."""
-        bounds = self.offsets.tolist()
-        pairs = pairwise(bounds)
-        words = np.empty(len(self), dtype=object)
-        words[:] = [self.data[start:end].decode() for start, end in pairs]
-        return words
-
-    @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Number of every word."""
-        return {word: number for number, word in enumerate(self.array.tolist())}
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        found = self.array[index]
-        return found.tolist() if isinstance(index, slice) else str(found)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Vocabulary):
-            return NotImplemented
-        same = self.data == other.data and np.array_equal(self.offsets, other.offsets)
-        return bool(same)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class _Sequences(Sequence[list[Item]], Generic[Item]):
@@ -185,6 +117,31 @@ class TokenColumn(_Sequences[str]):
         tokens, offsets = _gather(self.offsets, rows)
         return TokenColumn(self.codes[tokens], self.vocabulary, offsets)
 
+    @property
+    def classes(self) -> npt.NDArray[Any]:
+        """The distinct words in use, sorted; a missing one (-1) is none of them."""
+        used = np.unique(self.codes)
+        return np.sort(self.vocabulary.array[used[used >= 0]].astype(str))
+
+    def joined(self, other: TokenColumn) -> TokenColumn:
+        """These sequences and those of `other` behind them.
+
+        Examples
+        --------
+        >>> TokenColumn.of([["a", "b"]]).joined(TokenColumn.of([["b"], ["c"]])).tolist()
+        [['a', 'b'], ['b'], ['c']]
+        """
+        words, codes = self.vocabulary, other.codes
+        if other.vocabulary is not words:
+            numbers = other.vocabulary.numbers_in(words)
+            new = np.flatnonzero(numbers < 0)
+            numbers[new] = len(words) + np.arange(len(new))
+            added = other.vocabulary.array[new].tolist()
+            words = Vocabulary.of([*words, *added])
+            codes = np.append(numbers, -1)[codes].astype(np.int32)
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
+        return TokenColumn(np.concatenate([self.codes, codes]), words, offsets)
+
 
 @dataclass(frozen=True, eq=False)
 class TokenSequences(_Sequences[tuple[str, ...]]):
@@ -239,6 +196,22 @@ class TokenSequences(_Sequences[tuple[str, ...]]):
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         comments = tuple(self.comments[row] for row in rows.tolist()) if self.comments else ()
         return TokenSequences(columns, _gather(self.offsets, rows)[1], comments)
+
+    def joined(self, other: TokenSequences) -> TokenSequences:
+        """These sequences and those of `other`, which has the same columns, behind them."""
+        if self.names != other.names:
+            raise DataError(f"columns {list(self.names)} and {list(other.names)} do not fit")
+        columns = {
+            name: column.joined(other.columns[name]) for name, column in self.columns.items()
+        }
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
+        none: tuple[tuple[str, ...], ...] = ((),)
+        comments = (
+            (self.comments or none * len(self)) + (other.comments or none * len(other))
+            if self.comments or other.comments
+            else ()
+        )
+        return TokenSequences(columns, offsets, comments)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from separatrix.calibration import Calibrated
 from separatrix.errors import DataError
-from separatrix.experiment.tuning import Rows
+from separatrix.experiment.rows import Rows
 from separatrix.metrics import calibration_bins, log_loss
 
 __all__ = ["N_FOLDS", "calibrate", "check_folds"]

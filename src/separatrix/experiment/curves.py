@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 
 import numpy as np
 
+from separatrix.experiment.families import Family
 from separatrix.experiment.metric import Metric
 from separatrix.experiment.result import LeaderboardRow
-from separatrix.experiment.tuning import Rows, Tuned, refit
+from separatrix.experiment.rows import Rows
+from separatrix.experiment.tuning import Tuned, refit
 from separatrix.report.parts import LearningCurve, LearningCurves, TrainingCurve, TrainingCurves
 
 __all__ = ["learning_curves", "training_curves"]
@@ -52,19 +53,20 @@ def learning_curves(
     metric: Metric,
     random_state: int,
     n_jobs: int | None,
-    seconds: float = math.inf,
+    seconds: float,
+    family: Family,
 ) -> LearningCurves:
     """Held-out score of the champion's setting against the number of train rows.
 
-    After so many seconds the sizes that are left are skipped.
+    After so many seconds the sizes that are left are skipped, and so are those that miss a
+    class.
     """
     n, start = len(train.y), time.perf_counter()
     sizes, scores, seen = [], [], []
     for share in _SHARES:
         size = int(n * share)
-        part = Rows(train.X[:size], train.y[:size])
-        regression = champion.learner.tasks == ("regression",)
-        if size < _FEWEST or (not regression and len(np.unique(part.y)) < len(np.unique(train.y))):
+        part = train.first(size)
+        if size < _FEWEST or not family.complete(part.y, train.y):
             continue
         model = refit(
             champion.learner, champion.value, part, random_state=random_state, n_jobs=n_jobs,
@@ -82,14 +84,16 @@ def learning_curves(
     curve = LearningCurve(
         champion.learner.name, np.array(sizes), np.array(scores), train=np.array(seen)
     )
-    return LearningCurves((curve,), _message(scores, metric))
+    return LearningCurves((curve,), _message(scores, metric, family.units))
 
 
-def _message(scores: Sequence[float], metric: Metric) -> str:
+def _message(scores: Sequence[float], metric: Metric, units: str) -> str:
     if len(scores) < 2:
         return ""
     gain = metric.gain(scores[-1]) - metric.gain(scores[-2])
     unit = f"{metric.title} by {abs(scores[-1] - scores[-2]):.4f}"
     if gain > 0:
-        return f"The last doubling of the rows improved the {unit}: more rows may help."
-    return f"The last doubling of the rows did not improve the {unit}: more rows may not help."
+        return f"The last doubling of the {units} improved the {unit}: more {units} may help."
+    return (
+        f"The last doubling of the {units} did not improve the {unit}: more {units} may not help."
+    )

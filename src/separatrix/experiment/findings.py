@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data import Dataset
+from separatrix.data import Dataset, TokenSequences
 from separatrix.data.columns import gaps
 from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.task import Task
-from separatrix.experiment.tuning import Rows
-from separatrix.report.parts import Column, Finding, Findings, Profile
+from separatrix.experiment.rows import Rows
+from separatrix.report.parts import Column, Finding
 from separatrix.validation import is_sparse
 
-__all__ = ["findings", "profile"]
+__all__ = [
+    "alone_class",
+    "alone_quantity",
+    "column_of",
+    "columns_of",
+    "duplicates",
+    "imbalance",
+    "leaks",
+    "missing_values",
+]
+
+#: (train column, held-out column, train y, held-out y) -> how well the column tells y, up to 1.
+Alone = Callable[[Any, Any, npt.NDArray[Any], npt.NDArray[Any]], float]
 
 #: A column that alone tells the target of so many held-out rows is a suspect.
 _LEAK = 0.98
@@ -28,28 +40,23 @@ _BINS, _WIDEST = 20, 2000
 _FREQUENT = 5
 
 
-def profile(data: Dataset, inputs: Inputs, task: Task) -> Profile:
-    """The columns of a table and the target, summed up."""
-    columns: tuple[Column, ...] = ()
+def columns_of(data: Dataset, inputs: Inputs) -> tuple[Column, ...]:
+    """The columns of a table, or the text, summed up."""
     if isinstance(data.X, dict):
         why = dict(inputs.left_out)
-        columns = tuple(
-            _column(
+        return tuple(
+            column_of(
                 name, values, name in data.text_names, name in inputs.columns, why.get(name, "")
             )
             for name, values in data.X.items()
         )
-    elif data.kind == "text":
-        columns = (_column(inputs.columns[0], data.X, True, True, ""),)
-    if task.is_regression:
-        target = _column(data.target_name or "target", data.y, False, True, "")
-        return Profile(len(data), columns, target=target)
-    labels, counts = np.unique(data.y, return_counts=True)
-    classes = sorted(zip(map(str, labels), map(int, counts), strict=True), key=lambda c: -c[1])
-    return Profile(len(data), columns, tuple(classes))
+    if data.kind == "text":
+        return (column_of(inputs.columns[0], data.X, True, True, ""),)
+    return ()
 
 
-def _column(name: str, values: npt.NDArray[Any], is_text: bool, used: bool, note: str) -> Column:
+def column_of(name: str, values: npt.NDArray[Any], is_text: bool, used: bool, note: str) -> Column:
+    """One column, summed up."""
     if values.dtype.kind in "fiu":
         present = values[np.isfinite(values)]
         missing = len(values) - len(present)
@@ -80,33 +87,12 @@ def _column(name: str, values: npt.NDArray[Any], is_text: bool, used: bool, note
     return Column(name, kind, missing, len(counts), frequent=frequent, used=used, note=note)
 
 
-def findings(inputs: Inputs, train: Rows, held_out: Rows, test: Rows, task: Task) -> Findings:
-    """Leak suspects, duplicates across the splits, imbalance and missing values.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        What X of the rows is.
-    train, held_out, test : Rows
-        Raw rows.
-    task : Task
-    """
-    found = [
-        *_duplicates(train, held_out, test),
-        *_leaks(inputs, train, held_out, task),
-        *_missing(train),
-    ]
-    checks = ["rows that stand in two splits", "columns that alone tell the target"]
-    if not task.is_regression:
-        found += _imbalance(train.y)
-        checks.append("rare classes")
-    return Findings(tuple(found), (*checks, "missing values"))
-
-
 def _keys(X: Any) -> list[Any]:
     """Something hashable for every row, equal for equal rows."""
     if isinstance(X, dict):
         return list(zip(*(_hashable(values) for values in X.values()), strict=True))
+    if isinstance(X, TokenSequences):
+        return ["\n".join("\t".join(token) for token in sentence) for sentence in X.tolist()]
     if is_sparse(X):
         ends = X.indptr
         return [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(ends)]
@@ -122,13 +108,20 @@ def _hashable(values: npt.NDArray[Any]) -> list[Any]:
     return [None if value != value else value for value in values.tolist()]
 
 
-def _duplicates(train: Rows, held_out: Rows, test: Rows) -> list[Finding]:
+def duplicates(
+    train: Rows,
+    held_out: Rows,
+    test: Rows,
+    units: str = "rows",
+    cure: str = "Remove duplicates, or split by group.",
+) -> list[Finding]:
+    """Held-out and test rows that stand elsewhere too."""
     seen = set(_keys(train.X))
     found = []
     # The last fit learns from the held-out rows too.
     for name, rows, others in (
-        ("held-out", held_out, "train rows"),
-        ("test", test, "train or held-out rows"),
+        ("held-out", held_out, f"train {units}"),
+        ("test", test, f"train or held-out {units}"),
     ):
         keys = _keys(rows.X)
         twice = sum(key in seen for key in keys)
@@ -138,31 +131,40 @@ def _duplicates(train: Rows, held_out: Rows, test: Rows) -> list[Finding]:
             found.append(
                 Finding(
                     "duplicates",
-                    f"{twice} of {len(keys)} {name} rows ({share:.1f} %) stand among the {others} "
-                    "too: their score says little about new rows. Remove duplicates, or split by "
-                    "group.",
+                    f"{twice} of {len(keys)} {name} {units} ({share:.1f} %) stand among the "
+                    f"{others} too: their score says little about new {units}. {cure}",
                     serious=share > 5,
                 )
             )
     return found
 
 
-def _leaks(inputs: Inputs, train: Rows, held_out: Rows, task: Task) -> list[Finding]:
+def leaks(inputs: Inputs, train: Rows, held_out: Rows, alone: Alone, told: str) -> list[Finding]:
+    """Columns that tell the target without any help.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        What X of the rows is.
+    train, held_out : Rows
+        Raw rows.
+    alone : callable
+        How well a column tells the target; see `alone_class` and `alone_quantity`.
+    told : str
+        What such a column does, with the share as ``{share}``.
+    """
     found = []
-    base = _alone(None, None, train.y, held_out.y, task)
+    base = alone(None, None, train.y, held_out.y)
     for name, first, second in _single_columns(inputs, train.X, held_out.X):
-        score = _alone(first, second, train.y, held_out.y, task)
+        score = alone(first, second, train.y, held_out.y)
         # What the most frequent class says already is no sign of a leak.
         if score >= _LEAK and 1 - score < 0.5 * (1 - base):
-            told = (
-                f"explains {100 * score:.1f} % of the variance of the held-out rows"
-                if task.is_regression
-                else f"tells the class of {100 * score:.1f} % of the held-out rows"
-            )
+            share = f"{100 * score:.1f} %"
             found.append(
                 Finding(
                     "leak suspect",
-                    f"{name} alone {told}. If it is not known before the target is, drop it.",
+                    f"{name} alone {told.format(share=share)}. If it is not known before the "
+                    "target is, drop it.",
                     serious=True,
                 )
             )
@@ -184,31 +186,43 @@ def _single_columns(inputs: Inputs, first: Any, second: Any) -> Any:
                 yield f"column {j}", first[:, j], second[:, j]
 
 
-def _alone(
-    first: Any, second: Any, y: npt.NDArray[Any], y_held_out: npt.NDArray[Any], task: Task
+def alone_quantity(
+    first: Any, second: Any, y: npt.NDArray[Any], y_held_out: npt.NDArray[Any]
 ) -> float:
-    """Held-out accuracy (share of variance) of the best guess per value or range of one column."""
-    if first is None:
-        keys, asked = np.zeros(len(y), dtype=int), np.zeros(len(y_held_out), dtype=int)
-    else:
-        keys, asked = _binned(np.asarray(first), np.asarray(second))
-    if task.is_regression:
-        overall = float(np.mean(y))
-        sums, counts = np.bincount(keys, weights=y), np.bincount(keys)
-        means = np.where(counts > 0, sums / np.maximum(counts, 1), overall)
-        guess = np.where(asked < len(means), means[np.minimum(asked, len(means) - 1)], overall)
-        spread = float(np.mean((y_held_out - overall) ** 2))
-        missed = [float(np.mean((y_held_out - guess) ** 2))]
-        if first is not None and np.asarray(first).dtype.kind in "fiu":
-            # Ranges are coarse where values lie far out; a line is not.
-            missed.append(_missed_by_line(first, second, y, y_held_out))
-        return 1 - min(missed) / spread if spread > 0 else 0.0
+    """Share of the held-out variance that the means per value or range of one column explain."""
+    keys, asked = _numbered(first, second, y, y_held_out)
+    overall = float(np.mean(y))
+    sums, counts = np.bincount(keys, weights=y), np.bincount(keys)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), overall)
+    guess = np.where(asked < len(means), means[np.minimum(asked, len(means) - 1)], overall)
+    spread = float(np.mean((y_held_out - overall) ** 2))
+    missed = [float(np.mean((y_held_out - guess) ** 2))]
+    if first is not None and np.asarray(first).dtype.kind in "fiu":
+        # Ranges are coarse where values lie far out; a line is not.
+        missed.append(_missed_by_line(first, second, y, y_held_out))
+    return 1 - min(missed) / spread if spread > 0 else 0.0
+
+
+def alone_class(
+    first: Any, second: Any, y: npt.NDArray[Any], y_held_out: npt.NDArray[Any]
+) -> float:
+    """Held-out accuracy of the most frequent class per value or range of one column."""
+    keys, asked = _numbered(first, second, y, y_held_out)
     classes, codes = np.unique(y, return_inverse=True)
     table = np.zeros((int(keys.max()) + 1, len(classes)))
     np.add.at(table, (keys, codes), 1)
     best = np.where(table.any(axis=1), table.argmax(axis=1), np.bincount(codes).argmax())
     places = np.where(asked < len(best), best[np.minimum(asked, len(best) - 1)], 0)
     return float(np.mean(classes[places] == y_held_out))
+
+
+def _numbered(
+    first: Any, second: Any, y: npt.NDArray[Any], y_held_out: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Codes of the values of a column; without a column all rows have the same."""
+    if first is None:
+        return np.zeros(len(y), dtype=int), np.zeros(len(y_held_out), dtype=int)
+    return _binned(np.asarray(first), np.asarray(second))
 
 
 def _missed_by_line(
@@ -252,7 +266,8 @@ def _binned(
     return pairs[0], pairs[1]
 
 
-def _missing(train: Rows) -> list[Finding]:
+def missing_values(train: Rows) -> list[Finding]:
+    """Columns of a table with gaps."""
     if not isinstance(train.X, dict):
         return []
     missing = {name: float(gaps(values).mean()) for name, values in train.X.items()}
@@ -271,7 +286,8 @@ def _missing(train: Rows) -> list[Finding]:
     ]
 
 
-def _imbalance(y: npt.NDArray[Any]) -> list[Finding]:
+def imbalance(y: npt.NDArray[Any]) -> list[Finding]:
+    """Classes that are rare."""
     labels, counts = np.unique(y, return_counts=True)
     rare = counts < _RARE * len(y) / len(labels)
     if not rare.any():

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix.data import Dataset, chunks, read
+from separatrix.data import Dataset, TokenSequences, chunks, read
 from separatrix.data.columns import gaps
 from separatrix.data.tables import find_column
 from separatrix.errors import DataError, ParameterError
@@ -70,7 +70,7 @@ class Inputs:
     def of(cls, data: Dataset, drop: Sequence[str] = ()) -> Inputs:
         """The inputs that `data` offers, without the columns in `drop` and without useless ones."""
         target = data.target_name
-        if drop and data.kind != "table":
+        if drop and not isinstance(data.X, dict | TokenSequences):
             where = data.source or "the data"
             raise ParameterError(f"{where}: there is a {data.kind}, no table to drop columns from")
         if data.kind == "text":
@@ -82,8 +82,12 @@ class Inputs:
             # Labels of images stand in a file of their own, not in a column.
             label = target if data.kind == "matrix" else None
             return cls(data.kind, target=label, n_features=width)
-        if data.kind != "table":
-            return cls(data.kind, data.feature_names, target=target)
+        if data.kind == "sequences":
+            names = list(data.feature_names)
+            dropped = [find_column(name, names, "drop") for name in drop]
+            kept = tuple(name for name in names if name not in dropped)
+            unused = tuple((name, "asked for") for name in dropped)
+            return cls("sequences", kept, target=target, left_out=unused)
         left_out = {find_column(name, list(data.X), "drop"): "asked for" for name in drop}
         for name, values in data.X.items():
             why = None if name in left_out else _useless(name, values, name in data.text_names)
@@ -108,11 +112,11 @@ class Inputs:
 
         Returns
         -------
-        dict of str to ndarray, ndarray of str, or matrix of shape (n, d)
-            For tables, for texts, and for matrices and images.
+        dict of str to ndarray, ndarray of str, matrix of shape (n, d), or TokenSequences
+            For tables, for texts, for matrices and images, and for sequences.
         """
         if self.kind == "sequences":
-            return data.X
+            return self._tokens(data)
         if self.kind in ("matrix", "images"):
             return self._matrix(data)
         if self.kind == "text" and data.kind == "text":
@@ -150,6 +154,8 @@ class Inputs:
                 "strings": strings,
                 "target": label,
             }
+        if self.kind == "sequences":
+            return {"target": (self.target or "auto") if target else None}
         return {"n_features": self.n_features} if self.kind == "matrix" else {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -196,6 +202,10 @@ class Inputs:
             return cls.from_dict(summary["input"])
         first = model.steps[0][1] if hasattr(model, "steps") else model
         name = type(first).__name__
+        if name in ("Templates", "LabelPerWord", "MajorityLabel") or hasattr(
+            first, "explain_sequence"
+        ):
+            return cls("sequences")
         if name in ("TextVectorizer", "MessageText", "SpamFeatures"):
             return cls("text", ("text",), ("text",))
         names = tuple(map(str, getattr(first, "feature_names_in_", ())))
@@ -214,6 +224,25 @@ class Inputs:
                 f"{data.source or 'the data'}: column {absent[0]!r}, which the model needs, is "
                 f"missing; there are {held}"
             )
+
+    def _tokens(self, data: Dataset) -> Any:
+        """The token columns that the model needs, by name, or all in their order."""
+        X, where = data.X, data.source or "the data"
+        if data.kind != "sequences":
+            raise DataError(f"{where} holds a {data.kind}, the model was trained on sequences")
+        if not self.columns or not isinstance(X, TokenSequences):
+            return X
+        found = [name for name in self.columns if name in X.columns]
+        if len(found) < len(self.columns):
+            if len(X.names) != len(self.columns):
+                needed = ", ".join(map(repr, self.columns))
+                have = ", ".join(map(repr, X.names))
+                raise DataError(
+                    f"{where}: the model needs the columns {needed} of a token, there are {have}"
+                )
+            found = list(X.names)
+        columns = dict(zip(self.columns, (X.columns[name] for name in found), strict=True))
+        return TokenSequences(columns, X.offsets)
 
     def _matrix(self, data: Dataset) -> Any:
         X = data.X

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,27 @@ from separatrix.bayes import CostMatrix
 from separatrix.calibration import Calibrated
 from separatrix.errors import ParameterError
 from separatrix.explanation import see_through
-from separatrix.metrics import per_class_report
+from separatrix.metrics import chunk_counts, per_class_report, token_counts
 
 __all__ = ["METRICS", "Metric", "distribution", "find_metric", "probabilities"]
 
-Each = Callable[[Any, Any, npt.NDArray[Any]], npt.NDArray[np.float64]]
-Whole = Callable[[Any, Any, npt.NDArray[Any]], float]
+Floats = npt.NDArray[np.float64]
+Scored = Literal["classes", "quantities", "sequences"]
+Each = Callable[[Any, Any, Any], Floats]
+Judge = Callable[[Any, Any], Floats]
+Whole = Callable[[Any, Any], float]
+Finish = Callable[[Any], Any]
+
+
+def _same(means: Any) -> Any:
+    return means
+
+
+def _ratio(means: Any) -> Any:
+    """The first of two means by the second; zero where both are."""
+    means = np.asarray(means)
+    part, whole = means[..., 0], means[..., 1]
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 @dataclass(frozen=True)
@@ -32,41 +47,57 @@ class Metric:
     title : str
         In words.
     higher_is_better : bool
-    regression : bool
-        Whether it scores quantities; otherwise it scores classes.
+    scores : {"classes", "quantities", "sequences"}
+        What it scores.
     each : callable or None
-        (model, X, y) -> the value of every row, whose mean is the score.
+        (model, X, y) -> the value of every row, where predictions alone do not tell it; shape (n,)
+        or (n, m).
+    judge : callable or None
+        (predictions, y) -> the value of every row.
     whole : callable or None
-        (model, X, y) -> the score, where it is no mean over rows.
-    root : bool
-        Whether the score is the root of that mean.
+        (predictions, y) -> the score, where it is not made of values of rows.
+    finish : callable
+        Means over the rows -> the score: the mean itself, its root, or a ratio of two means.
+    percent : bool
+        Whether it is a share.
     """
 
     name: str
     title: str
     higher_is_better: bool
-    regression: bool
+    scores: Scored
     each: Each | None = None
+    judge: Judge | None = None
     whole: Whole | None = None
-    root: bool = False
+    finish: Finish = _same
+    percent: bool = False
 
     def gain(self, value: float) -> float:
         """`value` with the sign that makes higher better."""
         return value if self.higher_is_better else -value
 
-    def __call__(self, model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-        """The score of a model on rows."""
-        if self.each is None:
-            assert self.whole is not None
-            return float(self.whole(model, X, y))
-        return float(self.of_mean(self.each(model, X, y).mean()))
+    def __call__(self, model: Any, X: Any, y: Any, said: Any = None) -> float:
+        """The score of a model on rows; its predictions may be `said` already."""
+        values = self.values(model, X, y, said)
+        if values is not None:
+            return self.of(values)
+        assert self.whole is not None
+        return float(self.whole(model.predict(X) if said is None else said, y))
 
-    def of_mean(self, mean: Any) -> Any:
-        """The score for a mean (or an array of means) of the values of rows."""
-        return np.sqrt(mean) if self.root else mean
+    def values(self, model: Any, X: Any, y: Any, said: Any = None) -> Floats | None:
+        """The values of all rows; None where the score is not made of them."""
+        if self.each is not None:
+            return self.each(model, X, y)
+        if self.judge is None:
+            return None
+        return self.judge(model.predict(X) if said is None else said, y)
+
+    def of(self, values: Floats) -> float:
+        """The score for the values of rows."""
+        return float(self.finish(values.mean(axis=0)))
 
 
-def probabilities(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def probabilities(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
     """P(class | row); where a model has scores only, by the temperature that suits these rows best.
 
     The one number that is fitted to the rows to be scored is the same help for every such model.
@@ -84,30 +115,43 @@ def distribution(model: Any, X: Any) -> Any:
     return learner.predictive(X) if hasattr(learner, "predictive") else None
 
 
-def _right(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    return np.asarray(model.predict(X) == y, dtype=np.float64)
+def _right(said: Any, y: npt.NDArray[Any]) -> Floats:
+    return np.asarray(said == y, dtype=np.float64)
 
 
-def _balanced(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-    said = model.predict(X)
+def _balanced(said: Any, y: npt.NDArray[Any]) -> float:
     return float(np.mean([np.mean(said[y == label] == label) for label in np.unique(y)]))
 
 
-def _macro_f1(model: Any, X: Any, y: npt.NDArray[Any]) -> float:
-    return per_class_report(y, model.predict(X)).macro.f1
+def _macro_f1(said: Any, y: npt.NDArray[Any]) -> float:
+    return per_class_report(y, said).macro.f1
 
 
-def _log_losses(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _log_losses(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
     shares = probabilities(model, X, y)
     own = shares[np.arange(len(y)), np.searchsorted(model.classes_, y)]
     return -np.log(np.maximum(own, np.finfo(np.float64).eps))
 
 
-def _squared(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    return np.asarray((model.predict(X) - y) ** 2, dtype=np.float64)
+def _squared(said: Any, y: npt.NDArray[Any]) -> Floats:
+    return np.asarray((said - y) ** 2, dtype=np.float64)
 
 
-def _log_densities(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def _tokens(said: Any, y: Any) -> Floats:
+    return token_counts(y, said).astype(np.float64)
+
+
+def _sequences(said: Any, y: Any) -> Floats:
+    right, length = token_counts(y, said).T
+    return np.asarray(right == length, dtype=np.float64)
+
+
+def _chunks(said: Any, y: Any) -> Floats:
+    correct, true, predicted = chunk_counts(y, said).T
+    return np.column_stack([2.0 * correct, true + predicted])
+
+
+def _log_densities(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
     found = distribution(model, X)
     if found is None:
         return np.full(len(y), -np.inf)
@@ -118,49 +162,79 @@ def _log_densities(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.fl
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        Metric("accuracy", "accuracy", True, False, _right),
-        Metric("balanced_accuracy", "mean recall of the classes", True, False, whole=_balanced),
-        Metric("macro_f1", "mean F1 of the classes", True, False, whole=_macro_f1),
-        Metric("log_loss", "log loss", False, False, _log_losses),
-        Metric("rmse", "root mean squared error", False, True, _squared, root=True),
-        Metric("log_density", "mean log predictive density", True, True, _log_densities),
+        Metric("accuracy", "accuracy", True, "classes", judge=_right, percent=True),
+        Metric(
+            "balanced_accuracy",
+            "mean recall of the classes",
+            True,
+            "classes",
+            whole=_balanced,
+            percent=True,
+        ),
+        Metric(
+            "macro_f1", "mean F1 of the classes", True, "classes", whole=_macro_f1, percent=True
+        ),
+        Metric("log_loss", "log loss", False, "classes", _log_losses),
+        Metric(
+            "rmse", "root mean squared error", False, "quantities", judge=_squared, finish=np.sqrt
+        ),
+        Metric("log_density", "mean log predictive density", True, "quantities", _log_densities),
+        Metric(
+            "chunk_f1", "chunk F1", True, "sequences", judge=_chunks, finish=_ratio, percent=True
+        ),
+        Metric(
+            "token_accuracy",
+            "token accuracy",
+            True,
+            "sequences",
+            judge=_tokens,
+            finish=_ratio,
+            percent=True,
+        ),
+        Metric(
+            "sequence_accuracy",
+            "sequence accuracy",
+            True,
+            "sequences",
+            judge=_sequences,
+            percent=True,
+        ),
     )
 }
 
 
-def find_metric(name: str, regression: bool, cost: npt.NDArray[np.float64] | None = None) -> Metric:
-    """The metric called `name`; "auto" is the cost where there is one, else accuracy or RMSE.
+def find_metric(name: str, scores: Scored, auto: str, cost: Floats | None = None) -> Metric:
+    """The metric called `name`; "auto" is the cost where there is one, else `auto`.
 
     Examples
     --------
-    >>> find_metric("auto", regression=False).name
+    >>> find_metric("auto", "classes", "accuracy").name
     'accuracy'
-    >>> find_metric("rmse", regression=False)
+    >>> find_metric("rmse", "classes", "accuracy")
     Traceback (most recent call last):
     separatrix.errors.ParameterError: rmse scores quantities, but the target holds classes
     """
     if name == "cost" or (name == "auto" and cost is not None):
         if cost is None:
             raise ParameterError("the metric cost needs a cost matrix")
-        return Metric("cost", "mean cost of a decision", False, False, _cost(cost))
+        return Metric("cost", "mean cost of a decision", False, "classes", _cost(cost))
     if name == "auto":
-        name = "rmse" if regression else "accuracy"
+        name = auto
     if name not in METRICS:
         raise ParameterError(f"there is no metric {name!r}; there are cost, {', '.join(METRICS)}")
     metric = METRICS[name]
-    if metric.regression != regression:
-        held, scored = ("quantities", "classes") if regression else ("classes", "quantities")
-        raise ParameterError(f"{name} scores {scored}, but the target holds {held}")
+    if metric.scores != scores:
+        raise ParameterError(f"{name} scores {metric.scores}, but the target holds {scores}")
     return metric
 
 
-def _cost(cost: npt.NDArray[np.float64]) -> Each:
+def _cost(cost: Floats) -> Each:
     """The cost of the Bayes action for every row."""
     decide = CostMatrix(cost)
 
-    def each(model: Any, X: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    def each(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
         actions = decide.risks(probabilities(model, X, y)).argmin(axis=1)
-        paid: npt.NDArray[np.float64] = decide.cost[np.searchsorted(model.classes_, y), actions]
+        paid: Floats = decide.cost[np.searchsorted(model.classes_, y), actions]
         return paid
 
     return each

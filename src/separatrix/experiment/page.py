@@ -12,18 +12,14 @@ from separatrix.report import content as shown
 
 __all__ = ["content_of"]
 
-_SHARES = ("accuracy", "balanced_accuracy", "macro_f1")
-
 
 def content_of(result: Result) -> shown.Content:
     """Everything that the report of `result` shows."""
-    percent = result.metric.name in _SHARES
+    percent = result.metric.percent
     sizes = result.sizes
-    classes = sizes.get("classes")
-    task = "regression" if classes is None else f"classification into {classes} classes"
     data = shown.DataSummary(
         name=result.source,
-        task=task,
+        task=result.task.family.describe(sizes.get("classes")),
         task_reason=result.task.reason,
         splits=tuple((part, sizes[part]) for part in ("train", "held-out", "test")),
         split_rule=result.split,
@@ -33,6 +29,7 @@ def content_of(result: Result) -> shown.Content:
         target=result.inputs.target or "",
         fingerprint=result.fingerprint,
         steps=result.steps,
+        unit=result.task.family.units.removesuffix("s"),
     )
     return shown.Content(
         title=result.source,

@@ -11,32 +11,32 @@ import numpy as np
 
 from separatrix.data import Dataset
 from separatrix.errors import DataError
+from separatrix.experiment.families import Family
 from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.source import as_dataset
 from separatrix.experiment.split import Given, SealedTest, Split
-from separatrix.experiment.task import Task
 
 __all__ = ["make_parts"]
 
 
 def make_parts(
-    data: Dataset, split: Any, task: Task, drop: Sequence[str], random_state: int
-) -> tuple[Split, Inputs]:
-    """Data sets of the three parts, the test rows sealed, and what of them is learned from.
+    data: Dataset, split: Any, family: Family, drop: Sequence[str], random_state: int
+) -> tuple[Split, Inputs, tuple[str, ...]]:
+    """Data sets of the three parts, the test rows sealed; what of them is learned from; remarks.
 
     Parameters
     ----------
     data : Dataset
         All rows.
     split : Stratified, Grouped, ByTime or Given
-    task : Task
+    family : Family
     drop : sequence of str
         Columns to leave out.
     random_state : int
         Seed of the split.
     """
     generator = np.random.default_rng(random_state)
-    rows = split.rows(data, generator, quantity=task.is_regression)
+    rows = split.rows(data, generator, family.strata(data.y))
     train, held_out, test = (data.take(part) for part in rows)
     # The train rows alone decide which columns are of use.
     inputs = Inputs.of(_without(train, split.column), drop)
@@ -44,31 +44,21 @@ def make_parts(
         test = _further(split.test, inputs)
         if split.held_out is not None:
             held_out = _further(split.held_out, inputs)
+    rule = split.describe(family.units, family.evenly)
+    remarks: list[str] = []
     for part, found in (("train", train), ("held-out", held_out), ("test", test)):
         if len(found) == 0:
-            raise DataError(f"{len(data)} rows are too few: no {part} rows are left.")
-        _check_part(part, found, train, inputs, task, split)
-    return Split(train, held_out, SealedTest(test)), inputs
-
-
-def _check_part(
-    part: str, found: Dataset, train: Dataset, inputs: Inputs, task: Task, split: Any
-) -> None:
-    """Complain now rather than after the search."""
-    where = f"{found.source or 'the data'}: "
-    if found.y is None:
-        raise DataError(f"{where}the {part} rows need the target {train.target_name!r}")
-    inputs.take(found)
-    if task.is_regression and found.y.dtype.kind not in "fiu":
-        raise DataError(f"{where}the target of the {part} rows holds {found.y[0]!r}, no number")
-    if task.is_regression:
-        return
-    strange = sorted(set(found.y.tolist()) - set(train.y.tolist()), key=str)
-    if strange:
-        raise DataError(
-            f"{where}class {strange[0]!r} is among the {part} rows, but not among the train "
-            f"rows ({split.describe()}); leave it out, or split in another way"
-        )
+            raise DataError(
+                f"{len(data)} {family.units} are too few: no {part} {family.units} are left."
+            )
+        if found.y is None:
+            where = found.source or "the data"
+            raise DataError(
+                f"{where}: the {part} {family.units} need the target {train.target_name!r}"
+            )
+        inputs.take(found)
+        remarks += family.check_part(part, found, train, rule)
+    return Split(train, held_out, SealedTest(test)), inputs, tuple(remarks)
 
 
 def _without(data: Dataset, column: str | None) -> Dataset:

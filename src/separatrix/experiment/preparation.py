@@ -2,55 +2,129 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from separatrix.experiment.inputs import Inputs
+from separatrix.experiment.rows import Rows
 from separatrix.features import TableEncoder, TextVectorizer
+from separatrix.registry import Learner
 
-__all__ = ["describe_preparation", "make_preparation"]
+__all__ = ["PREPARATIONS", "Preparation", "Prepared"]
 
 #: Widest table that is kept as a dense matrix.
 _DENSE = 256
 
 
-def make_preparation(inputs: Inputs, X: Any, y: Any, *, n_jobs: int | None = None) -> Any:
-    """The transformer for inputs of this kind, fitted on the rows to learn from.
+class Preparation(Protocol):
+    """How raw rows become features; `inputs` say which parts of the data it needs."""
 
-    Texts become tf-idf weights of words, in single precision; tables are encoded column by column;
-    matrices and images are divided by the largest absolute value of each column.
+    @property
+    def inputs(self) -> Inputs:
+        """What of a data set goes into the model."""
+        ...
 
-    Parameters
-    ----------
-    inputs : Inputs
-        What X is.
-    X : table, texts or matrix
-        The rows to learn from.
-    y : array of shape (n,)
-        Their target.
-    n_jobs : int, optional
-        Threads.
+    def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
+        """A transformer, fitted on the rows to learn from."""
+        ...
 
-    Returns
-    -------
-    transformer
-        Fitted.
-    """
-    if inputs.kind == "text":
+    def describe(self) -> str:
+        """What it does, in words."""
+        ...
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts become tf-idf weights of words, in single precision."""
+
+    inputs: Inputs
+
+    def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
+        """A fitted vectorizer."""
         return TextVectorizer(sublinear_tf=True, dtype="float32", n_jobs=n_jobs).fit(X, y)
-    if inputs.kind == "table":
-        kinds = dict.fromkeys(inputs.texts, "text")
+
+    def describe(self) -> str:
+        """What it does, in words."""
+        return "Texts become tf-idf weights of their words."
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables are encoded column by column."""
+
+    inputs: Inputs
+
+    def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
+        """A fitted encoder."""
+        kinds = dict.fromkeys(self.inputs.texts, "text")
         encoder = TableEncoder(kinds or None, text_options={"sublinear_tf": True}).fit(X, y)
         narrow = len(encoder.get_feature_names_out()) <= _DENSE
         return encoder.set_params(sparse_output=not narrow)
-    return MaxAbsScaler().fit(X)
+
+    def describe(self) -> str:
+        """What it does, in words."""
+        return (
+            "Columns are encoded: numbers standardized, categories one column each, missing "
+            "values marked."
+        )
 
 
-def describe_preparation(inputs: Inputs) -> str:
-    """What `make_preparation` does, in words."""
-    return {
-        "text": "Texts become tf-idf weights of their words.",
-        "table": "Columns are encoded: numbers standardized, categories one column each, missing "
-        "values marked.",
-    }.get(inputs.kind, "Features are divided by their largest absolute value on the train rows.")
+@dataclass(frozen=True)
+class Matrices:
+    """Matrices and images are divided by the largest absolute value of each column."""
+
+    inputs: Inputs
+
+    def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
+        """A fitted scaler."""
+        return MaxAbsScaler().fit(X)
+
+    def describe(self) -> str:
+        """What it does, in words."""
+        return "Features are divided by their largest absolute value on the train rows."
+
+
+#: Kind of the inputs -> their preparation.
+PREPARATIONS: dict[str, type[Texts] | type[Tables] | type[Matrices]] = {
+    "text": Texts,
+    "table": Tables,
+    "matrix": Matrices,
+    "images": Matrices,
+}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows as they were read, and as the learners see them.
+
+    Attributes
+    ----------
+    raw, rows : Rows
+    preparation : transformer
+        Fitted; makes the rows of the raw ones.
+    """
+
+    raw: Rows
+    rows: Rows
+    preparation: Any
+
+    @classmethod
+    def of(cls, raw: Rows, preparation: Any) -> Prepared:
+        """Prepare rows."""
+        return cls(raw, Rows(preparation.transform(raw.X), raw.y), preparation)
+
+    @property
+    def n_features(self) -> int:
+        """Columns that the learners see; of sequences, attributes of their tokens."""
+        return int(getattr(self.rows.X, "matrix", self.rows.X).shape[1])
+
+    def for_learner(self, learner: Learner) -> Rows:
+        """The rows that `learner` takes."""
+        return self.raw if learner.raw else self.rows
+
+    def model(self, learner: Learner, estimator: Any) -> Any:
+        """A fitted estimator of `learner`, with what raw rows need before it."""
+        return estimator if learner.raw else make_pipeline(self.preparation, estimator)

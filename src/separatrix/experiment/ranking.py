@@ -7,14 +7,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from sklearn.base import is_regressor
-
 from separatrix.errors import ParameterError
+from separatrix.experiment.families import Family
 from separatrix.experiment.metric import Metric
 from separatrix.experiment.result import LeaderboardRow
+from separatrix.experiment.rows import Rows
 from separatrix.experiment.testing import Finalist
-from separatrix.experiment.tuning import Rows, Tuned, describe
+from separatrix.experiment.tuning import Tuned, describe
 from separatrix.report.parts import Effort, Efforts
 
 __all__ = ["efforts_of", "finalists_of", "row_of", "row_of_previous"]
@@ -38,17 +37,9 @@ def row_of(one: Tuned) -> LeaderboardRow:
     )
 
 
-def row_of_previous(model: Any, held_out: Rows, metric: Metric) -> LeaderboardRow:
+def row_of_previous(model: Any, held_out: Rows, metric: Metric, family: Family) -> LeaderboardRow:
     """The line of a model that was there before."""
-    if is_regressor(model) != metric.regression:
-        learned = "quantities" if is_regressor(model) else "classes"
-        raise ParameterError(f"the previous model predicts {learned}, which is another task")
-    if not metric.regression:
-        strange = sorted(
-            set(held_out.y.tolist()) - set(np.asarray(model.classes_).tolist()), key=str
-        )
-        if strange:
-            raise ParameterError(f"the previous model does not know class {strange[0]!r}")
+    family.check_previous(model, held_out.y)
     start = time.perf_counter()
     score = metric(model, held_out.X, held_out.y)
     seconds = time.perf_counter() - start

@@ -62,7 +62,7 @@ class LeaderboardRow:
     @property
     def short_of_tolerance(self) -> bool:
         """Whether the chosen fit ran out of passes with a gap above its tolerance."""
-        return math.isfinite(self.gap) and not self.converged
+        return not math.isnan(self.gap) and not self.converged
 
     def cells(self) -> tuple[str, ...]:
         """Return the row as text, in the order of `HEADINGS`."""
@@ -164,9 +164,10 @@ class Result:
         """What was learned from what, a line each."""
         rows = ", ".join(f"{self.sizes[part]} {part}" for part in ("train", "held-out", "test"))
         classes = f", {self.sizes['classes']} classes" if "classes" in self.sizes else ""
+        units = self.task.family.units
         return (
             f"Task: {self.task.name} ({self.task.reason}), decided by {self.metric.title}.",
-            f"{rows} rows ({self.split}), {self.sizes['features']} features{classes}.",
+            f"{rows} {units} ({self.split}), {self.sizes['features']} features{classes}.",
             *self.steps,
         )
 
@@ -185,7 +186,7 @@ class Result:
             interval = f" ({percent} credible interval {champion.low:.4f} to {champion.high:.4f})"
         words = (
             f"Champion: {self.champion.learner}{setting}, {self.metric.title} "
-            f"{champion.score:.4f}{interval} on {self.test.n_rows} test rows."
+            f"{champion.score:.4f}{interval} on {self.test.n_rows} test {self.task.family.units}."
         )
         if len(self.test.scores) > 1:
             other = self.test.scores[1]

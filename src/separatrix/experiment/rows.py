@@ -1,20 +1,65 @@
-"""One row of the data in a few words, or as a picture."""
+"""Rows to learn from or to score, and one row in a few words or as a picture."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from separatrix.data import Dataset
+from separatrix.data import Dataset, TokenColumn, TokenSequences
 from separatrix.experiment.inputs import Inputs
 from separatrix.validation import is_sparse
 
-__all__ = ["row_text"]
+__all__ = ["Rows", "labels_of", "row_text"]
 
 #: Longest text, and most columns, that are shown.
 _LONGEST, _MOST = 300, 12
+
+
+class Rows(NamedTuple):
+    """Rows, raw or prepared, and their target.
+
+    Attributes
+    ----------
+    X : matrix of shape (n, d), texts, dict of columns, or sequences
+        Dense or CSR where it is a matrix.
+    y : array of shape (n,) or TokenColumn
+    """
+
+    X: Any
+    y: Any
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Rows:
+        """Some of them, by number."""
+        if isinstance(self.X, dict):
+            return Rows({name: values[rows] for name, values in self.X.items()}, self.y[rows])
+        return Rows(self.X[rows], self.y[rows])
+
+    def first(self, n: int) -> Rows:
+        """The first `n`, or all if there are fewer."""
+        return self if n >= len(self.y) else self.take(np.arange(n))
+
+    def joined(self, other: Rows) -> Rows:
+        """These and the others behind them."""
+        return Rows(_joined(self.X, other.X), _joined(self.y, other.y))
+
+
+def _joined(first: Any, second: Any) -> Any:
+    if isinstance(first, dict):
+        return {name: np.concatenate([first[name], second[name]]) for name in first}
+    if isinstance(first, TokenColumn | TokenSequences):
+        return first.joined(second)
+    if sp.issparse(first):
+        blocks: Any = [first, second]
+        return sp.vstack(blocks, format="csr")
+    return np.concatenate([first, second])
+
+
+def labels_of(y: Any) -> npt.NDArray[Any]:
+    """The distinct labels of rows or of tokens, sorted."""
+    return y.classes if isinstance(y, TokenColumn) else np.unique(y)
 
 
 def row_text(data: Dataset, inputs: Inputs, row: int) -> tuple[str, npt.NDArray[Any] | None]:

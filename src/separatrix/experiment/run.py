@@ -9,34 +9,31 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.pipeline import make_pipeline
 
 from separatrix.bayes import BayesDecision
-from separatrix.data import Dataset
-from separatrix.errors import ParameterError, SeparatrixError
-from separatrix.experiment.calibrating import N_FOLDS, calibrate, check_folds
+from separatrix.errors import SeparatrixError
+from separatrix.experiment.calibrating import N_FOLDS, calibrate
 from separatrix.experiment.clock import Clock
-from separatrix.experiment.costs import read_costs
 from separatrix.experiment.curves import learning_curves, training_curves
 from separatrix.experiment.entrants import Wanted, entrants
-from separatrix.experiment.findings import findings, profile
+from separatrix.experiment.families import Family
 from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.metric import Metric, find_metric
+from separatrix.experiment.metric import Metric
 from separatrix.experiment.parting import make_parts
-from separatrix.experiment.preparation import describe_preparation, make_preparation
+from separatrix.experiment.preparation import Prepared
 from separatrix.experiment.ranking import efforts_of, finalists_of, row_of, row_of_previous
 from separatrix.experiment.result import LeaderboardRow, Result
+from separatrix.experiment.rows import Rows
 from separatrix.experiment.source import as_dataset, fingerprint
 from separatrix.experiment.split import Stratified, check_shares
-from separatrix.experiment.task import Task, find_task
+from separatrix.experiment.task import find_task
 from separatrix.experiment.testing import Finalist, open_test
-from separatrix.experiment.tuning import Rows, Tuned, refit, tune
+from separatrix.experiment.tuning import Tuned, refit, tune
 from separatrix.registry import Learner
 from separatrix.report.parts import Part
-from separatrix.validation import check_choice, check_cost
+from separatrix.validation import check_choice
 
 __all__ = ["Experiment", "Progress"]
 
@@ -91,7 +88,9 @@ class Experiment:
         Names of the registry; "auto" takes those that suit the task and the size.
     metric : str, default="auto"
         "accuracy", "balanced_accuracy", "macro_f1", "log_loss", "cost"; "rmse", "log_density" for
-        regression. "auto": cost where `cost` is given, else accuracy or rmse.
+        regression; "chunk_f1", "token_accuracy", "sequence_accuracy" for sequences. "auto": cost
+        where `cost` is given, else accuracy or rmse; of sequences chunk F1 where the labels tell
+        chunks (BIO, IOB, BIOES), else the accuracy of the tokens.
     split : three floats, Stratified, Grouped, ByTime or Given, default=(0.6, 0.2, 0.2)
         How rows are split; shares stand for `Stratified`.
     budget : float, optional
@@ -99,10 +98,13 @@ class Experiment:
     cost : path or array of shape (K, K), optional
         Costs of decisions (see `separatrix.experiment.costs`): the metric, and what predictions
         of the champion minimize.
-    task : {"auto", "binary", "multiclass", "classification", "regression"}
+    task : {"auto", "binary", "multiclass", "classification", "regression", "tagging"}
         "auto" finds it from the target.
     drop : sequence of str
         Columns to leave out.
+    templates : str or list, default="auto"
+        For sequences, what tokens are described by: a preset of `Templates` or their text; "auto"
+        takes the preset that serves a quick perceptron best on the held-out sequences.
     champion : str, optional
         Name of the learner that is to be the champion, whatever the held-out rows say.
     previous : estimator, optional
@@ -143,6 +145,7 @@ class Experiment:
         cost: Any = None,
         task: str = "auto",
         drop: Sequence[str] = (),
+        templates: Any = "auto",
         champion: str | None = None,
         previous: Any = None,
         calibration: str = "auto",
@@ -157,7 +160,7 @@ class Experiment:
         self.split = split if hasattr(split, "rows") else Stratified(check_shares(split))
         self.budget, self.cost, self.task = budget, cost, task
         self.drop, self.previous, self.calibration = tuple(drop), previous, calibration
-        self.champion = champion
+        self.champion, self.templates = champion, templates
         self.random_state, self.n_jobs = random_state, n_jobs
         self.name, self.command = name, command
 
@@ -180,38 +183,43 @@ class Experiment:
         tell(Progress(stage="looking at the data"))
         data = as_dataset(self.data, self.target)
         task = find_task(data, self.task)
-        cost = self._cost(data, task)
-        metric = find_metric(self.metric, task.is_regression, cost)
+        family = task.family
+        cost = family.cost(self.cost, data.y, task.reason)
+        metric = family.metric(self.metric, data.y, cost)
         name, mark, n_rows = self.name or data.source, fingerprint(data), len(data)
-        parts, inputs = make_parts(data, self.split, task, self.drop, self.random_state)
-        described = profile(data, inputs, task)
-        # From here on nothing but the seal can reach the test rows.
-        del data
+        parts, inputs, remarks = make_parts(data, self.split, family, self.drop, self.random_state)
 
         tell(Progress(stage="preparing the features"))
+        preparation = family.preparation(
+            self.templates, inputs, parts.train, parts.held_out, metric, clock.for_search(4)
+        )
+        # What the model will need; a previous one may need more, so that rows keep all they have.
+        needed = preparation.inputs
+        described = family.profile(data, needed)
+        # From here on nothing but the seal can reach the test rows.
+        del data
         raw = Rows(inputs.take(parts.train), parts.train.y)
         raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
-        everything = _join(raw, raw_held_out)
-        if self.calibration == "isotonic" and not task.is_regression:
-            check_folds(everything.y)
-        preparation = make_preparation(inputs, raw.X, raw.y, n_jobs=self.n_jobs)
-        train = Rows(preparation.transform(raw.X), raw.y)
-        held_out = Rows(preparation.transform(raw_held_out.X), raw_held_out.y)
+        everything = raw.joined(raw_held_out)
+        family.check_calibration(self.calibration, everything.y)
+        first = preparation.fit(raw.X, raw.y, self.n_jobs)
+        train, held_out = Prepared.of(raw, first), Prepared.of(raw_held_out, first)
 
-        lines = entrants(self.learners, task, train.X.shape[1], len(train.y))
+        lines = entrants(self.learners, task, train.n_features, len(raw.y))
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
+        notes += remarks
         rows = [row_of(one) for one in tuned]
         if self.previous is not None:
-            rows.append(row_of_previous(self.previous, raw_held_out, metric))
+            rows.append(row_of_previous(self.previous, raw_held_out, metric, family))
         # Stable: ties keep the order of the registry.
         leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
         chosen = finalists_of(leaderboard, self.champion, notes)
         if chosen[0] is not leaderboard[0]:
-            notes += (f"{leaderboard[0].learner} does better on the held-out rows.",)
+            notes += (f"{leaderboard[0].learner} does better on the held-out {family.units}.",)
 
         tell(Progress(stage="fitting the best again"))
-        prepared = make_preparation(inputs, everything.X, everything.y, n_jobs=self.n_jobs)
-        all_rows = Rows(prepared.transform(everything.X), everything.y)
+        again = preparation.fit(everything.X, everything.y, self.n_jobs)
+        all_rows = Prepared.of(everything, again)
         by_name = {one.learner.name: one for one in tuned}
         finalists = []
         for number, row in enumerate(chosen):
@@ -219,7 +227,7 @@ class Experiment:
                 finalists.append(Finalist(row, self.previous, self.previous, "", 0.0))
                 continue
             finalist = self._finish(
-                row, by_name[row.learner], train, held_out, all_rows, prepared, cost,
+                row, by_name[row.learner], train, held_out, all_rows, cost, family,
                 clock.for_refit(len(chosen) - number),
             )  # fmt: skip
             finalists.append(finalist)
@@ -228,31 +236,33 @@ class Experiment:
         pictures: list[Part] = [training_curves(tuned, leaderboard)]
         if champion is not None and clock.spare(2 * champion.seconds / max(1, len(champion.curve))):
             curve = learning_curves(
-                champion, train, held_out, metric, self.random_state, self.n_jobs,
-                clock.for_refit(1),
+                champion, train.for_learner(champion.learner),
+                held_out.for_learner(champion.learner), metric, self.random_state, self.n_jobs,
+                clock.for_refit(1), family,
             )  # fmt: skip
             pictures.append(curve)
 
         tell(Progress(stage="testing"))
         test = parts.test.open(" and ".join(repr(row.learner) for row in chosen))
-        opened = open_test(finalists, inputs, test, task, metric, cost)
-        found = findings(inputs, raw, raw_held_out, Rows(inputs.take(test), test.y), task)
+        opened = open_test(finalists, inputs, test, family, metric, cost)
+        found = family.findings(needed, raw, raw_held_out, Rows(inputs.take(test), test.y))
         efforts = efforts_of(leaderboard, finalists, opened.microseconds, clock.budget, metric)
-        sizes = {"train": len(train.y), "held-out": len(held_out.y), "test": len(test.y)}
-        sizes["features"] = int(all_rows.X.shape[1])
-        if not task.is_regression:
-            sizes["classes"] = len(np.unique(everything.y))
+        sizes = {"train": len(raw.y), "held-out": len(raw_held_out.y), "test": len(test.y)}
+        sizes["features"] = all_rows.n_features
+        labels = family.labels(everything.y)
+        if labels is not None:
+            sizes["classes"] = len(labels)
         return Result(
             leaderboard=leaderboard,
             champion=chosen[0],
             runner_up=chosen[1] if len(chosen) > 1 else None,
             metric=metric,
             task=task,
-            inputs=inputs,
+            inputs=needed,
             test=opened.report,
             sizes=sizes,
-            split=self.split.describe(),
-            steps=(describe_preparation(inputs), *_left_out(inputs)),
+            split=self.split.describe(family.units, family.evenly),
+            steps=(preparation.describe(), *_left_out(needed)),
             notes=(*notes, finalists[0].calibration) if finalists[0].calibration else notes,
             parts=(opened.report, *opened.parts, *pictures, efforts, found, described),
             source=name or f"{n_rows} rows",
@@ -263,21 +273,11 @@ class Experiment:
             command=self.command,
         )
 
-    def _cost(self, data: Dataset, task: Task) -> npt.NDArray[np.float64] | None:
-        if self.cost is None:
-            return None
-        if task.is_regression:
-            raise ParameterError(f"costs are for classes, but this is a regression: {task.reason}")
-        classes = np.unique(data.y)
-        if isinstance(self.cost, np.ndarray | list | tuple):
-            return check_cost(np.asarray(self.cost), len(classes))
-        return read_costs(self.cost, classes)
-
     def _search(
         self,
         lines: tuple[Learner, ...],
-        train: Rows,
-        held_out: Rows,
+        train: Prepared,
+        held_out: Prepared,
         metric: Metric,
         clock: Clock,
         tell: Callable[[Progress], None],
@@ -303,8 +303,9 @@ class Experiment:
 
             try:
                 one = tune(
-                    learner, train, held_out, metric, random_state=self.random_state,
-                    n_jobs=self.n_jobs, seconds=seconds, report=report,
+                    learner, train.for_learner(learner), held_out.for_learner(learner), metric,
+                    random_state=self.random_state, n_jobs=self.n_jobs, seconds=seconds,
+                    report=report,
                 )  # fmt: skip
             except (SeparatrixError, ValueError) as error:
                 if self.learners != "auto" or learner.baseline:
@@ -325,11 +326,11 @@ class Experiment:
         self,
         row: LeaderboardRow,
         one: Tuned,
-        train: Rows,
-        held_out: Rows,
-        everything: Rows,
-        preparation: Any,
+        train: Prepared,
+        held_out: Prepared,
+        everything: Prepared,
         cost: npt.NDArray[np.float64] | None,
+        family: Family,
         seconds: float,
     ) -> Finalist:
         """Calibrate on the held-out rows, fit on all rows, and put the raw input before it."""
@@ -343,23 +344,26 @@ class Experiment:
             )  # fmt: skip
 
         start = time.perf_counter()
-        plain = fit(everything, one.estimator)
+        rows = everything.for_learner(one.learner)
+        plain = fit(rows, one.estimator)
         refit_seconds = time.perf_counter() - start
         final, words = plain, ""
-        if one.learner.tasks != ("regression",) and not one.learner.baseline:
-            fitted = one.estimator if one.estimator is not None else fit(train)
+        if family.calibrates and not one.learner.baseline:
+            fitted = one.estimator
+            if fitted is None:
+                fitted = fit(train.for_learner(one.learner))
             if cost is not None and method == "none" and not hasattr(plain, "predict_proba"):
                 method = "temperature"  # without probabilities there is no expected cost
-            found, words = calibrate(fitted, held_out, method, fit, everything)
+            found, words = calibrate(fitted, held_out.for_learner(one.learner), method, fit, rows)
             final = plain if found is None else found.carried_over(plain)
         if cost is not None:
-            decision = BayesDecision(FrozenEstimator(final), cost).fit(everything.X, everything.y)
+            decision = BayesDecision(FrozenEstimator(final), cost).fit(rows.X, rows.y)
             decision.classifier, decision.classifier_ = clone(final), final
             final = decision
         return Finalist(
             row,
-            make_pipeline(preparation, final),
-            make_pipeline(preparation, plain),
+            everything.model(one.learner, final),
+            everything.model(one.learner, plain),
             words,
             refit_seconds,
         )
@@ -368,16 +372,8 @@ class Experiment:
 def _left_out(inputs: Inputs) -> tuple[str, ...]:
     if not inputs.left_out:
         return ()
-    words = "; ".join(f"{name!r} ({why})" for name, why in inputs.left_out)
+    reasons: dict[str, list[str]] = {}
+    for name, why in inputs.left_out:
+        reasons.setdefault(why, []).append(repr(name))
+    words = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
     return (f"Columns left out: {words}.",)
-
-
-def _join(first: Rows, second: Rows) -> Rows:
-    y = np.concatenate([first.y, second.y])
-    if isinstance(first.X, dict):
-        both = {name: np.concatenate([first.X[name], second.X[name]]) for name in first.X}
-        return Rows(both, y)
-    if sp.issparse(first.X):
-        blocks: Any = [first.X, second.X]
-        return Rows(sp.vstack(blocks, format="csr"), y)
-    return Rows(np.concatenate([first.X, second.X]), y)

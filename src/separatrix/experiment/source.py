@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data import Dataset, read
+from separatrix.data import Dataset, TokenColumn, TokenSequences, read
 from separatrix.data.tables import TARGETS, find_column
 from separatrix.errors import DataError
+from separatrix.features.templates.columns import token_sequences
 from separatrix.validation import is_sparse
 
 __all__ = ["as_dataset", "fingerprint"]
@@ -23,7 +24,7 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
     Parameters
     ----------
     data : path, Dataset, DataFrame, dict of columns, or (X, y)
-        What to learn from.
+        What to learn from; X and y may be sequences of tokens and of their labels.
     target : str, int or "auto"
         The column to predict; "auto": the usual names, or the only column beside the texts.
     **options
@@ -52,6 +53,8 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
 
 
 def _from_arrays(X: Any, y: Any) -> Dataset:
+    if isinstance(y, TokenColumn) or _are_sequences(X, y):
+        return _from_sequences(X, y)
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise DataError(f"y must have one value for every row, got shape {labels.shape}")
@@ -66,6 +69,23 @@ def _from_arrays(X: Any, y: Any) -> Dataset:
     if n_rows != len(labels):
         raise DataError(f"X has {n_rows} rows, y has {len(labels)}")
     return found
+
+
+def _are_sequences(X: Any, y: Any) -> bool:
+    """Whether X holds tokens, and y a list of labels for every row."""
+    lists = isinstance(y, list | tuple) and len(y) > 0 and isinstance(y[0], list | tuple)
+    return lists and (isinstance(X, TokenSequences) or not hasattr(X, "shape"))
+
+
+def _from_sequences(X: Any, y: Any) -> Dataset:
+    tokens = token_sequences(X)
+    labels = y if isinstance(y, TokenColumn) else TokenColumn.of(y)
+    for number, (a, b) in enumerate(zip(tokens.lengths, labels.lengths, strict=False)):
+        if a != b:
+            raise DataError(f"sequence {number} has {a} tokens, but {b} labels")
+    if len(tokens) != len(labels):
+        raise DataError(f"X has {len(tokens)} sequences, y has {len(labels)}")
+    return Dataset("sequences", tokens, labels, tokens.names)
 
 
 def _of_array(X: Any, labels: npt.NDArray[Any]) -> Dataset:
@@ -167,6 +187,11 @@ def fingerprint(data: Dataset) -> str:
             for name, values in part.items():
                 digest.update(repr(name).encode())
                 add(values)
+        elif isinstance(part, TokenSequences):
+            add(part.columns)
+        elif isinstance(part, TokenColumn):
+            for array in (part.codes, part.offsets, part.vocabulary.array):
+                add(array)
         elif is_sparse(part):
             for array in (part.data, part.indices, part.indptr):
                 add(np.asarray(array))

@@ -15,6 +15,7 @@ __all__ = ["ByTime", "Given", "Grouped", "SealError", "SealedTest", "Split", "St
 
 Shares = tuple[float, float, float]
 Parts = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp]]
+Strata = npt.NDArray[np.intp]
 
 
 class SealError(SeparatrixError, RuntimeError):
@@ -93,11 +94,11 @@ class Stratified:
     column = None
 
     def rows(
-        self, data: Dataset, generator: np.random.Generator, *, quantity: bool = False
+        self, data: Dataset, generator: np.random.Generator, strata: Strata | None = None
     ) -> Parts:
-        """Row numbers of train, held-out and test, in random order."""
+        """Row numbers of train, held-out and test, in random order; by default class by class."""
         shares = check_shares(self.shares)
-        codes = _strata(data.y, quantity)
+        codes = np.unique(data.y, return_inverse=True)[1] if strata is None else strata
         parts: tuple[list[npt.NDArray[np.intp]], ...] = ([], [], [])
         order = generator.permutation(len(codes))
         for code in range(codes.max() + 1):
@@ -112,9 +113,9 @@ class Stratified:
         train, held_out, test = (generator.permutation(np.concatenate(part)) for part in parts)
         return train, held_out, test
 
-    def describe(self) -> str:
+    def describe(self, units: str = "rows", evenly: str = "stratified by the target") -> str:
         """The split in words."""
-        return "rows at random, stratified by the target"
+        return f"{units} at random" + (f", {evenly}" if evenly else "")
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ class Grouped:
     shares: Shares = (0.6, 0.2, 0.2)
 
     def rows(
-        self, data: Dataset, generator: np.random.Generator, *, quantity: bool = False
+        self, data: Dataset, generator: np.random.Generator, strata: Strata | None = None
     ) -> Parts:
         """Row numbers of train, held-out and test, in random order."""
         shares = check_shares(self.shares)
@@ -152,7 +153,7 @@ class Grouped:
         train, held_out, test = (order[part_of[codes[order]] == part] for part in range(3))
         return train, held_out, test
 
-    def describe(self) -> str:
+    def describe(self, units: str = "rows", evenly: str = "stratified by the target") -> str:
         """The split in words."""
         return f"whole groups of {self.column!r} at random"
 
@@ -173,7 +174,7 @@ class ByTime:
     shares: Shares = (0.6, 0.2, 0.2)
 
     def rows(
-        self, data: Dataset, generator: np.random.Generator, *, quantity: bool = False
+        self, data: Dataset, generator: np.random.Generator, strata: Strata | None = None
     ) -> Parts:
         """Row numbers of train, held-out and test; those of the train rows in random order."""
         shares = check_shares(self.shares)
@@ -188,7 +189,7 @@ class ByTime:
         train, held_out, test = np.split(order, cuts)
         return generator.permutation(train), held_out, test
 
-    def describe(self) -> str:
+    def describe(self, units: str = "rows", evenly: str = "stratified by the target") -> str:
         """The split in words."""
         return f"by the time in {self.column!r}: the latest rows test"
 
@@ -211,20 +212,19 @@ class Given:
     column = None
 
     def rows(
-        self, data: Dataset, generator: np.random.Generator, *, quantity: bool = False
+        self, data: Dataset, generator: np.random.Generator, strata: Strata | None = None
     ) -> Parts:
         """Row numbers of train and held-out; none of the test rows is here."""
         nothing = np.empty(0, dtype=np.intp)
         if self.held_out is not None:
             return generator.permutation(len(data)), nothing, nothing
-        train, held_out, test = Stratified((0.75, 0.125, 0.125)).rows(
-            data, generator, quantity=quantity
-        )
+        train, held_out, test = Stratified((0.75, 0.125, 0.125)).rows(data, generator, strata)
         return train, np.concatenate([held_out, test]), nothing
 
-    def describe(self) -> str:
+    def describe(self, units: str = "rows", evenly: str = "stratified by the target") -> str:
         """The split in words."""
-        return "test rows" + (" and held-out rows" if self.held_out is not None else "") + " given"
+        both = f" and held-out {units}" if self.held_out is not None else ""
+        return f"test {units}{both} given"
 
 
 def check_shares(shares: Any) -> Shares:
@@ -241,12 +241,3 @@ def _column(data: Dataset, name: str) -> npt.NDArray[Any]:
         raise ParameterError(f"a split by {name!r} needs a table with that column")
     values: npt.NDArray[Any] = data.X[find_column(name, list(data.X), "split")]
     return values
-
-
-def _strata(y: npt.NDArray[Any], quantity: bool) -> npt.NDArray[np.intp]:
-    """Class numbers; for a quantity, the number of its tenth (of its fifth row or so, if few)."""
-    if quantity:
-        ranks = np.argsort(np.argsort(y, kind="stable"))
-        return np.asarray(ranks * max(1, min(10, len(y) // 5)) // len(y), dtype=np.intp)
-    _, codes = np.unique(y, return_inverse=True)
-    return np.asarray(codes, dtype=np.intp)

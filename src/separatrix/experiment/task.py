@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.data import Dataset
-from separatrix.data.dataset import LabelSets
+from separatrix.data import Dataset, LabelSets, TokenColumn, TokenSequences
 from separatrix.errors import DataError, ParameterError
+from separatrix.experiment.families import FAMILIES, Family
+from separatrix.experiment.families.sequences import check_token_labels
 from separatrix.registry import Task as TaskName
 
 __all__ = ["TASKS", "Task", "find_task"]
 
-TASKS = ("binary", "multiclass", "regression")
+TASKS = ("binary", "multiclass", "regression", "tagging")
 
 #: Most different numbers that still count as classes: of whole numbers, and of others.
 _MOST_WHOLE, _MOST_OTHER = 20, 10
@@ -26,7 +27,7 @@ class Task:
 
     Attributes
     ----------
-    name : {"binary", "multiclass", "regression"}
+    name : {"binary", "multiclass", "regression", "tagging"}
     reason : str
         In words.
     """
@@ -35,22 +36,23 @@ class Task:
     reason: str
 
     @property
-    def is_regression(self) -> bool:
-        """Whether the target is a quantity."""
-        return self.name == "regression"
+    def family(self) -> Family:
+        """What tasks of this kind do in their own way."""
+        return FAMILIES[self.name]
 
 
 def find_task(data: Dataset, asked: str = "auto") -> Task:
     """The task that the target of `data` sets, or the one that was asked for.
 
-    Numbers of many different values are quantities, to be predicted by regression; few of them, and
-    anything else, are classes. The labels of svmlight files are classes where they are whole.
+    A label for every token of a sequence is tagging. Numbers of many different values are
+    quantities, to be predicted by regression; few of them, and anything else, are classes. The
+    labels of svmlight files are classes where they are whole.
 
     Parameters
     ----------
     data : Dataset
         With a target.
-    asked : {"auto", "binary", "multiclass", "classification", "regression"}
+    asked : {"auto", "binary", "multiclass", "classification", "regression", "tagging"}
         Overrules the finding.
 
     Examples
@@ -68,14 +70,16 @@ def find_task(data: Dataset, asked: str = "auto") -> Task:
         raise _no_target(data)
     if isinstance(y, LabelSets):
         raise DataError(f"{shown} holds sets of labels; learners of label sets are not here yet")
-    if not isinstance(y, np.ndarray):
-        raise DataError(f"{data.source} holds sequences; learners of sequences are not here yet")
+    if isinstance(y, TokenColumn):
+        return _tagging(data, y, shown, asked)
     _check_labels(data, y, shown)
     numbers = y.dtype.kind in "fiu"
     if asked == "regression":
         if not numbers:
             raise ParameterError(f"regression needs numbers, but {shown} holds {y[0]!r}")
         return Task("regression", "asked for")
+    if asked == "tagging":
+        raise ParameterError(f"tagging needs sequences of tokens, but {shown} labels rows")
     if asked not in ("auto", "binary", "multiclass", "classification"):
         raise ParameterError(f"there is no task {asked!r}; there are {', '.join(TASKS)}")
     distinct = np.unique(y)
@@ -92,6 +96,25 @@ def find_task(data: Dataset, asked: str = "auto") -> Task:
         "binary" if len(distinct) == 2 else "multiclass",
         "asked for" if asked != "auto" else f"{shown} holds {len(distinct)} classes",
     )
+
+
+def _tagging(data: Dataset, y: TokenColumn, shown: str, asked: str) -> Task:
+    where = data.source or "the data"
+    if asked not in ("auto", "tagging"):
+        raise ParameterError(f"{where} holds sequences of tokens; their task is tagging")
+    if not isinstance(data.X, TokenSequences):
+        raise DataError(
+            f"{where} holds attributes, not words, so that there are no templates to choose; fit "
+            "separatrix.CRF to them"
+        )
+    check_token_labels(data)
+    labels = y.classes
+    if len(labels) < 2:
+        raise DataError(
+            f"{where}: all tokens have the same label, {labels.tolist()[0]!r} in {shown}; there is "
+            "nothing to tell apart"
+        )
+    return Task("tagging", f"{shown} holds {len(labels)} labels of tokens")
 
 
 def _check_labels(data: Dataset, y: Any, shown: str) -> None:
@@ -128,5 +151,7 @@ def _is_quantity(data: Dataset, y: Any, distinct: Any) -> bool:
 
 def _no_target(data: Dataset) -> DataError:
     where = f"{data.source}: " if data.source else ""
+    if data.kind == "sequences":
+        return DataError(f"{where}tokens have one column; their labels are to stand in another")
     names = ", ".join(map(repr, data.feature_names[:8])) + ", …" * (len(data.feature_names) > 8)
     return DataError(f"{where}which column is to be predicted? Name it as the target: {names}")

@@ -13,12 +13,10 @@ import numpy.typing as npt
 
 from separatrix.bayes.comparison import accuracy_interval, compare_predictions
 from separatrix.data import Dataset
-from separatrix.experiment.classes import class_parts
+from separatrix.experiment.families import Family
 from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.metric import Metric
-from separatrix.experiment.quantities import quantity_parts
 from separatrix.experiment.result import LeaderboardRow
-from separatrix.experiment.task import Task
 from separatrix.report.parts import Part, TestReport, TestScore
 
 __all__ = ["Finalist", "Opened", "open_test"]
@@ -26,6 +24,8 @@ __all__ = ["Finalist", "Opened", "open_test"]
 LEVEL = 0.95
 #: Draws of the Bayesian bootstrap, and about how many weights they have together.
 _DRAWS, _WEIGHTS = 2000, 20_000_000
+#: Rows from which on it is believed: of fewer it knows too little, and is too sure.
+_ENOUGH = 10
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def open_test(
     finalists: Sequence[Finalist],
     inputs: Inputs,
     test: Dataset,
-    task: Task,
+    family: Family,
     metric: Metric,
     cost: npt.NDArray[np.float64] | None,
 ) -> Opened:
@@ -78,7 +78,7 @@ def open_test(
         What of the rows the models are fed.
     test : Dataset
         The test rows.
-    task : Task
+    family : Family
     metric : Metric
     cost : array of shape (K, K) or None
     """
@@ -89,65 +89,47 @@ def open_test(
         said.append(one.model.predict(X))
         microseconds.append(1e6 * (time.perf_counter() - start) / len(y))
     values = [
-        _row_values(one, X, y, guess, metric) for one, guess in zip(finalists, said, strict=True)
+        metric.values(one.model, X, y, guess) for one, guess in zip(finalists, said, strict=True)
     ]
     scores = tuple(
-        _score(one, role, X, y, guess, value, metric, task)
+        TestScore(
+            one.row.learner,
+            role,
+            metric(one.model, X, y, guess) if value is None else metric.of(value),
+            *_interval(y, guess, value, metric),
+            family.others(y, guess, metric),
+        )
         for one, role, guess, value in zip(
             finalists, ("champion", "runner-up"), said, values, strict=False
         )
     )
-    better, method = _probability_better(y, said, values, metric)
+    better, method = _probability_better(y, said, values, metric, family)
     report = TestReport(scores, len(y), LEVEL, better, math.nan, method)
-    champion = finalists[0]
-    if task.is_regression:
-        parts = quantity_parts(champion.model, champion.row.learner, inputs, X, y)
-    else:
-        parts = class_parts(
-            champion.model, champion.plain, champion.row.learner, champion.calibration, inputs,
-            test, said[0], cost,
-        )  # fmt: skip
+    parts = family.parts(finalists[0], inputs, test, said[0], cost)
     return Opened(report, parts, tuple(microseconds))
 
 
-def _row_values(
-    one: Finalist, X: Any, y: npt.NDArray[Any], said: npt.NDArray[Any], metric: Metric
-) -> npt.NDArray[np.float64] | None:
-    """The metric's value of every row, from the predictions at hand where they tell it."""
+def _interval(
+    y: Any, said: Any, values: npt.NDArray[np.float64] | None, metric: Metric
+) -> tuple[float, float]:
+    """Ends of the credible interval of a score; NaN where it is not made of values of rows."""
     if metric.name == "accuracy":
-        return np.asarray(said == y, dtype=np.float64)
-    return None if metric.each is None else metric.each(one.model, X, y)
-
-
-def _score(
-    one: Finalist,
-    role: str,
-    X: Any,
-    y: npt.NDArray[Any],
-    said: npt.NDArray[Any],
-    values: npt.NDArray[np.float64] | None,
-    metric: Metric,
-    task: Task,
-) -> TestScore:
-    low = high = math.nan
-    others: tuple[tuple[str, float], ...] = ()
-    score = metric(one.model, X, y) if values is None else float(metric.of_mean(values.mean()))
-    if metric.name == "accuracy":
-        low, high = accuracy_interval(y, said, level=LEVEL).interval
-    else:
-        if values is not None and np.isfinite(values).all():
-            draws = metric.of_mean(_bootstrap_means(values))
-            low, high = (float(q) for q in np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
-        if not task.is_regression:
-            others = (("accuracy", float(np.mean(said == y))),)
-    return TestScore(one.row.learner, role, score, low, high, others)
+        return accuracy_interval(y, said, level=LEVEL).interval
+    if not _can_draw(values):
+        return math.nan, math.nan
+    assert values is not None
+    draws = metric.finish(_bootstrap_means(values))
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    # Rows that are all alike, all without a mistake say, tell nothing of those to come.
+    return (float(low), float(high)) if low < high else (math.nan, math.nan)
 
 
 def _probability_better(
-    y: npt.NDArray[Any],
-    said: Sequence[npt.NDArray[Any]],
+    y: Any,
+    said: Sequence[Any],
     values: Sequence[npt.NDArray[np.float64] | None],
     metric: Metric,
+    family: Family,
 ) -> tuple[float, str]:
     if len(said) < 2:
         return math.nan, ""
@@ -155,15 +137,25 @@ def _probability_better(
         found = compare_predictions(y, said[0], said[1])
         return found.p_a, "paired predictions, uniform Dirichlet prior"
     first, second = values[0], values[1]
-    if first is None or second is None or not np.isfinite(first - second).all():
+    if not (_can_draw(first) and _can_draw(second)):
         return math.nan, ""
-    differences = _bootstrap_means(first - second)
+    # The weights are the same for both, so that the draws are paired.
+    scores = [metric.finish(_bootstrap_means(one)) for one in values[:2] if one is not None]
+    differences = scores[0] - scores[1]
     share = float(np.mean(differences > 0) + np.mean(differences == 0) / 2)
-    return (share if metric.higher_is_better else 1 - share), "Bayesian bootstrap of the test rows"
+    words = f"Bayesian bootstrap of the test {family.units}"
+    return (share if metric.higher_is_better else 1 - share), words
+
+
+def _can_draw(values: npt.NDArray[np.float64] | None) -> bool:
+    return values is not None and len(values) >= _ENOUGH and bool(np.isfinite(values).all())
 
 
 def _bootstrap_means(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Means of the values under the weights of the Bayesian bootstrap (Rubin 1981); fixed seed."""
+    """Means of the values under the weights of the Bayesian bootstrap (Rubin 1981); fixed seed.
+
+    Values of shape (n,) or (n, m) give means of shape (draws,) or (draws, m).
+    """
     generator = np.random.default_rng(0)
     n = len(values)
     # A large test set needs fewer draws: the interval is narrow then.
@@ -172,5 +164,5 @@ def _bootstrap_means(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]
     means = []
     for first in range(0, n_draws, at_once):
         weights = generator.standard_exponential((min(at_once, n_draws - first), n))
-        means.append(weights @ values / weights.sum(axis=1))
-    return np.concatenate(means)
+        means.append((weights @ values).T / weights.sum(axis=1))
+    return np.concatenate(means, axis=-1).T

@@ -13,11 +13,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.pipeline import make_pipeline
 
 from separatrix.errors import ConvergenceWarning, ZeroProbabilityWarning
 from separatrix.experiment.metric import Metric
+from separatrix.experiment.rows import Rows, labels_of
 from separatrix.registry import Learner, load
 from separatrix.results import Solution, StopReason, time_limit
 
@@ -48,13 +48,6 @@ _SCORED = 5000
 
 #: Called after every setting: its number from 1, the setting in words, its held-out score.
 StepReport = Callable[[int, str, float], None]
-
-
-class Rows(NamedTuple):
-    """Prepared rows: X of shape (n, d), dense or CSR, and y of shape (n,)."""
-
-    X: Any
-    y: npt.NDArray[Any]
 
 
 class CurvePoint(NamedTuple):
@@ -192,7 +185,7 @@ def tune(
     """
     load(learner.target)  # the import of a family is not the learner's time
     start = time.perf_counter()
-    sample = Rows(train.X[:_SCORED], train.y[:_SCORED])
+    sample = train.first(_SCORED)
     curve: list[CurvePoint] = []
     best_gain, best, solution, at, worse, passes = -math.inf, None, None, 0, 0, 0.0
     complete = True
@@ -243,7 +236,7 @@ def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
     # Online learners minimize nothing, so that they have no gap.
     gap = solution.gap / max(1.0, abs(solution.objective))
     return {
-        "gap": float(gap) if learner.kind == "path" else math.nan,
+        "gap": math.nan if learner.kind == "passes" else float(gap),
         "solver": solution.solver,
         "converged": solution.stopped is StopReason.CONVERGED,
     }
@@ -258,7 +251,9 @@ def _once(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -
 def _each(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
     for value in learner.grid:
         estimator = make(learner, len(rows.y), random_state, n_jobs, **{learner.parameter: value})
-        yield _Trial(value, estimator.fit(rows.X, rows.y), 1, True)
+        estimator.fit(rows.X, rows.y)
+        found = getattr(estimator, "solution_", None)
+        yield _Trial(value, estimator, 1 if found is None else float(found.n_passes), True)
 
 
 def _counts(
@@ -293,7 +288,7 @@ def _passes(
     learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
 ) -> Iterator[_Trial]:
     estimator = make(learner, len(rows.y), random_state, n_jobs)
-    classes = np.unique(rows.y)
+    classes = labels_of(rows.y)
     for value in learner.grid:
         estimator.partial_fit(rows.X, rows.y, classes=classes)
         yield _Trial(value, estimator, 1, False)

@@ -112,6 +112,10 @@ def explain(
     unknown, left out: no
     """
     steps, learner = see_through(model)
+    if hasattr(learner, "explain_sequence"):
+        raise ParameterError(
+            f"{type(learner).__name__} labels sequences; use separatrix.explain_sequence"
+        )
     rows = _one_row(x)
     if top is not None and top < 1:
         raise ParameterError(f"top must be positive or None, got {top}")

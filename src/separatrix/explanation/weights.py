@@ -21,10 +21,10 @@ class Weights:
     Attributes
     ----------
     label : object
-        The class; None for a regression.
+        The class; None for a regression, and for the transitions of a chain.
     rest : str
         What it is told from, in words.
-    kind : {"weight", "log odds"}
+    kind : {"weight", "log odds", "transition weight"}
         What the values are: weights of a linear model, ln P(x | label) / P(x | rest) of naive
         Bayes.
     names : tuple of str
@@ -94,6 +94,9 @@ def top_weights(model: Any, top: int | None = 10, *, names: Any = None) -> list[
     (np.int64(0), ('sepal width (cm)', 'petal length (cm)'))
     """
     _, learner = see_through(model)
+    if hasattr(learner, "top_weights"):  # a chain has transitions too
+        chain: list[Weights] = learner.top_weights(top)
+        return chain
     columns = feature_names(model, names)
     labels = getattr(learner, "classes_", np.array([]))
     if hasattr(learner, "odds_ratios"):

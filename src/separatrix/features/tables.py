@@ -103,6 +103,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     kinds_ : dict of str to str
         Kind of each column.
+    categories_ : dict of str to list
+        Categories with a column of their own, per column of categories.
+    moments_ : dict of str to (float, float)
+        Mean and deviation of the training values, per numeric column.
     n_unseen_ : dict of str to int
         Per category column, rows of the last `transform` whose category training did not have.
     n_features_in_ : int
@@ -300,6 +304,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 n_unseen = encoder.encode(as_kind(column, kind)).n_unseen
             reports.append(ColumnReport(name, kind, width, n_missing, n_unseen))
         return reports
+
+    @property
+    def categories_(self) -> dict[str, list[Any]]:
+        """Categories with a column of their own, per column of categories."""
+        encoders = self._encoders.items()
+        return {n: list(e.categories) for n, e in encoders if isinstance(e, CategoryEncoder)}
+
+    @property
+    def moments_(self) -> dict[str, tuple[float, float]]:
+        """Mean and deviation of the training values, per numeric column."""
+        encoders = self._encoders.items()
+        return {n: (e.mean, e.scale) for n, e in encoders if isinstance(e, NumericEncoder)}
 
     def _encode(self, table: Table) -> tuple[Any, dict[str, int]]:
         if not self.sparse_output and len(self._names) > MAX_DENSE:

@@ -50,6 +50,7 @@ class TextModel:
         self.vocabulary: Vocabulary | None = None
         self.frequency: npt.NDArray[np.float64] | None = None
         self.class_counts: npt.NDArray[np.float64] | None = None
+        self._idf: tuple[Any, int, npt.NDArray[np.float64]] | None = None
         if settings.vocabulary is not None:
             self.vocabulary = fixed_vocabulary(settings.vocabulary, self.analysis)
         elif settings.n_features is None:
@@ -57,7 +58,8 @@ class TextModel:
 
     def __getstate__(self) -> dict[str, Any]:
         # What can be made from the settings is left out.
-        kept = {key: value for key, value in vars(self).items() if key not in ("dtype", "analysis")}
+        made = ("dtype", "analysis", "_idf")
+        kept = {key: value for key, value in vars(self).items() if key not in made}
         return kept | {"settings": vars(self.settings)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -65,6 +67,7 @@ class TextModel:
         self.settings = SimpleNamespace(**state["settings"])
         self.dtype = check_float(self.settings.dtype)
         self.analysis = make_analysis(self.settings)
+        self._idf = None
 
     def count(
         self, X: Any, y: Any, classes: Any, *, keep: bool, n_jobs: int | None
@@ -146,11 +149,19 @@ class TextModel:
         """ln((N + s) / (df + s)) + 1 with s = 1 where it is smoothed, else 0."""
         if not self.settings.use_idf:
             return None
+        # A service asks for every document, and the logarithms of a large vocabulary take longer
+        # than its words.
+        if self._idf is not None:
+            counted, n_documents, idf = self._idf
+            if counted is self.frequency and n_documents == self.n_documents:
+                return idf
         frequency = np.zeros(self.width) if self.frequency is None else self.frequency
         smooth = float(bool(self.settings.smooth_idf))
         with np.errstate(divide="ignore"):  # a given term that was never seen: infinite weight
             ratio = (self.n_documents + smooth) / (frequency + smooth)
-        idf: npt.NDArray[np.float64] = np.log(ratio) + 1.0
+        idf = np.log(ratio) + 1.0
+        idf.flags.writeable = False
+        self._idf = self.frequency, self.n_documents, idf
         return idf
 
     def log_ratio(self) -> npt.NDArray[np.float64] | None:

@@ -20,11 +20,13 @@ from separatrix.metrics.probabilities import (
 )
 from separatrix.metrics.sequences import (
     ChunkReport,
+    chunk_counts,
     chunk_f1,
     chunk_report,
     chunks,
     sequence_accuracy,
     token_accuracy,
+    token_counts,
 )
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "accuracy",
     "brier_score",
     "calibration_bins",
+    "chunk_counts",
     "chunk_f1",
     "chunk_report",
     "chunks",
@@ -48,4 +51,5 @@ __all__ = [
     "per_class_report",
     "sequence_accuracy",
     "token_accuracy",
+    "token_counts",
 ]

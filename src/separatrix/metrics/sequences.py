@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,13 @@ from separatrix.errors import DataError
 
 __all__ = [
     "ChunkReport",
+    "chunk_counts",
     "chunk_f1",
     "chunk_report",
     "chunks",
     "sequence_accuracy",
     "token_accuracy",
+    "token_counts",
 ]
 
 Integers = npt.NDArray[np.int64]
@@ -83,6 +85,20 @@ def sequence_accuracy(y_true: Any, y_pred: Any, *, sample_weight: Any = None) ->
     weights = _weights(sample_weight, len(lengths))
     total = weights.sum()
     return float(weights[right].sum() / total) if total > 0 else float("nan")
+
+
+def token_counts(y_true: Any, y_pred: Any) -> Integers:
+    """Of every sequence, how many tokens are labeled right, and how many there are; shape (n, 2).
+
+    Examples
+    --------
+    >>> token_counts([["B", "O"], ["O"]], [["B", "B"], ["O"]]).tolist()
+    [[1, 2], [1, 1]]
+    """
+    true, found, _, lengths = _flat(y_true, y_pred)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
+    right = np.bincount(owner[true == found], minlength=len(lengths))
+    return np.column_stack([right, lengths])
 
 
 def _spans(
@@ -214,21 +230,60 @@ def chunk_report(y_true: Any, y_pred: Any) -> ChunkReport:
     >>> report.types, report.f1.tolist(), report.overall
     (('NP', 'VP'), [0.0, 1.0], (0.5, 0.5, 0.5))
     """
+    matched = _match(y_true, y_pred)
+    n_types = len(matched.types)
+    count = [np.bincount(kind, minlength=n_types) for kind in matched.kinds]
+    right = np.bincount(matched.kinds[0][matched.right], minlength=n_types)
+    return ChunkReport(matched.types, count[0], count[1], right, matched.accuracy)
+
+
+class _Matched(NamedTuple):
+    """Chunks of the truth and of the predictions: their types and sequences; which are in both."""
+
+    types: tuple[str, ...]
+    kinds: tuple[Integers, Integers]
+    owners: tuple[Integers, Integers]
+    right: npt.NDArray[np.bool_]
+    n_sequences: int
+    accuracy: float
+
+
+def _match(y_true: Any, y_pred: Any) -> _Matched:
     true, found, labels, lengths = _flat(y_true, y_pred)
     prefixes, kinds, types = _parsed(labels)
     first = np.zeros(len(true), dtype=bool)
     first[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
+    owner = np.repeat(np.arange(len(lengths)), lengths)
     size, n_types = len(true) + 1, len(types)
     sides = []
     for codes in (true, found):
         starts, ends, kind = _spans(codes, prefixes, kinds, first)
         # Chunks as single numbers, so that those on both sides are found by sorting.
-        sides.append(((starts * size + ends) * max(n_types, 1) + kind, kind))
+        sides.append(((starts * size + ends) * max(n_types, 1) + kind, kind, owner[starts]))
     both = np.isin(sides[0][0], sides[1][0], assume_unique=True)
-    count = [np.bincount(kind, minlength=n_types) for _, kind in sides]
-    right = np.bincount(sides[0][1][both], minlength=n_types)
     accuracy = float((true == found).mean()) if len(true) else float("nan")
-    return ChunkReport(tuple(types), count[0], count[1], right, accuracy)
+    return _Matched(
+        tuple(types),
+        (sides[0][1], sides[1][1]),
+        (sides[0][2], sides[1][2]),
+        both,
+        len(lengths),
+        accuracy,
+    )
+
+
+def chunk_counts(y_true: Any, y_pred: Any) -> Integers:
+    """Of every sequence, how many chunks are right, true and predicted; shape (n, 3).
+
+    Examples
+    --------
+    >>> chunk_counts([["B-NP", "I-NP", "B-VP"], ["O"]], [["B-NP", "O", "B-VP"], ["O"]]).tolist()
+    [[1, 2, 2], [0, 0, 0]]
+    """
+    matched = _match(y_true, y_pred)
+    true, predicted = matched.owners
+    sides = (true[matched.right], true, predicted)
+    return np.column_stack([np.bincount(side, minlength=matched.n_sequences) for side in sides])
 
 
 def chunk_f1(y_true: Any, y_pred: Any) -> float:

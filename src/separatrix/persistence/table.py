@@ -35,6 +35,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.calibration.calibrated", "Calibrated"),
     **_lines("separatrix.structured.crf", "CRF"),
     **_lines("separatrix.structured.perceptron", "StructuredPerceptron"),
+    **_lines("separatrix.structured.svm", "StructuredSVM"),
     **_lines("separatrix.bayes.decision.classifier", "BayesDecision"),
     **_lines("separatrix.bayes.regression", "BayesianLinearRegression"),
     **_lines("separatrix.bayes.laplace", "LaplaceLogisticRegression"),

@@ -9,6 +9,7 @@ from separatrix.plots.path import PathDisplay
 from separatrix.plots.predictive import PredictiveBandDisplay
 from separatrix.plots.reliability import ReliabilityDisplay
 from separatrix.plots.trace import TraceDisplay
+from separatrix.plots.trellis import TrellisDisplay
 
 __all__ = [
     "DecisionRegionDisplay",
@@ -20,4 +21,5 @@ __all__ = [
     "PredictiveBandDisplay",
     "ReliabilityDisplay",
     "TraceDisplay",
+    "TrellisDisplay",
 ]

@@ -75,6 +75,8 @@ class DataSummary:
         Checksum of the data.
     steps : tuple of str
         What was done to the data before the learners saw it, one sentence each.
+    unit : str
+        What a prediction is made for: "row", "sequence".
     """
 
     name: str
@@ -87,6 +89,7 @@ class DataSummary:
     target: str = ""
     fingerprint: str = ""
     steps: tuple[str, ...] = ()
+    unit: str = "row"
 
 
 @dataclass(frozen=True)

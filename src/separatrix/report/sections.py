@@ -13,7 +13,7 @@ from typing import Any
 from separatrix.errors import ParameterError
 from separatrix.report import parts
 from separatrix.report.content import Content
-from separatrix.report.views import classes, curves, data, model, overview, regression
+from separatrix.report.views import classes, curves, data, model, overview, regression, sequences
 from separatrix.report.views.common import Fact, View
 
 __all__ = ["SECTIONS", "Filled", "Section", "filled"]
@@ -61,8 +61,10 @@ SECTIONS: tuple[Section, ...] = (
     Section("training", "Overtraining", parts.TrainingCurves, curves.training),
     Section("learning", "Learning curve", parts.LearningCurves, curves.learning),
     Section("confusion", "Confusion", parts.Confusion, classes.confusion),
+    Section("chunks", "Chunks per type", parts.ChunkReport, classes.class_report),
     Section("classes", "Scores per class", parts.ClassReport, classes.class_report),
     Section("mistakes", "Most confident mistakes", parts.Mistakes, classes.mistakes),
+    Section("sentences", "Worst sequences", parts.Sentences, sequences.sentences),
     Section("calibration", "Calibration", parts.Calibration, classes.calibration),
     Section("costs", "Costs", parts.CostMatrix, classes.costs),
     Section("weights", "What the champion looks at", parts.Weights, model.weights),

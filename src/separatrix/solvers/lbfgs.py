@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,9 +16,10 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
-from separatrix.solvers.conjugate_gradients import newton_step
+from separatrix.solvers.conjugate_gradients import certified_step, newton_step
 from separatrix.solvers.driver import Iterate, drive, rounding
 from separatrix.solvers.line_search import wolfe
+from separatrix.solvers.pairs import Pairs
 from separatrix.solvers.points import Point, Points
 from separatrix.solvers.preconditioner import (
     block_preconditioner,
@@ -27,7 +27,7 @@ from separatrix.solvers.preconditioner import (
     shared_preconditioner,
 )
 
-__all__ = ["Lbfgs", "Pairs"]
+__all__ = ["Lbfgs"]
 
 #: Rows per feature that a preconditioner is built from, and the least share of all rows.
 _ROWS_PER_FEATURE = 20
@@ -39,49 +39,6 @@ _FORCING = 0.35
 _SPAN = 8
 _QUICK = 0.5
 _FRESH = 100
-
-
-class Pairs:
-    """The last steps s and changes of the gradient y, as an approximate inverse Hessian.
-
-    The two-loop recursion of Nocedal (1980); the inner matrix is the preconditioner or, without
-    one, s'y / y'y of the last pair.
-    """
-
-    def __init__(self, memory: int) -> None:
-        self._pairs: deque[tuple[Array, Array, float]] = deque(maxlen=memory)
-        self.inner: Callable[[Array], Array] | None = None
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def clear(self) -> None:
-        """Forget all pairs."""
-        self._pairs.clear()
-
-    def add(self, before: Point, after: Point) -> None:
-        """Remember a step, unless the curvature along it is not positive."""
-        s, y = after.w - before.w, after.grad - before.grad
-        product = float(np.vdot(s, y))
-        if product > 1e-12 * float(np.linalg.norm(s) * np.linalg.norm(y)):
-            self._pairs.append((s, y, product))
-
-    def __call__(self, grad: Array) -> Array:
-        """The approximate inverse Hessian times `grad`."""
-        q = grad.copy()
-        shares = []
-        for s, y, product in reversed(self._pairs):
-            share = float(np.vdot(s, q)) / product
-            q -= share * y
-            shares.append(share)
-        if self.inner is not None:
-            q = self.inner(q)
-        elif self._pairs:
-            _, y, product = self._pairs[-1]
-            q *= product / float(np.vdot(y, y))
-        for (s, y, product), share in zip(self._pairs, reversed(shares), strict=True):
-            q += (share - float(np.vdot(y, q)) / product) * s
-        return q
 
 
 class _Trend:
@@ -208,8 +165,15 @@ class Lbfgs:
                 ):
                     # The pairs know few directions and promise too much: ask the Hessian itself,
                     # and remember by how much they were wrong (Morales & Nocedal 2000).
-                    direction = newton_step(points, point, pairs, _FORCING)
-                    estimate = 0.5 * float(np.vdot(point.grad, direction))
+                    convexity = float(getattr(objective, "convexity", 0.0))
+                    if convexity > 0:
+                        wanted = monitor.tol * max(1.0, abs(point.value))
+                        direction, estimate = certified_step(
+                            points, point, pairs, convexity, wanted
+                        )
+                    else:
+                        direction = newton_step(points, point, pairs, _FORCING)
+                        estimate = 0.5 * float(np.vdot(point.grad, direction))
                     optimism = max(1.0, estimate / promised) if promised > 0 else 1.0
                     verified = True
             yield Iterate(point, estimate, verified=verified)

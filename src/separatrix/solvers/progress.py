@@ -23,11 +23,15 @@ def progress(name: str, verbose: int, tol: float) -> Iterator[Callable[[TraceRow
         yield _line(name)
 
 
+def _held_out(row: TraceRow) -> str:
+    return "" if math.isnan(row.held_out) else f"  held-out score {row.held_out:.4f}"
+
+
 def _line(name: str) -> Callable[[TraceRow], None]:
     def report(row: TraceRow) -> None:
         print(
             f"{name}: pass {row.n_passes:.1f}  objective {row.objective:.8g}  "
-            f"gap {row.gap:.2e}  {row.seconds:.2f} s"
+            f"gap {row.gap:.2e}  {row.seconds:.2f} s{_held_out(row)}"
         )
 
     return report
@@ -47,7 +51,7 @@ def _bar(name: str, tol: float) -> Iterator[Callable[[TraceRow], None]]:
             done = 0.0
             if math.isfinite(relative):
                 done = 1.0 if relative <= tol else max(0.0, math.log(relative) / math.log(tol))
-            text = f"{name}: pass {row.n_passes:.0f}, relative gap {relative:.1e}"
+            text = f"{name}: pass {row.n_passes:.0f}, relative gap {relative:.1e}{_held_out(row)}"
             bar.update(task, completed=min(1.0, done), description=text)
 
         yield report

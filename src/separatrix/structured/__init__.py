@@ -2,6 +2,15 @@
 
 from separatrix.structured.constraints import Constraints
 from separatrix.structured.crf import CRF
+from separatrix.structured.frequency import LabelPerWord, MajorityLabel
 from separatrix.structured.perceptron import StructuredPerceptron
+from separatrix.structured.svm import StructuredSVM
 
-__all__ = ["CRF", "Constraints", "StructuredPerceptron"]
+__all__ = [
+    "CRF",
+    "Constraints",
+    "LabelPerWord",
+    "MajorityLabel",
+    "StructuredPerceptron",
+    "StructuredSVM",
+]

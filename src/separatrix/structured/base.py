@@ -11,13 +11,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix._core import ChainScorer
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
 from separatrix.data.attributes import with_columns_of
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
+from separatrix.explanation import Trellis, Weights
 from separatrix.inference.chain import ChainScores, best_labels, k_best_labels, path_scores
 from separatrix.metrics.sequences import token_accuracy
 from separatrix.results import Solution, StopReason
 from separatrix.structured.constraints import Constraints
+from separatrix.structured.insight import explained, label_weights, transition_weights
 from separatrix.structured.labels import Tags, encode_tags
 from separatrix.structures import Chain, observed_chain
 from separatrix.structures.chain import Pattern
@@ -27,6 +30,8 @@ __all__ = ["BaseChainLearner"]
 
 #: Scores computed at a time in a prediction.
 _SCORES = 1 << 25
+#: What is made from the fitted arrays when it is first asked for.
+_DERIVED = ("_made", "_laid_out")
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -143,11 +148,13 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         self._boundaries = chain.boundaries
         self._edge_pattern = None if chain.edges is None else tuple(chain.edges)
         # Made again from the arrays above when first asked for.
-        self.__dict__.pop("_made", None)
+        for name in _DERIVED:
+            self.__dict__.pop(name, None)
 
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
-        state.pop("_made", None)
+        for name in _DERIVED:
+            state.pop(name, None)
         return state
 
     def _parts(self) -> tuple[Chain, Vocabulary | None, Vocabulary | None]:
@@ -167,6 +174,16 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
             made = chain, _unpacked(self._names), _unpacked(self._edge_names)
             self._made = made
         return made
+
+    def _scorer(self) -> ChainScorer:
+        """The weights laid out for scoring; made again where they are not the same any more."""
+        chain = self.chain_
+        state = self.coef_[chain.sections["state"]]
+        made: tuple[Floats, ChainScorer] | None = vars(self).get("_laid_out")
+        if made is None or not np.array_equal(made[0], state):
+            made = state.copy(), chain.scorer(self.coef_)
+            self._laid_out = made
+        return made[1]
 
     @property
     def chain_(self) -> Chain:
@@ -241,15 +258,19 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         return self._score(self._encode(X), constraints)
 
     def _score(self, X: AttributeSequences, constraints: Any) -> ChainScores:
-        scores = self.chain_.scores(self.coef_, X, number_of_threads(self.n_jobs))
+        n_threads = number_of_threads(self.n_jobs)
+        scores = self.chain_.scores(self.coef_, X, n_threads, scorer=self._scorer())
         if constraints is None:
             return scores
         return Constraints.of(constraints).apply(scores, self.classes_)
 
     def _sequences(self, codes: Integers, offsets: Integers) -> list[list[Any]]:
         """Labels of all tokens as one list per sequence."""
-        labels, bounds = self.classes_[codes].tolist(), offsets.tolist()
-        return [labels[a:b] for a, b in pairwise(bounds)]
+        names = np.empty(len(self.classes_), dtype=object)
+        for number, name in enumerate(self.classes_.tolist()):
+            names[number] = name
+        labels = names[codes].tolist()
+        return [labels[a:b] for a, b in pairwise(offsets.tolist())]
 
     def predict(self, X: Any, constraints: Any = None) -> list[list[Any]]:
         """The labelling of the highest score of every sequence.
@@ -269,6 +290,10 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         """
         X = self._encode(X)
         n_threads = number_of_threads(self.n_jobs)
+        chain = self.chain_
+        if constraints is None and chain.triples is None and chain.edges is None:
+            best = chain.best_from_attributes(self.coef_, X, self._scorer(), n_threads)
+            return self._sequences(best, X.offsets)
         # What is given per token belongs to all sequences at once.
         whole = constraints is not None and Constraints.of(constraints).given is not None
         parts = [X] if whole else self._parts_of(X)
@@ -319,6 +344,24 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         """Score h(x, y) of given labellings, shape (n_sequences,)."""
         scores = self._scores(X)
         return path_scores(scores, encode_tags(y, scores.offsets, self.classes_).codes)
+
+    def top_weights(self, top: int | None = 10) -> list[Weights]:
+        """The strongest transitions, then the strongest attributes of each label."""
+        return [transition_weights(self, top), *label_weights(self, top)]
+
+    def explain_sequence(self, X: Any, words: list[str], top: int = 3) -> Trellis:
+        """What is behind the labels of one sequence; see `separatrix.explain_sequence`.
+
+        Parameters
+        ----------
+        X : sequence of one sequence of tokens
+            As in `fit`.
+        words : list of str
+            The tokens, as they are shown.
+        top : int
+            Terms of each token.
+        """
+        return explained(self, X, words, top, probabilities=hasattr(self, "predict_marginals"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the tokens that are labeled right, sequences weighted by `sample_weight`."""

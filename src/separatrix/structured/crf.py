@@ -8,19 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data import AttributeSequences
 from separatrix.errors import ParameterError
 from separatrix.inference.chain import ChainMarginals, marginals, path_scores, sample_labels
 from separatrix.protocols import Regularizer
 from separatrix.regularizers import L1, L2, ElasticNet
-from separatrix.results import Solution
-from separatrix.solvers.progress import progress
-from separatrix.structured.base import BaseChainLearner
-from separatrix.structured.held_out import HeldOutMonitor, held_out_score, split_sequences
-from separatrix.structured.labels import Tags, encode_tags, sequence_weights
+from separatrix.structured.crfsuite_model import CrfsuiteFormat
+from separatrix.structured.fitting import Examples, Start, hold_out, run_solver
+from separatrix.structured.labels import encode_tags, sequence_weights
 from separatrix.structured.likelihood import ChainLikelihood
 from separatrix.structured.solvers import make_chain_solver
-from separatrix.structures import Chain
 from separatrix.validation import (
     check_choice,
     check_cost,
@@ -34,7 +30,7 @@ __all__ = ["CRF"]
 Floats = npt.NDArray[np.float64]
 
 
-class CRF(BaseChainLearner):
+class CRF(CrfsuiteFormat):
     """Conditional random field on a chain: p(y | x) = exp(h(x, y)) / Z(x).
 
     Minimizes P(w) = R(w) + C sum_i c_i (log Z(x_i) - h(x_i, y_i)) with R(w) = 1/2 |w|^2 for "l2",
@@ -200,12 +196,11 @@ class CRF(BaseChainLearner):
         regularizer = self._regularizer()
         X, tags = self._take(X, y, partial=self.partial)
         weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
-        before = self._weights_before()
+        start = Start.of(self)
+        examples = Examples(X, tags, weights)
         if self.early_stopping and validation is None:
-            train, held_out = split_sequences(len(X), self.validation_fraction, self.random_state)
-            labels = self._labels_of(tags, X, held_out)
-            validation = X.take(held_out), labels
-            X, tags, weights = _subset(X, tags, weights, train)
+            examples, validation = hold_out(examples, self.validation_fraction, self.random_state)
+            X, tags, weights = examples
         chain = self._make_chain(X, tags, self.order)
         objective = ChainLikelihood(
             chain,
@@ -216,7 +211,8 @@ class CRF(BaseChainLearner):
             sequence_weight=weights,
             n_threads=number_of_threads(self.n_jobs),
         )
-        solution = self._solve(objective, chain, X, tags, before, validation)
+        solver = make_chain_solver(self.solver, objective, seed=seed_from(self.random_state))
+        solution = run_solver(self, solver, objective, examples, start, validation)
         w = objective.weights(solution.w)
         self._store(chain, X, tags.classes, w, solution._replace(w=w[:, None]))
         self._finish(solution, self.tol)
@@ -231,53 +227,6 @@ class CRF(BaseChainLearner):
         if not 0 <= self.l1_ratio <= 1:
             raise ParameterError(f"l1_ratio must be between 0 and 1, got {self.l1_ratio!r}")
         return ElasticNet(self.l1_ratio)
-
-    def _labels_of(self, tags: Tags, X: AttributeSequences, rows: Any) -> list[list[Any]]:
-        bounds = X.offsets
-        if tags.allowed is not None:
-            raise ParameterError("early_stopping with partial labels needs validation=(X, y)")
-        return [tags.classes[tags.codes[bounds[i] : bounds[i + 1]]].tolist() for i in rows]
-
-    def _weights_before(self) -> dict[str, Any] | None:
-        """What a warm start needs of the last fit."""
-        if not (self.warm_start and hasattr(self, "coef_")):
-            return None
-        return {"w": self.coef_, "chain": self.chain_, "classes": self.classes_}
-
-    def _solve(
-        self,
-        objective: ChainLikelihood,
-        chain: Chain,
-        X: AttributeSequences,
-        tags: Tags,
-        before: dict[str, Any] | None,
-        validation: tuple[Any, Any] | None,
-    ) -> Solution:
-        w0 = None
-        if before is not None and _same_features(before, chain, tags):
-            w0 = objective.variables(before["w"])
-        score = None
-        if validation is not None:
-            # Features and names are those of this fit while it scores held-out sequences.
-            self.classes_ = tags.classes
-            self._keep_features(chain, X)
-            score = held_out_score(self, objective, *validation, self.scoring)
-        solver = make_chain_solver(self.solver, objective, seed=seed_from(self.random_state))
-        with progress(type(self).__name__, self.verbose, self.tol) as report:
-            patience = self.n_iter_no_change if self.early_stopping else None
-            monitor = HeldOutMonitor(
-                tol=self.tol,
-                max_passes=self.max_iter,
-                report=report,
-                score=score,
-                patience=patience,
-            )
-            solution = monitor.best(solver.minimize(objective, w0, monitor))
-        if not np.isfinite(solution.w).all():
-            raise FloatingPointError(
-                f"{solution.solver} ended with weights that are not finite; scale the features"
-            )
-        return solution
 
     def _marginals(self, X: Any, constraints: Any, edges: bool) -> tuple[ChainMarginals, Any]:
         scores = self._scores(X, constraints)
@@ -338,26 +287,3 @@ class CRF(BaseChainLearner):
         n_threads = number_of_threads(self.n_jobs)
         draws = sample_labels(scores, n, seed_from(random_state), n_threads)
         return [self._sequences(draw, scores.offsets) for draw in draws]
-
-
-def _subset(
-    X: AttributeSequences, tags: Tags, weights: Floats | None, rows: Any
-) -> tuple[AttributeSequences, Tags, Floats | None]:
-    """The sequences numbered by `rows`, which rise."""
-    tokens = np.isin(np.repeat(np.arange(len(X)), X.lengths), rows)
-    allowed = None if tags.allowed is None else tags.allowed[tokens]
-    kept = Tags(tags.classes, tags.codes[tokens], allowed)
-    return X.take(rows), kept, None if weights is None else weights[rows]
-
-
-def _same_features(before: dict[str, Any], chain: Chain, tags: Tags) -> bool:
-    old: Chain = before["chain"]
-    same = (
-        np.array_equal(before["classes"], tags.classes)
-        and old.n_weights == chain.n_weights
-        and np.array_equal(old.state.starts, chain.state.starts)
-        and np.array_equal(old.state.outputs, chain.state.outputs)
-        and np.array_equal(old.transitions, chain.transitions)
-        and old.boundaries == chain.boundaries
-    )
-    return bool(same)

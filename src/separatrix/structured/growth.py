@@ -28,10 +28,10 @@ def with_new_columns(
             raise DataError("attributes have names in one call of partial_fit and none in another")
         with_columns_of(X.matrix, None, None, n_columns, "attributes")
         return X
+    if X.vocabulary == names:
+        return X
     index = names.numbers
     new = [name for name in X.vocabulary if name not in index]
-    if not new and X.vocabulary == names:
-        return X
     joined = Vocabulary.of([*names, *new]) if new else names
     matrix = with_columns_of(X.matrix, X.vocabulary, joined, len(joined), "attributes")
     return AttributeSequences(matrix, joined, X.offsets, X.edge_matrix, X.edge_vocabulary)
@@ -44,14 +44,22 @@ def _cells(pattern: Pattern, n_outputs: int) -> Integers:
 def joined_chains(old: Chain, new: Chain) -> Chain:
     """The chain with the features of both; the new one may have more attributes."""
     K = old.n_labels
+    if _same_state(old, new) and np.array_equal(old.transitions, new.transitions):
+        return old  # the same sequences again, say
     cells: Any = np.union1d(_cells(old.state, K), _cells(new.state, K))
     counts = np.bincount(cells // K, minlength=len(new.state.starts) - 1)
     pattern = Pattern(np.append(0, np.cumsum(counts)).astype(np.int64), cells % K)
     return Chain(K, pattern, old.transitions | new.transitions, None, old.boundaries)
 
 
+def _same_state(old: Chain, new: Chain) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(old.state, new.state, strict=True))
+
+
 def moved_weights(w: Floats, old: Chain, new: Chain) -> Floats:
     """The weights w of `old` as weights of `new`, zero where a feature is new."""
+    if old is new:
+        return w
     K = old.n_labels
     result = np.zeros(new.n_weights)
     result[new.sections["transitions"]] = old.transition_matrix(w)[new.transitions]

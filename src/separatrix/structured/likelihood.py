@@ -124,21 +124,16 @@ class ChainLikelihood:
     def weights(self, variables: Array) -> Floats:
         """The weights of the chain, shape (n_weights,), from the solver's variables."""
         v = np.asarray(variables, dtype=np.float64)[:, 0]
-        state = self.data.expand(self._inner(v))
-        return np.concatenate([v[: self._n_free], state])
-
-    def _inner(self, v: Floats) -> Floats:
-        """The sums of shared weights as the kernels lay them out."""
         sums = np.zeros(len(self.data.multiplicity))
         sums[self._used] = v[self._n_free :] * self._scale
-        return sums
+        return np.concatenate([v[: self._n_free], self.data.expand(sums)])
 
     def kernel_weights(self, variables: Array) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """(weights, edges, start, end, edge weights) for the kernels."""
+        """(variables, edges, start, end, edge weights) for the kernels."""
         chain, v = self.chain, np.ascontiguousarray(variables[:, 0], dtype=np.float64)
         free = v[: self._n_free]
         return (
-            self._inner(v),
+            v[self._n_free :],
             chain.edge_scores(free),
             chain.start_scores(free),
             chain.end_scores(free),
@@ -203,7 +198,7 @@ class ChainLikelihood:
             self.n_threads,
         )
         free = self.chain.gather(edges, start, end, edge_weights)
-        grad = np.concatenate([free, state[self._used] * self._scale])
+        grad = np.concatenate([free, state])
         grad *= self.C
         return self.C * value, grad[:, None]
 
@@ -239,8 +234,15 @@ class ChainLikelihood:
         """The weights that the regularizer sees: all."""
         return w
 
+    @property
+    def convexity(self) -> float:
+        """m where P - m/2 |w|^2 is known to be convex; else zero."""
+        if self._allowed is not None or not self.regularizer.smooth:
+            return 0.0
+        return float(getattr(self.regularizer, "curvature", 0.0))
+
     def gap_bound(self, w: Array, grad: Array) -> float:
-        """1/2 |grad|^2 / m bounds P(w) - min P where R is m-strongly convex; else infinite."""
+        """1/2 |grad|^2 / m bounds P(w) - min P where P is m-strongly convex; else infinite."""
         strength = float(getattr(self.regularizer, "curvature", 0.0))
         if strength <= 0 or not self.regularizer.smooth:
             return float("inf")

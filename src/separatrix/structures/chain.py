@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import chain_scores, observed_labels
+from separatrix._core import ChainScorer, observed_labels
 from separatrix.data import AttributeSequences
 from separatrix.inference import chain as inference
 from separatrix.inference.chain import ChainMarginals, ChainScores, States
@@ -171,10 +171,32 @@ class Chain:
         edges = None if self.edges is None else (X.edge_matrix, *self.edges)
         return EncodedChains.of(X, self.state, self.n_labels, merge=merge, edges=edges)
 
-    def scores(self, w: Floats, X: AttributeSequences, n_threads: int = 1) -> ChainScores:
-        """Scores of all tokens."""
+    def scorer(self, w: Floats) -> ChainScorer:
+        """The weights of (attribute, label), laid out for any number of calls."""
         state = np.ascontiguousarray(w[self.sections["state"]], dtype=np.float64)
-        nodes = chain_scores(checked_csr(X), *self.state, state, self.n_labels, n_threads)
+        return ChainScorer(*self.state, state, self.n_labels)
+
+    def best_from_attributes(
+        self, w: Floats, X: AttributeSequences, scorer: ChainScorer, n_threads: int = 1
+    ) -> Integers:
+        """Labels of the best labellings of a first-order chain, without keeping the scores.
+
+        `scorer` is that of w; attributes of edges are not for it.
+        """
+        bonds = (self.edge_scores(w), self.start_scores(w), self.end_scores(w))
+        return scorer.best(checked_csr(X), X.offsets, bonds, n_threads)
+
+    def scores(
+        self,
+        w: Floats,
+        X: AttributeSequences,
+        n_threads: int = 1,
+        *,
+        scorer: ChainScorer | None = None,
+    ) -> ChainScores:
+        """Scores of all tokens; `scorer` is that of w where it is at hand."""
+        scorer = self.scorer(w) if scorer is None else scorer
+        nodes = scorer.scores(checked_csr(X), n_threads)
         edges = self.edge_scores(w)
         if self.edges is not None:
             weights = np.zeros((len(self.edges.starts) - 1, self.n_labels**2))

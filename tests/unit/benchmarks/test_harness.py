@@ -212,6 +212,16 @@ def test_throughput_compares_time_of_rivals_only():
     assert "other problem (not in the ratio)" in report.section(record)
 
 
+def test_memory_is_compared_where_a_bound_asks_for_it():
+    us = contender("us", [Run(0.5, (), 0.9, 25.0)], mine=True)
+    peer = contender("peer", [Run(0.4, (), 0.9, 100.0)])
+    case = Case("x3", "t", "iris", (us, peer), bounds=(Bound("memory", 2, 5),))
+    record, _ = run(case)
+    assert [c["label"] for c in record["columns"]] == ["time", "memory"]
+    assert record["bounds"][0]["ratio"] == pytest.approx(4.0)
+    assert "| 25 MB |" in report.section(record)
+
+
 def test_results_are_merged(tmp_path):
     results, page = tmp_path / "results.json", tmp_path / "RESULTS.md"
     bounds = (Bound(1e-6, must=3, goal=20),)
@@ -288,7 +298,7 @@ def test_every_case_is_well_formed(case):
     assert list(case.targets) == sorted(case.targets, reverse=True)
     for bound in case.bounds:
         assert bound.must <= bound.goal
-        allowed = ("time",) if case.throughput else ("default", *case.targets)
+        allowed = ("time", "memory") if case.throughput else ("default", *case.targets)
         assert bound.at in allowed
     if case.reference:
         assert case.reference[0] in names

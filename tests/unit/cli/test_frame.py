@@ -68,7 +68,10 @@ def test_the_shell_completes_commands_options_and_bundled_names():
 
 
 def test_completion_can_be_installed():
-    script = python("from separatrix.cli.app import main; main(['--show-completion', 'bash'])")
+    # Without this the shell is looked for among the parents of the process.
+    environment = os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    code = "from separatrix.cli.app import main; main(['--show-completion', 'bash'])"
+    script = python(code, env=environment)
     assert "_SEPARATRIX_COMPLETE=complete_bash" in script.stdout
 
 

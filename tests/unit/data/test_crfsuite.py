@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from separatrix.data import chunks, read, write_crfsuite
+from separatrix import CRF
+from separatrix.data import chunks, import_features, read, write_crfsuite
 from separatrix.errors import DataError, FormatError
 
 TEXT = (
@@ -99,3 +100,17 @@ def test_chunks_join_to_the_whole(n):
     whole = read(TEXT, "crfsuite")
     assert [s for piece in pieces for s in piece.X] == whole.X.tolist()
     assert [s for piece in pieces for s in piece.y] == whole.y.tolist()
+
+
+def test_features_are_imported_for_a_learner(tmp_path):
+    X, y = import_features(TEXT)
+    whole = read(TEXT, "crfsuite")
+    assert X.tolist() == whole.X.tolist()
+    assert y.tolist() == whole.y.tolist()
+    tokens, tags = [[["a"], ["b"]], [{"a": 2.0}]], [["A", "B"], ["A"]]
+    write_crfsuite(tmp_path / "train.crfsuite", tokens, tags)
+    X, y = import_features(tmp_path / "train.crfsuite")
+    assert CRF().fit(X, y).predict(tokens) == CRF().fit(tokens, tags).predict(tokens) == tags
+    assert import_features(TEXT, dtype=np.float32)[0].matrix.dtype == np.float32
+    with pytest.raises(FormatError, match="the file is empty"):
+        import_features(b"")

@@ -61,6 +61,34 @@ def line(n=300, seed=0, noise=0.5):
     return {"first": X[:, 0], "second": X[:, 1], "third": X[:, 2], "price": y}
 
 
+def conll(n=60, seed=0, extra=""):
+    """Sentences as the text of a CoNLL file: word, part of speech, chunk."""
+    random = np.random.default_rng(seed)
+    words = {
+        "DT": ["the", "a", "every"],
+        "JJ": ["old", "red", "large", "round"],
+        "NN": ["cat", "dog", "house", "idea", "river"],
+        "VB": ["sees", "likes", "finds"],
+    }
+    lines = []
+    for number in range(n):
+        begun = ""
+        # Where two phrases meet, a noun before a word tells that the next one begins.
+        for tag in [*_phrase(random), "VB", *_phrase(random), *_phrase(random), "."]:
+            kind = {"VB": "VP", ".": ""}.get(tag, "NP")
+            label = f"{'I' if kind == begun else 'B'}-{kind}" if kind else "O"
+            word = str(random.choice(words[tag])) if kind else "."
+            lines.append(f"{word}{number % 7 if tag == 'NN' else ''} {tag} {label}")
+            begun = "" if tag == "NN" else kind
+        lines.append("")
+    return "\n".join(lines) + "\n" + extra
+
+
+def _phrase(random):
+    """With or without an article, so that the word alone does not tell whether it begins one."""
+    return [*["DT"] * int(random.integers(2)), *["JJ"] * int(random.integers(3)), "NN"]
+
+
 class Slow(ClassifierMixin, BaseEstimator):
     """Takes a second of `clock` for every pass."""
 

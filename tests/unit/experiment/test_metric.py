@@ -28,15 +28,19 @@ COST = np.array([[0, 1, 2], [3, 0, 1], [9, 4, 0.0]])
     ],
 )
 def test_classes(name, peer):
-    metric = find_metric(name, regression=False)
+    metric = find_metric(name, "classes", "accuracy")
     assert metric(MODEL, X, y) == pytest.approx(peer())
     assert metric.gain(1.0) == (-1.0 if name == "log_loss" else 1.0)
-    if metric.each is not None:
-        assert metric.each(MODEL, X, y).shape == y.shape
+    values = metric.values(MODEL, X, y)
+    if metric.whole is None:
+        assert values.shape == y.shape
+        assert metric.of(values) == metric(MODEL, X, y)
+    if metric.each is None:
+        assert metric(None, X, y, said=MODEL.predict(X)) == metric(MODEL, X, y)
 
 
 def test_cost_is_that_of_the_cheapest_action():
-    metric = find_metric("auto", regression=False, cost=COST)
+    metric = find_metric("auto", "classes", "accuracy", COST)
     shares = MODEL.predict_proba(X)
     actions = np.argmin(shares @ COST, axis=1)
     paid = COST[np.searchsorted(MODEL.classes_, y), actions]
@@ -48,11 +52,11 @@ def test_cost_is_that_of_the_cheapest_action():
 def test_quantities():
     truth = X[:, 0] * 2 + 1
     model = BayesianLinearRegression().fit(X, truth + np.random.default_rng(0).normal(size=300))
-    rmse = find_metric("auto", regression=True)
+    rmse = find_metric("auto", "quantities", "rmse")
     assert rmse(model, X, truth) == pytest.approx(
         peers.root_mean_squared_error(truth, model.predict(X))
     )
-    density = find_metric("log_density", regression=True)
+    density = find_metric("log_density", "quantities", "rmse")
     assert density(model, X, truth) == pytest.approx(model.predictive(X).logpdf(truth).mean())
     assert density(MeanValue().fit(X, truth), X, truth) < density(model, X, truth)
     assert np.isfinite(density(MedianValue().fit(X, truth), X, truth))
@@ -63,24 +67,24 @@ def test_scores_alone_become_probabilities_of_the_best_temperature():
     shares = probabilities(model, X, y)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(X))
-    loss = find_metric("log_loss", regression=False)(model, X, y)
+    loss = find_metric("log_loss", "classes", "accuracy")(model, X, y)
     assert loss < peers.log_loss(y, np.tile(1 / 3, (len(y), 3)))
 
 
 @pytest.mark.parametrize(
-    ("name", "regression", "words"),
+    ("name", "scores", "words"),
     [
-        ("cost", False, "needs a cost matrix"),
-        ("f1", False, "no metric 'f1'; there are cost, accuracy"),
-        ("rmse", False, "rmse scores quantities, but the target holds classes"),
-        ("accuracy", True, "accuracy scores classes, but the target holds quantities"),
+        ("cost", "classes", "needs a cost matrix"),
+        ("f1", "classes", "no metric 'f1'; there are cost, accuracy"),
+        ("rmse", "classes", "rmse scores quantities, but the target holds classes"),
+        ("accuracy", "quantities", "accuracy scores classes, but the target holds quantities"),
     ],
 )
-def test_bad_names(name, regression, words):
+def test_bad_names(name, scores, words):
     with pytest.raises(ParameterError, match=words):
-        find_metric(name, regression)
+        find_metric(name, scores, "accuracy")
 
 
 def test_each_metric_is_a_mean_or_a_whole():
     for metric in METRICS.values():
-        assert (metric.each is None) != (metric.whole is None)
+        assert [metric.each, metric.judge, metric.whole].count(None) == 2

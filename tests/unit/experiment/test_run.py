@@ -12,6 +12,7 @@ from separatrix.baselines import MajorityClass, MeanValue
 from separatrix.data import Dataset
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, SealedTest, Stratified, run, tuning
+from separatrix.experiment.families import FAMILIES
 from separatrix.experiment.source import as_dataset
 from separatrix.experiment.tuning import Rows
 from tests.unit.experiment.problems import PEER, QUICK, TWIN, blobs, line, table, texts
@@ -22,7 +23,9 @@ DATA = blobs(200, spread=2.0)
 def part_rows(data, seed=0, regression=False):
     """Row numbers of the parts that an experiment with this seed makes."""
     generator = np.random.default_rng(seed)
-    return Stratified().rows(as_dataset(data), generator, quantity=regression)
+    found = as_dataset(data)
+    task = "regression" if regression else "multiclass"
+    return Stratified().rows(found, generator, FAMILIES[task].strata(found.y))
 
 
 def board(result):
@@ -146,10 +149,10 @@ class Fixed:
     def __init__(self, *parts):
         self.parts = parts
 
-    def rows(self, data, generator, *, quantity=False):
+    def rows(self, data, generator, strata):
         return self.parts
 
-    def describe(self):
+    def describe(self, units, evenly):
         return "as given"
 
 

@@ -8,6 +8,7 @@ import pytest
 from separatrix.data import Dataset
 from separatrix.data.dataset import LabelSets
 from separatrix.errors import DataError, ParameterError
+from separatrix.experiment.families import FAMILIES
 from separatrix.experiment.task import find_task
 
 
@@ -34,7 +35,7 @@ def data(y, kind="table", name="price"):
 def test_the_target_sets_the_task(y, kind, task):
     found = find_task(data(y, kind))
     assert found.name == task
-    assert found.is_regression == (task == "regression")
+    assert found.family is FAMILIES[task]
     assert found.reason.startswith(f"'price' holds {len(set(y))} ")
 
 

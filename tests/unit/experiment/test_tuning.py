@@ -11,15 +11,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from separatrix import registry
 from separatrix.experiment import tuning
 from separatrix.experiment.entrants import entrants
-from separatrix.experiment.metric import find_metric
+from separatrix.experiment.metric import METRICS
 from separatrix.experiment.task import Task
 from separatrix.experiment.tuning import PATIENCE, ROUGH, WORSE, Rows, describe, refit, tune
 from separatrix.linear import LogisticRegression, regularization_path
 from separatrix.registry import C_GRID
 from tests.unit.experiment.problems import PEER, blobs, line
 
-ACCURACY = find_metric("accuracy", regression=False)
-RMSE = find_metric("rmse", regression=True)
+ACCURACY = METRICS["accuracy"]
+RMSE = METRICS["rmse"]
 
 
 class Fixed(ClassifierMixin, BaseEstimator):

@@ -26,12 +26,14 @@ from separatrix import (
     Hasher,
     Interpolation,
     JointMap,
+    LabelPerWord,
     Laplace,
     LaplaceLogisticRegression,
     LinearClassifier,
     LinearSVM,
     LogisticRegression,
     MajorityClass,
+    MajorityLabel,
     MeanValue,
     MedianValue,
     MessageText,
@@ -45,6 +47,7 @@ from separatrix import (
     RadialBasis,
     SpamFeatures,
     StructuredPerceptron,
+    StructuredSVM,
     TableEncoder,
     Templates,
     TextVectorizer,
@@ -146,6 +149,8 @@ def _tagger(estimator: Any) -> Case:
         answers.append(model.decision_function(tokens, tags))
         if hasattr(model, "predict_marginals"):
             answers.append(np.vstack(model.predict_marginals(tokens)))
+        elif hasattr(model, "loss"):
+            answers += [model.loss(tokens, tags), deepcopy(model).fit(tokens, tags).coef_]
         else:
             answers.append(deepcopy(model).partial_fit(tokens, tags).coef_)
         return answers
@@ -189,10 +194,27 @@ def _union() -> Any:
     return FeatureUnion([("squares", Polynomial()), ("bumps", RadialBasis(xi=3.0))])
 
 
+def _word_tagger(estimator: Any) -> Case:
+    words = [text.split() for text in TEXTS]
+    tags = [["long" if len(word) > 4 else "short" for word in row] for row in words]
+
+    def ask(model: Any) -> list[Any]:
+        said = model.predict([*words, ["new", "words"]])
+        return [np.array([tag for row in said for tag in row])]
+
+    return Case(lambda: estimator.fit(words, tags), ask)
+
+
 CASES: dict[str, Case] = {
+    "majority_label": _word_tagger(MajorityLabel()),
+    "label_per_word": _word_tagger(LabelPerWord()),
     "crf": _tagger(CRF(random_state=0)),
     "crf_second_order": _tagger(CRF(order=2, C=0.1, boundaries=False)),
     "structured_perceptron": _tagger(StructuredPerceptron(random_state=0)),
+    "structured_svm": _tagger(StructuredSVM(random_state=0, warm_start=True)),
+    "structured_svm_second_order": _tagger(
+        StructuredSVM(order=2, cost="hamming_mean", random_state=0)
+    ),
     "majority_class": _classifier(MajorityClass()),
     "naive_bayes": _classifier(NaiveBayes(), TWO, X > 0),
     "naive_bayes_gaussian": _classifier(NaiveBayes("gaussian", smoothing=Interpolation(0.5))),

@@ -20,10 +20,22 @@ def test_there_are_examples():
 
 @pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_example(path, capsys):
+def test_example(path, capsys, monkeypatch):
+    # Examples on data sets of some size show their steps on a part of them.
+    monkeypatch.setenv("SEPARATRIX_SHORT", "1")
     runpy.run_path(str(path), run_name="__main__")
     if path.stem.startswith("plot_"):
         assert plt.get_fignums()
         plt.close("all")
     else:
         assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["chunking_conll2000", "pos_ud_english", "ocr_letters"])
+def test_examples_run_without_their_data(name, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("SEPARATRIX_DATA", str(tmp_path))
+    path = next(path for path in EXAMPLES if path.stem == name)
+    runpy.run_path(str(path), run_name="__main__")
+    shown = capsys.readouterr().out
+    assert "(short form)" in shown
+    assert "published" in shown

@@ -19,7 +19,14 @@ from separatrix.report.sections import SECTIONS
 from tests.unit.report import contents
 from tests.unit.report.pages import Page
 
-ALL = [contents.minimal, contents.digits, contents.spam, contents.regression, contents.enormous]
+ALL = [
+    contents.minimal,
+    contents.digits,
+    contents.spam,
+    contents.regression,
+    contents.sentences,
+    contents.enormous,
+]
 MOST_BYTES = 2_000_000
 
 
@@ -249,6 +256,23 @@ def test_sections_stand_in_the_order_of_the_table_whatever_the_order_of_the_part
     assert shown == [one.name for one in SECTIONS if one.name in shown]
 
 
+def test_sequences():
+    page = Page(render(contents.sentences()))
+    worst = page.sections["sentences"]
+    assert "9 of 20 test sequences have a wrong label (45.0" in worst
+    assert "test sequence 7, 4 of 6 tokens wrong, probability of the true labels e^-12.5" in worst
+    assert "with a true label that the champion does not know" in worst
+    assert "<b>bold</b>" in worst  # as text
+    assert "120 more tokens left out" in worst
+    assert "all chunks" in page.sections["chunks"]
+    assert "chunks" in page.sections["chunks"]
+    assert "of 203 test tokens are wrong" in page.sections["confusion"]
+    assert "opened once" in page.sections["test"]
+    assert "20 sequences" in page.sections["test"]
+    for name in ("leaderboard", "test", "repeat", "profile"):
+        assert "rows" not in page.sections[name]
+
+
 def test_each_part_can_stand_alone():
     kinds = set()
     for make in ALL[1:]:
@@ -267,6 +291,8 @@ def test_empty_parts_are_shown_without_an_error():
         report.LearningCurves(()),
         report.Confusion((), np.zeros((0, 0))),
         report.ClassReport(()),
+        report.ChunkReport(()),
+        report.Sentences((), 0, 0),
         report.Mistakes((), 0, 0),
         report.Calibration(()),
         report.CostMatrix((), (), np.zeros((0, 0))),

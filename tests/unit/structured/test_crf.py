@@ -180,6 +180,24 @@ def test_predictions_in_parts_are_the_same(monkeypatch):
     assert (model.predict(X), model.predict(X, constraints="BIO")) == expected
 
 
+def test_labels_from_attributes_are_those_of_the_scores():
+    new, _ = encoded(30, seed=9)
+    for precision in (np.float32, np.float64):
+        rows = AttributeSequences(new.matrix.astype(precision), new.vocabulary, new.offsets)
+        model = CRF(n_jobs=2).fit(X, Y)
+        codes, _ = model.chain_.best(model.chain_.scores(model.coef_, model._encode(rows)))
+        assert model.predict(rows) == model._sequences(codes, rows.offsets)
+
+
+def test_predictions_follow_weights_that_are_changed_in_place():
+    model = CRF().fit(X, Y)
+    before = model.predict(X)
+    model.coef_ *= -1.0
+    assert model.predict(X) != before
+    model.coef_ *= -1.0
+    assert model.predict(X) == before
+
+
 def test_minimum_risk_follows_the_cost():
     model = CRF(C=0.1).fit(X, Y)
     nodes = np.vstack(model.predict_marginals(X))

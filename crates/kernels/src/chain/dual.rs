@@ -16,12 +16,12 @@
 use crate::chain::encoded::{Encoded, LANES};
 use crate::chain::likelihood::Targets;
 use crate::chain::online::{Free, Weights};
-use crate::chain::scaled::{Scaled, Transitions};
+use crate::chain::scaled::{Scaled, Transitions, total};
 use crate::error::{KernelError, check_length, zeros};
 use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
-use crate::simd::{Task, dispatch};
+use crate::simd::{Task, dispatch, prefetch_outer};
 
 /// Factors of the largest and of the summed curvature in a step.
 const LARGEST: f64 = 0.8;
@@ -36,6 +36,10 @@ pub struct ChainDual<T> {
     free: Free,
     c: Vec<f64>,
     weights: Weights<T>,
+    /// Scores of the edges while a pass runs, k x width by source; those of `weights` afterwards.
+    links: Vec<f64>,
+    /// One where a link is free, else zero.
+    free_links: Vec<f64>,
     /// n_tokens x width.
     nodes: Vec<T>,
     /// n_sequences x k x width, by source.
@@ -77,7 +81,13 @@ impl<T: VectorExp> ChainDual<T> {
                 edges[pair[0] as usize * width + pair[1] as usize] += T::ONE;
             }
         }
+        let mut free_links = vec![0.0; k * width];
+        for (edge, _) in free.edges.iter().enumerate().filter(|(_, free)| **free) {
+            free_links[edge % k * width + edge / k] = 1.0;
+        }
         Ok(Self {
+            links: vec![0.0; k * width],
+            free_links,
             free,
             c,
             weights: Weights {
@@ -112,7 +122,12 @@ impl<T: VectorExp> ChainDual<T> {
         check_length("tokens", data.n_tokens() * data.width(), self.nodes.len())?;
         self.weights.check(data)?;
         self.random.shuffle(&mut self.order);
-        let losses = dispatch(Pass { solver: self, data, targets, stop })?;
+        let losses = dispatch(Pass { solver: self, data, targets, stop });
+        let (k, width) = (data.n_labels(), data.width());
+        for (edge, weight) in self.weights.edges.iter_mut().enumerate() {
+            *weight = self.links[edge % k * width + edge / k];
+        }
+        let losses = losses?;
         let value = losses + self.penalty(data);
         if value > WORSE * self.value {
             self.caution *= MORE_CAUTION;
@@ -146,6 +161,7 @@ impl<T: VectorExp> Task for Pass<'_, T> {
         let (k, width) = (data.n_labels(), data.width());
         let far = || KernelError::Argument("the transition weights are too far apart for this solver".into());
         let mut transitions = Transitions::<T>::new(&solver.weights.edges, k).ok_or_else(far)?;
+        let n_edges = k * width;
         let mut space = Scaled::default();
         let mut sums = vec![T::ZERO; k * width];
         let mut total = 0.0;
@@ -155,6 +171,14 @@ impl<T: VectorExp> Task for Pass<'_, T> {
             }
             let number = solver.order[at] as usize;
             let tokens = data.offsets()[number]..data.offsets()[number + 1];
+            if let Some(&next) = solver.order.get(at + 1) {
+                // The order is random: the hardware cannot know what comes next.
+                let next = next as usize;
+                let tokens = data.offsets()[next]..data.offsets()[next + 1];
+                prefetch_outer(&solver.nodes[tokens.start * width..tokens.end * width]);
+                prefetch_outer(&solver.edges[next * n_edges..(next + 1) * n_edges]);
+                data.prefetch(tokens);
+            }
             let (c, length) = (solver.c[number], tokens.len());
             if length == 0 || c == 0.0 {
                 continue;
@@ -167,7 +191,7 @@ impl<T: VectorExp> Task for Pass<'_, T> {
                 space.nodes[s] += T::from_f64(solver.weights.start[s]);
                 space.nodes[(length - 1) * width + s] += T::from_f64(solver.weights.end[s]);
             }
-            if !transitions.set::<FMA>(&solver.weights.edges) {
+            if !transitions.set_by_source::<FMA>(&solver.links) {
                 return Err(far());
             }
             let labels = &targets.labels[tokens.clone()];
@@ -175,7 +199,7 @@ impl<T: VectorExp> Task for Pass<'_, T> {
             for (t, &label) in labels.iter().enumerate() {
                 score += space.nodes[t * width + label as usize].to_f64();
                 if t > 0 {
-                    score += solver.weights.edges[label as usize * k + labels[t - 1] as usize];
+                    score += solver.links[labels[t - 1] as usize * width + label as usize];
                 }
             }
             total += c * (space.run::<FMA>(&transitions, length) - score);
@@ -185,7 +209,7 @@ impl<T: VectorExp> Task for Pass<'_, T> {
             let norms = &solver.norms[tokens.clone()];
             let share = step(&space.marginals, old, norms, width, c * solver.caution);
             solver.move_nodes::<FMA>(data, tokens, &mut space.marginals, share, c);
-            solver.move_edges(&mut sums, transitions.factors(), number, share, c);
+            solver.move_edges(&sums, transitions.factors(), number, share, c);
         }
         Ok(total)
     }
@@ -202,8 +226,7 @@ fn step<T: VectorExp>(new: &[T], old: &[T], norms: &[f32], width: usize, c: f64)
                 lanes[l] += (a[l] + b[l]) * (a[l] + b[l]);
             }
         }
-        let squares: T = lanes.iter().copied().sum();
-        let curvature = (1.0 - 0.25 * squares.to_f64()).max(0.0) * f64::from(norm);
+        let curvature = (1.0 - 0.25 * total(lanes).to_f64()).max(0.0) * f64::from(norm);
         most = most.max(curvature);
         sum += curvature;
     }
@@ -224,11 +247,13 @@ impl<T: VectorExp> ChainDual<T> {
         let (first, last) = (tokens.start, tokens.end - 1);
         let (move_by, back) = (T::from_f64(share), T::from_f64(-c * share));
         for (t, new) in tokens.zip(new.chunks_exact_mut(width)) {
-            let old = &mut self.nodes[t * width..(t + 1) * width];
-            for (new, old) in new.iter_mut().zip(old) {
-                *new -= *old;
-                *old += move_by * *new;
-                *new *= back;
+            let old = self.nodes[t * width..(t + 1) * width].as_chunks_mut::<LANES>().0;
+            for (new, old) in new.as_chunks_mut::<LANES>().0.iter_mut().zip(old) {
+                for l in 0..LANES {
+                    new[l] -= old[l];
+                    old[l] += move_by * new[l];
+                    new[l] *= back;
+                }
             }
             data.add_shared::<FMA>(t, new, &mut self.weights.state);
             if self.free.boundaries && t == first {
@@ -244,22 +269,19 @@ impl<T: VectorExp> ChainDual<T> {
         }
     }
 
-    /// `sums` become the changes of the sequence's edge marginals.
+    /// Move the edge marginals of a sequence, whose new ones are `sums` times `factors`.
     #[inline(always)]
-    fn move_edges(&mut self, sums: &mut [T], factors: &[T], number: usize, share: f64, c: f64) {
-        let k = self.weights.start.len();
-        let (width, size) = (sums.len() / k, sums.len());
-        let share = T::from_f64(share);
-        let old = &mut self.edges[number * size..(number + 1) * size];
-        for ((sum, &factor), old) in sums.iter_mut().zip(factors).zip(old) {
-            *sum = share * (*sum * factor - *old);
-            *old += *sum;
-        }
-        let all = self.weights.edges.chunks_exact_mut(k).zip(self.free.edges.chunks_exact(k));
-        for (to, (edges, free)) in all.enumerate() {
-            for (from, (edge, &free)) in edges.iter_mut().zip(free).enumerate() {
-                let change = c * sums[from * width + to].to_f64();
-                *edge -= if free { change } else { 0.0 };
+    fn move_edges(&mut self, sums: &[T], factors: &[T], number: usize, share: f64, c: f64) {
+        let (size, share) = (sums.len(), T::from_f64(share));
+        let old = self.edges[number * size..(number + 1) * size].as_chunks_mut::<LANES>().0;
+        let links = self.links.as_chunks_mut::<LANES>().0.iter_mut();
+        let links = links.zip(self.free_links.as_chunks::<LANES>().0);
+        let new = sums.as_chunks::<LANES>().0.iter().zip(factors.as_chunks::<LANES>().0);
+        for (((sum, factor), old), (link, free)) in new.zip(old).zip(links) {
+            for l in 0..LANES {
+                let change = share * (sum[l] * factor[l] - old[l]);
+                old[l] += change;
+                link[l] -= c * free[l] * change.to_f64();
             }
         }
     }

@@ -5,63 +5,23 @@
 //! Weights lie row after row, then one by one. Attributes that were merged share their weights: the stream
 //! names them once, and the weight is the sum of theirs (see [`crate::chain::observed::same_columns`]).
 
+use std::ops::Range;
+use std::sync::Mutex;
+
 use crate::chain::batch::check_offsets;
 use crate::chain::layout::{Layout, Place};
-use crate::chain::observed::{Pattern, same_columns};
+use crate::chain::observed::{Pattern, by_appearance, same_columns};
+use crate::chain::pairs::{Pair, Pairs, Spot, Stream};
 use crate::csr::Csr;
 use crate::error::KernelError;
 use crate::real::Real;
 use crate::rows::{Rows, sum_of_squares};
-use crate::simd::Gather;
+use crate::simd::{Gather, prefetch_outer};
 
 /// Labels are padded to a multiple of this.
 pub const LANES: usize = 8;
 /// More labels than this are for other models: a chain of them has the square as many edges.
-const MOST_LABELS: usize = 1 << 12;
-
-/// A weight and the label, or edge, that it speaks for.
-#[derive(Debug, Clone, Copy)]
-pub struct Pair {
-    /// Number of the weight.
-    pub weight: u32,
-    /// Label, or edge.
-    pub label: u32,
-}
-
-/// A stream of (weight, label) pairs per token; values are empty where all are one.
-#[derive(Debug, Default)]
-pub struct Pairs<T> {
-    starts: Vec<usize>,
-    pairs: Vec<Pair>,
-    values: Vec<T>,
-}
-
-impl<T: Real> Pairs<T> {
-    /// Call `body(pair, value)` for the pairs of token `t`.
-    #[inline(always)]
-    pub fn each(&self, t: usize, mut body: impl FnMut(Pair, T)) {
-        let range = self.starts[t]..self.starts[t + 1];
-        if self.values.is_empty() {
-            for &pair in &self.pairs[range] {
-                body(pair, T::ONE);
-            }
-        } else {
-            for (&pair, &value) in self.pairs[range.clone()].iter().zip(&self.values[range]) {
-                body(pair, value);
-            }
-        }
-    }
-
-    /// Number of pairs.
-    pub fn len(&self) -> usize {
-        self.pairs.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.pairs.is_empty()
-    }
-}
+pub const MOST_LABELS: usize = 1 << 12;
 
 /// Training data of a chain.
 #[derive(Debug)]
@@ -73,15 +33,21 @@ pub struct Encoded<T> {
     rows: Vec<u32>,
     row_values: Vec<T>,
     n_rows: usize,
-    pairs: Pairs<T>,
+    /// How many attributes share each weight of the rows.
+    row_shares: Vec<u16>,
+    spots: Stream<Spot, T>,
     edge_pairs: Option<Pairs<T>>,
     n_edge_weights: usize,
     /// How many attributes share each weight; zero for padding and for labels that were not observed.
-    multiplicity: Vec<f32>,
+    pub(super) multiplicity: Vec<f32>,
     /// Where the weight of every (attribute, label) of the pattern stands.
     positions: Vec<u32>,
+    /// The weights that there are: those with a multiplicity.
+    pub(super) used: Vec<u32>,
     /// |x_t|^2 of every token.
     norms: Vec<f32>,
+    /// Room for sums over the weights, kept from one pass to the next.
+    pub(super) spare: Mutex<Vec<Vec<T>>>,
 }
 
 impl<T: Gather> Encoded<T> {
@@ -104,13 +70,16 @@ impl<T: Gather> Encoded<T> {
         }
         let width = n_labels.next_multiple_of(LANES);
         let mut first = if merge { same_columns(x)? } else { (0..x.n_cols() as u32).collect() };
-        // Attributes share their weights only where they have the same ones.
+        // Attributes share their weights only where they have the same ones, and are not too many.
+        let mut shares = vec![0u16; first.len()];
         for (a, first) in first.iter_mut().enumerate() {
-            if pattern.of(a) != pattern.of(*first as usize) {
+            let owner = *first as usize;
+            if pattern.of(a) != pattern.of(owner) || shares[owner] == u16::MAX {
                 *first = a as u32;
             }
+            shares[*first as usize] += 1;
         }
-        let layout = Layout::new(pattern, &first, width)?;
+        let layout = Layout::new(pattern, &first, &shares, &by_appearance(x), width)?;
         let ones = (0..n).all(|t| x.row(t).1.iter().all(|&v| v == T::ONE));
         let mut encoded = Self {
             n_labels,
@@ -120,15 +89,17 @@ impl<T: Gather> Encoded<T> {
             rows: Vec::new(),
             row_values: Vec::new(),
             n_rows: layout.n_rows,
-            pairs: Pairs { starts: Vec::with_capacity(n + 1), pairs: Vec::new(), values: Vec::new() },
+            row_shares: layout.multiplicity[..layout.n_rows * width].iter().map(|&m| m as u16).collect(),
+            spots: Stream::with_capacity(n),
             edge_pairs: None,
             n_edge_weights: 0,
+            used: (0u32..).zip(&layout.multiplicity).filter(|(_, m)| **m > 0.0).map(|(at, _)| at).collect(),
+            spare: Mutex::default(),
             multiplicity: layout.multiplicity,
             positions: layout.positions,
             norms: (0..n).map(|t| sum_of_squares(x.row(t).1) as f32).collect(),
         };
         encoded.row_starts.push(0);
-        encoded.pairs.starts.push(0);
         for t in 0..n {
             let (columns, values) = x.row(t);
             for (&column, &value) in columns.iter().zip(values) {
@@ -150,19 +121,18 @@ impl<T: Gather> Encoded<T> {
                     }
                     Place::Weights(weight) => {
                         for (i, &label) in pattern.of(a).iter().enumerate() {
-                            encoded.pairs.pairs.push(Pair { weight: weight + i as u32, label });
-                            if !ones {
-                                encoded.pairs.values.push(value);
-                            }
+                            let spot =
+                                Spot { weight: weight + i as u32, label: label as u16, share: shares[a] };
+                            encoded.spots.push(spot, (!ones).then_some(value));
                         }
                     }
                 }
             }
             encoded.row_starts.push(encoded.rows.len());
-            encoded.pairs.starts.push(encoded.pairs.len());
+            encoded.spots.end_token();
         }
         encoded.rows.shrink_to_fit();
-        encoded.pairs.pairs.shrink_to_fit();
+        encoded.spots.shrink();
         Ok(encoded)
     }
 
@@ -171,7 +141,7 @@ impl<T: Gather> Encoded<T> {
         if x.n_rows() != self.n_tokens() || pattern.n_attributes() != x.n_cols() {
             return Err(KernelError::Argument("the attributes of the edges do not fit the tokens".into()));
         }
-        let mut pairs = Pairs { starts: vec![0], pairs: Vec::new(), values: Vec::new() };
+        let mut pairs = Pairs::with_capacity(x.n_rows());
         for t in 0..x.n_rows() {
             let (columns, values) = x.row(t);
             for (&column, &value) in columns.iter().zip(values) {
@@ -184,11 +154,10 @@ impl<T: Gather> Encoded<T> {
                     });
                 }
                 for (i, &label) in pattern.of(a).iter().enumerate() {
-                    pairs.pairs.push(Pair { weight: (pattern.starts[a] + i) as u32, label });
-                    pairs.values.push(value);
+                    pairs.push(Pair { weight: (pattern.starts[a] + i) as u32, label }, Some(value));
                 }
             }
-            pairs.starts.push(pairs.pairs.len());
+            pairs.end_token();
         }
         self.edge_pairs = Some(pairs);
         self.n_edge_weights = pattern.labels.len();
@@ -249,7 +218,14 @@ impl<T: Real> Encoded<T> {
 
     /// Multiply-adds of adding up the scores of all tokens.
     pub fn work(&self) -> usize {
-        self.rows.len() * self.width + self.pairs.len()
+        self.rows.len() * self.width + self.spots.len()
+    }
+
+    /// Ask for what the streams say about some tokens, which are next.
+    #[inline(always)]
+    pub fn prefetch(&self, tokens: Range<usize>) {
+        prefetch_outer(&self.rows[self.row_starts[tokens.start]..self.row_starts[tokens.end]]);
+        prefetch_outer(self.spots.of(tokens));
     }
 
     /// Scores of the labels of token `t`, `width` of them.
@@ -269,8 +245,8 @@ impl<T: Real> Encoded<T> {
                 _ => sum_rows::<T, FMA, 4>(dense, self.width, done, rows, values, rest),
             };
         }
-        self.pairs.each(t, |pair, value| {
-            out[pair.label as usize] += single[pair.weight as usize] * value;
+        self.spots.each(t, |spot, value| {
+            out[spot.label as usize] += single[spot.weight as usize] * value;
         });
     }
 
@@ -279,8 +255,8 @@ impl<T: Real> Encoded<T> {
     pub fn add<const FMA: bool>(&self, t: usize, r: &[T], w: &mut [T]) {
         let (dense, single) = w.split_at_mut(self.n_rows * self.width);
         self.add_rows::<FMA, false>(t, r, dense);
-        self.pairs.each(t, |pair, value| {
-            single[pair.weight as usize] += r[pair.label as usize] * value;
+        self.spots.each(t, |spot, value| {
+            single[spot.weight as usize] += r[spot.label as usize] * value;
         });
     }
 
@@ -290,10 +266,8 @@ impl<T: Real> Encoded<T> {
     pub fn add_shared<const FMA: bool>(&self, t: usize, r: &[T], w: &mut [T]) {
         let (dense, single) = w.split_at_mut(self.n_rows * self.width);
         self.add_rows::<FMA, true>(t, r, dense);
-        let shares = &self.multiplicity[self.n_rows * self.width..];
-        self.pairs.each(t, |pair, value| {
-            let at = pair.weight as usize;
-            single[at] += r[pair.label as usize] * value * T::from_f64(f64::from(shares[at]));
+        self.spots.each(t, |spot, value| {
+            single[spot.weight as usize] += r[spot.label as usize] * value * T::from_u16(spot.share);
         });
     }
 
@@ -329,11 +303,11 @@ impl<T: Real> Encoded<T> {
             let first = row as usize * self.width + at;
             let places = first..first + N * LANES;
             let value = if self.row_values.is_empty() { T::ONE } else { self.row_values[i] };
-            let shares = if SHARED { self.multiplicity[places.clone()].as_chunks::<LANES>().0 } else { &[] };
+            let shares = if SHARED { self.row_shares[places.clone()].as_chunks::<LANES>().0 } else { &[] };
             for (n, w) in dense[places].as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
                 let mut sums = *w;
                 for l in 0..LANES {
-                    let share = if SHARED { T::from_f64(f64::from(shares[n][l])) } else { T::ONE };
+                    let share = if SHARED { T::from_u16(shares[n][l]) } else { T::ONE };
                     sums[l] = (lanes[n][l] * value).fma::<FMA>(share, sums[l]);
                 }
                 *w = sums;
@@ -351,9 +325,9 @@ impl<T: Real> Encoded<T> {
             body(row as usize * self.width + label, value);
         }
         let first = self.n_rows * self.width;
-        self.pairs.each(t, |pair, value| {
-            if pair.label as usize == label {
-                body(first + pair.weight as usize, value);
+        self.spots.each(t, |spot, value| {
+            if usize::from(spot.label) == label {
+                body(first + spot.weight as usize, value);
             }
         });
     }

@@ -22,13 +22,16 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Lay out the weights of a pattern; `first` names the attribute that each shares its weights with.
-    pub fn new(pattern: &Pattern, first: &[u32], width: usize) -> Result<Self, KernelError> {
-        let mut shares = vec![0u32; first.len()];
-        for &owner in first {
-            shares[owner as usize] += 1;
-        }
-        let owners = || (0..first.len()).filter(|&a| first[a] as usize == a);
+    /// Lay out the weights of a pattern, attributes in the given order; `first` names the attribute that each shares its
+    /// weights with, `shares` how many share those of each.
+    pub fn new(
+        pattern: &Pattern,
+        first: &[u32],
+        shares: &[u16],
+        order: &[u32],
+        width: usize,
+    ) -> Result<Self, KernelError> {
+        let owners = || order.iter().map(|&a| a as usize).filter(|&a| first[a] as usize == a);
         // A row costs as much as so many weights one by one.
         let wide = |a: usize| pattern.of(a).len() > (width / LANES).max(2);
         let mut places = vec![Place::Weights(0); first.len()];
@@ -49,7 +52,7 @@ impl Layout {
         let mut multiplicity = vec![0f32; size];
         let mut positions = Vec::with_capacity(pattern.labels.len());
         for (a, &owner) in first.iter().enumerate() {
-            let share = shares[owner as usize] as f32;
+            let share = f32::from(shares[owner as usize]);
             for (i, &label) in pattern.of(a).iter().enumerate() {
                 let at = match places[owner as usize] {
                     Place::Row(row) => row as usize * width + label as usize,

@@ -24,6 +24,10 @@ use crate::threads::with_threads;
 
 /// Blocks of sequences at most.
 const MAX_BLOCKS: usize = 8;
+/// Multiply-adds of a block for every weight: clearing and adding up the sums must not cost much beside them.
+const SHARE: usize = 24;
+/// Entries of a gradient that are added up at a time.
+const CHUNK: usize = 1 << 13;
 
 /// The weights of a chain.
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +130,7 @@ impl<T: Real> Sums<T> {
     fn new(data: &Encoded<T>, graph: &Graph) -> Self {
         Self {
             value: 0.0,
-            weights: vec![T::ZERO; data.n_weights()],
+            weights: data.take_room(),
             edges: vec![0.0; graph.n_edges()],
             start: vec![0.0; graph.n_states()],
             end: vec![0.0; graph.n_states()],
@@ -152,11 +156,34 @@ pub fn value_and_grad<T: VectorExp>(
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<Gradient, KernelError> {
+    let parts = sum_blocks(data, model, targets, n_threads, stop)?;
+    Ok(add_up(parts, data, model.graph, data.n_weights(), |at| (at, 1.0), n_threads))
+}
+
+/// The same with the gradient by the variables of [`Encoded::variable`] in place of the weights.
+pub fn value_and_grad_by_variables<T: VectorExp>(
+    data: &Encoded<T>,
+    model: &Model<'_, T>,
+    targets: Targets<'_>,
+    n_threads: usize,
+    stop: &Interrupt,
+) -> Result<Gradient, KernelError> {
+    let parts = sum_blocks(data, model, targets, n_threads, stop)?;
+    Ok(add_up(parts, data, model.graph, data.n_variables(), |i| data.variable(i), n_threads))
+}
+
+fn sum_blocks<T: VectorExp>(
+    data: &Encoded<T>,
+    model: &Model<'_, T>,
+    targets: Targets<'_>,
+    n_threads: usize,
+    stop: &Interrupt,
+) -> Result<Vec<Sums<T>>, KernelError> {
     model.check(data)?;
     targets.check(data)?;
     let simple = model.graph.is_first_order() && data.edge_pairs().is_none();
     let transitions = if simple { Transitions::<T>::new(model.edges, data.n_labels()) } else { None };
-    let n_blocks = (data.work() / (4 * data.n_weights().max(1))).clamp(1, MAX_BLOCKS);
+    let n_blocks = (data.work() / (SHARE * data.n_weights().max(1))).clamp(1, MAX_BLOCKS);
     let block = |sequences: Range<usize>| -> Result<Sums<T>, KernelError> {
         let sums = Sums::new(data, model.graph);
         match &transitions {
@@ -168,34 +195,51 @@ pub fn value_and_grad<T: VectorExp>(
     };
     let ranges = blocks(data.offsets(), n_blocks);
     let work = data.work() + data.n_tokens() * model.graph.n_edges();
-    let parts: Vec<Sums<T>> = if threads_for(work, n_threads) <= 1 {
-        ranges.into_iter().map(block).collect::<Result<_, KernelError>>()?
+    if threads_for(work, n_threads) <= 1 {
+        ranges.into_iter().map(block).collect()
     } else {
-        with_threads(n_threads, || ranges.into_par_iter().map(block).collect::<Result<_, KernelError>>())?
-    };
-    Ok(add_up(&parts, data, model.graph))
+        with_threads(n_threads, || ranges.into_par_iter().map(block).collect())
+    }
 }
 
-fn add_up<T: Real>(parts: &[Sums<T>], data: &Encoded<T>, graph: &Graph) -> Gradient {
-    let zero = Sums::<T>::new(data, graph);
-    let mut total = Gradient {
-        value: 0.0,
-        weights: vec![0.0; data.n_weights()],
-        edges: zero.edges,
-        start: zero.start,
-        end: zero.end,
-        edge_weights: zero.edge_weights,
-    };
-    let add = |sum: &mut [f64], part: &[f64]| sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
-    for part in parts {
-        total.value += part.value;
-        for (sum, p) in total.weights.iter_mut().zip(&part.weights) {
-            *sum += p.to_f64();
+/// The sum of all blocks, in order; entry i of the gradient by the weights is `place(i)`: a weight, and a factor.
+fn add_up<T: Real>(
+    parts: Vec<Sums<T>>,
+    data: &Encoded<T>,
+    graph: &Graph,
+    n: usize,
+    place: impl Fn(usize) -> (usize, f64) + Sync,
+    n_threads: usize,
+) -> Gradient {
+    let mut weights = vec![0.0; n];
+    let chunk = |(b, out): (usize, &mut [f64])| {
+        for (i, out) in out.iter_mut().enumerate() {
+            let (at, factor) = place(b * CHUNK + i);
+            *out = factor * parts.iter().map(|part| part.weights[at].to_f64()).sum::<f64>();
         }
-        add(&mut total.edges, &part.edges);
-        add(&mut total.start, &part.start);
-        add(&mut total.end, &part.end);
-        add(&mut total.edge_weights, &part.edge_weights);
+    };
+    if threads_for(n * parts.len(), n_threads) <= 1 {
+        weights.chunks_mut(CHUNK).enumerate().for_each(chunk);
+    } else {
+        with_threads(n_threads, || weights.par_chunks_mut(CHUNK).enumerate().for_each(chunk));
+    }
+    let add = |n: usize, get: fn(&Sums<T>) -> &[f64]| -> Vec<f64> {
+        let mut sum = vec![0.0; n];
+        for part in &parts {
+            sum.iter_mut().zip(get(part)).for_each(|(sum, p)| *sum += p);
+        }
+        sum
+    };
+    let total = Gradient {
+        value: parts.iter().map(|part| part.value).sum(),
+        weights,
+        edges: add(graph.n_edges(), |part| &part.edges),
+        start: add(graph.n_states(), |part| &part.start),
+        end: add(graph.n_states(), |part| &part.end),
+        edge_weights: add(data.n_edge_weights(), |part| &part.edge_weights),
+    };
+    for part in parts {
+        data.give_back(part.weights);
     }
     total
 }

@@ -127,3 +127,20 @@ pub fn same_columns<T: Gather>(x: &Csr<'_, T>) -> Result<Vec<u32>, KernelError> 
     first.reserve(x.n_cols());
     Ok(prints.iter().enumerate().map(|(a, &print)| *first.entry(print).or_insert(a as u32)).collect())
 }
+
+/// The attributes in the order in which the tokens name them first, so that weights used together stand together; those
+/// that no token names come last.
+pub fn by_appearance<T: Gather>(x: &Csr<'_, T>) -> Vec<u32> {
+    let mut seen = vec![false; x.n_cols()];
+    let mut order = Vec::with_capacity(x.n_cols());
+    for t in 0..x.n_rows() {
+        for &column in x.row(t).0 {
+            if let Some(seen) = seen.get_mut(column as isize as usize).filter(|seen| !**seen) {
+                *seen = true;
+                order.push(column as u32);
+            }
+        }
+    }
+    order.extend((0..x.n_cols() as u32).filter(|&a| !seen[a as usize]));
+    order
+}

@@ -44,22 +44,34 @@ impl<T: VectorExp> Transitions<T> {
     /// Take new scores; says whether they are safe.
     #[inline(always)]
     pub fn set<const FMA: bool>(&mut self, scores: &[f64]) -> bool {
-        let bounds = (f64::INFINITY, f64::NEG_INFINITY);
-        let (least, most) = scores.iter().fold(bounds, |(a, b), &x| (a.min(x), b.max(x)));
-        let safe = most - least <= range::<T>() && scores.iter().all(|x| x.is_finite());
+        let (k, width) = (self.k, self.width);
+        let mut by_source = vec![0.0; k * width];
+        for (to, scores) in scores.chunks_exact(k).enumerate() {
+            for (from, &score) in scores.iter().enumerate() {
+                by_source[from * width + to] = score;
+            }
+        }
+        self.set_by_source::<FMA>(&by_source)
+    }
+
+    /// Take new scores in rows by source, padded; says whether they are safe.
+    #[inline(always)]
+    pub fn set_by_source<const FMA: bool>(&mut self, scores: &[f64]) -> bool {
+        let (k, width) = (self.k, self.width);
+        let (least, most) = bounds(scores, k, width);
+        // A bound that is not a number is not safe.
+        let safe = most - least <= range::<T>();
         if !safe {
             return false;
         }
         self.most = most;
-        let (k, width) = (self.k, self.width);
-        for (row, scores) in self.backward.chunks_exact_mut(width).zip(scores.chunks_exact(k)) {
-            for (x, &score) in row.iter_mut().zip(scores) {
-                *x = T::from_f64(score - most).vector_exp::<FMA>();
-            }
+        for (x, &score) in self.forward.iter_mut().zip(scores) {
+            *x = T::from_f64(score - most).vector_exp::<FMA>();
         }
         for (i, row) in self.forward.chunks_exact_mut(width).enumerate() {
-            for (j, x) in row[..k].iter_mut().enumerate() {
-                *x = self.backward[j * width + i];
+            row[k..].fill(T::ZERO);
+            for (x, back) in row[..k].iter().zip(self.backward.chunks_exact_mut(width)) {
+                back[i] = *x;
             }
         }
         true
@@ -69,6 +81,33 @@ impl<T: VectorExp> Transitions<T> {
     pub fn factors(&self) -> &[T] {
         &self.forward
     }
+}
+
+/// Least and largest of the first `k` numbers of all rows; NaN where one is not finite.
+#[inline(always)]
+fn bounds(scores: &[f64], k: usize, width: usize) -> (f64, f64) {
+    let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let mut sum = [0.0; LANES];
+    for row in scores.chunks_exact(width) {
+        let (chunks, rest) = row[..k].as_chunks::<LANES>();
+        for chunk in chunks {
+            for l in 0..LANES {
+                least[l] = if chunk[l] < least[l] { chunk[l] } else { least[l] };
+                most[l] = if chunk[l] > most[l] { chunk[l] } else { most[l] };
+                sum[l] += chunk[l];
+            }
+        }
+        for (l, &x) in rest.iter().enumerate() {
+            least[l] = if x < least[l] { x } else { least[l] };
+            most[l] = if x > most[l] { x } else { most[l] };
+            sum[l] += x;
+        }
+    }
+    // Comparisons pass over what is not a number; a sum does not.
+    let nothing = 0.0 * sum.iter().sum::<f64>();
+    let least = least.iter().fold(f64::INFINITY, |a, &b| a.min(b));
+    let most = most.iter().fold(f64::NEG_INFINITY, |a, &b| a.max(b));
+    (least + nothing, most + nothing)
 }
 
 /// Work space of a sequence.
@@ -110,8 +149,10 @@ impl<T: VectorExp> Scaled<T> {
                 here.copy_from_slice(node);
             } else {
                 times::<T, FMA>(&before[(t - 1) * width..][..k], &transitions.forward, width, here);
-                for (a, &n) in here.iter_mut().zip(&*node) {
-                    *a *= n;
+                for (a, n) in here.as_chunks_mut::<LANES>().0.iter_mut().zip(node.as_chunks::<LANES>().0) {
+                    for l in 0..LANES {
+                        a[l] *= n[l];
+                    }
                 }
             }
             let mut sums = [T::ZERO; LANES];
@@ -120,10 +161,12 @@ impl<T: VectorExp> Scaled<T> {
                     sums[l] += chunk[l];
                 }
             }
-            let sum: T = sums.iter().copied().sum();
+            let sum = total(sums);
             let inverse = T::ONE / sum;
-            for a in here.iter_mut() {
-                *a *= inverse;
+            for a in here.as_chunks_mut::<LANES>().0 {
+                for a in a {
+                    *a *= inverse;
+                }
             }
             self.inverse[t] = inverse;
             product *= sum.to_f64();
@@ -149,9 +192,13 @@ impl<T: VectorExp> Scaled<T> {
             let (before, here) = self.marginals.split_at_mut(t * width);
             let (here, node) = (&mut here[..width], &mut self.nodes[range.clone()]);
             let inverse = self.inverse[t];
-            for ((b, n), &a) in here.iter_mut().zip(node.iter_mut()).zip(&self.alpha[range]) {
-                *n = *n * *b * inverse;
-                *b *= a;
+            let chunks = here.as_chunks_mut::<LANES>().0.iter_mut();
+            let nodes = node.as_chunks_mut::<LANES>().0.iter_mut();
+            for ((b, n), a) in chunks.zip(nodes).zip(self.alpha[range].as_chunks::<LANES>().0) {
+                for l in 0..LANES {
+                    n[l] = n[l] * b[l] * inverse;
+                    b[l] *= a[l];
+                }
             }
             if t > 0 {
                 let out = &mut before[(t - 1) * width..][..width];
@@ -190,13 +237,29 @@ pub fn exponentiate<T: VectorExp, const FMA: bool>(node: &mut [T], k: usize) -> 
             lanes[l] = if chunk[l] > lanes[l] { chunk[l] } else { lanes[l] };
         }
     }
-    let most = lanes.iter().fold(never, |m, &x| if x > m { x } else { m });
-    for x in node.iter_mut() {
-        let below = *x - most;
-        let value = below.vector_exp::<FMA>();
-        *x = if below > never { value } else { T::ZERO };
+    let most = pairwise(lanes, |a, b| if a > b { a } else { b });
+    // Whole vectors at a time: the compiler takes a loop over so few numbers one by one.
+    for chunk in node.as_chunks_mut::<LANES>().0 {
+        for x in chunk {
+            let below = *x - most;
+            let value = below.vector_exp::<FMA>();
+            *x = if below > never { value } else { T::ZERO };
+        }
     }
     most.to_f64()
+}
+
+/// The sum of a vector.
+#[inline(always)]
+pub fn total<T: Real>(lanes: [T; LANES]) -> T {
+    pairwise(lanes, |a, b| a + b)
+}
+
+/// Fold a vector by halves, which takes three steps in a row and not seven.
+#[inline(always)]
+fn pairwise<T: Real>(x: [T; LANES], f: impl Fn(T, T) -> T) -> T {
+    let four = [f(x[0], x[4]), f(x[1], x[5]), f(x[2], x[6]), f(x[3], x[7])];
+    f(f(four[0], four[2]), f(four[1], four[3]))
 }
 
 /// out = x M for a vector of k numbers and a matrix of k rows.

@@ -1,10 +1,11 @@
 //! The likelihood: both domains against each other, gradients against differences, merging against none.
 
+use super::batch::Scores;
 use super::encoded::Encoded;
-use super::graph::Graph;
+use super::graph::{Edges, Graph};
 use super::likelihood::{Gradient, Model, Targets, value_and_grad};
 use super::observed::{Pattern, observed, same_columns};
-use super::score_batch::pattern_scores;
+use super::scorer::{Bonds, Scorer};
 use crate::csr::Csr;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
@@ -164,8 +165,9 @@ fn scores_of_encoded_tokens_are_those_of_their_attributes() {
         let w = random_weights(&encoded, &Graph::first_order(k), 3.0, 1);
         let weights: Vec<f64> = encoded.positions().iter().map(|&p| w.state[p as usize]).collect();
         let stop = Interrupt::new();
-        let found = pattern_scores(&data.csr(), &pattern, &weights, k, 1, &stop).expect("valid");
-        assert_eq!(found, pattern_scores(&data.csr(), &pattern, &weights, k, 2, &stop).expect("valid"));
+        let scorer = Scorer::new(&pattern, &weights, k).expect("valid");
+        let found = scorer.scores(&data.csr(), 1, &stop).expect("valid");
+        assert_eq!(found, scorer.scores(&data.csr(), 2, &stop).expect("valid"));
         let mut row = vec![0.0; encoded.width()];
         for (t, found) in found.chunks(k).enumerate() {
             encoded.scores::<false>(t, &w.state, &mut row);
@@ -259,4 +261,33 @@ fn threads_change_nothing() {
     }
     stop.set();
     assert!(value_and_grad(&encoded, &model, targets, 1, &stop).is_err());
+}
+
+#[test]
+fn tags_from_attributes_are_the_best_labelling_of_their_scores() {
+    for (k, ones) in [(1, true), (3, false), (11, true), (40, true)] {
+        let data = Data::new(40_000, 30, k, ones, 3);
+        let pattern = data.pattern();
+        let encoded = Encoded::new(&data.csr(), data.offsets.clone(), &pattern, k, false).expect("valid");
+        let graph = Graph::first_order(k);
+        let w = random_weights(&encoded, &graph, 3.0, 1);
+        let weights: Vec<f64> = encoded.positions().iter().map(|&p| w.state[p as usize]).collect();
+        let (stop, offsets) = (Interrupt::new(), &data.offsets);
+        let scorer = Scorer::new(&pattern, &weights, k).expect("valid");
+        let nodes = scorer.scores(&data.csr(), 1, &stop).expect("valid");
+        let scores = Scores::new(&graph, &nodes, Edges::Shared(&w.edges), &w.start, &w.end, offsets);
+        let (expected, _) = scores.expect("valid").best(1, &stop).expect("valid");
+        let bonds = Bonds { edges: &w.edges, start: &w.start, end: &w.end };
+        for n_threads in [1, 2] {
+            let found = scorer.best(&data.csr(), offsets, bonds, n_threads, &stop).expect("valid");
+            assert_eq!(found, expected, "{k}");
+        }
+        let endless = vec![f64::INFINITY; k];
+        let bad = Bonds { start: &endless, ..bonds };
+        assert!(scorer.best(&data.csr(), offsets, bad, 1, &stop).is_err());
+        assert!(scorer.best(&data.csr(), &offsets[1..], bonds, 1, &stop).is_err() || offsets[1] == 0);
+    }
+    let pattern = Pattern { starts: vec![0, 1], labels: vec![0] };
+    assert!(Scorer::new(&pattern, &[f64::NAN], 2).is_err());
+    assert!(Scorer::new(&pattern, &[1.0], 0).is_err());
 }

@@ -13,7 +13,7 @@ import numpy as np
 from separatrix.data.sequences import TokenColumn, TokenSequences, Vocabulary
 from separatrix.errors import DataError
 
-__all__ = ["find_column", "token_sequences"]
+__all__ = ["find_column", "needed_columns", "token_sequences"]
 
 #: Other names that a role goes by, and its position where no column has such a name.
 _ROLES = {
@@ -131,15 +131,41 @@ def _word(word: Any, name: str, at: int, offsets: Any) -> str | None:
 def find_column(sequences: TokenSequences, name: str) -> TokenColumn:
     """The column of a name, of a role ("word", "pos"), or at a position."""
     names = sequences.names
-    others, position = _ROLES.get(name, ((), None))
-    for known in (name, *others):
-        if known in names:
-            return sequences.columns[known]
-    if position is None and name.isdecimal():
-        position = int(name)
-    if position is not None and position < len(names):
-        return sequences.columns[names[position]]
+    place = _place_of(name, names)
+    if place is not None:
+        return sequences.columns[names[place]]
     if not len(sequences.offsets) or sequences.offsets[-1] == 0:  # no token has any column
         return TokenColumn(np.empty(0, dtype=np.int32), Vocabulary.of([]), sequences.offsets)
     have = ", ".join(map(repr, names))
     raise DataError(f"there is no column {name!r} for the templates; the tokens have {have}")
+
+
+def _place_of(name: str, names: Sequence[str]) -> int | None:
+    others, position = _ROLES.get(name, ((), None))
+    for known in (name, *others):
+        if known in names:
+            return names.index(known)
+    if position is None and name.isdecimal():
+        position = int(name)
+    return position if position is not None and position < len(names) else None
+
+
+def needed_columns(wanted: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the columns `names` without which `find_column` finds others for `wanted`.
+
+    Examples
+    --------
+    >>> needed_columns(["word"], ["id", "form", "xpos"])
+    ('form',)
+    >>> needed_columns(["pos"], ["0", "1", "2"])
+    ('0', '1')
+    """
+    needed: set[int] = set()
+    for name in wanted:
+        place = _place_of(name, names)
+        if place is None:
+            continue
+        # What is found by its position needs all columns before it.
+        by_name = names[place] in (name, *_ROLES.get(name, ((), None))[0])
+        needed |= {place} if by_name else set(range(place + 1))
+    return tuple(name for place, name in enumerate(names) if place in needed)

@@ -69,6 +69,11 @@ class CompiledTemplates:
         return TemplatePlan(self.literals, self.templates, self.spaces, self.escape)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that are read."""
+        return tuple(dict.fromkeys(value.column for value in self.values))
+
+    @property
     def pads(self) -> tuple[str, ...]:
         """Words for one, two, … places before the start, then as many after the end."""
         if self.marks is None or not self.values:

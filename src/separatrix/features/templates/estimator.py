@@ -67,6 +67,8 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     ----------
     n_attributes_ : int
         Number of columns.
+    columns_ : tuple of str
+        Columns of a token that the templates read.
     on_states_, on_transitions_ : ndarray of bool, shape (n_attributes,)
         Which attributes go with a label, and which with a pair of consecutive labels.
     label_bigrams_ : bool
@@ -283,6 +285,11 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     def n_attributes_(self) -> int:
         """Number of columns."""
         return self._ready().n_attributes
+
+    @property
+    def columns_(self) -> tuple[str, ...]:
+        """Columns that the templates read, by the names that they use: "word", "pos", "2", …."""
+        return self._ready().compiled.columns
 
     @property
     def on_states_(self) -> npt.NDArray[np.bool_]:

@@ -17,14 +17,18 @@ pos[-2..2]
 ngrams(word[-1..1], 2)
 ngrams(pos[-2..2], 2..3)
 """,
+    # Chosen on the development part of UD English-EWT.
     "pos": """\
 bias
-word[-2..2]
-lower(word)
+word
+lower(word)[-2..2]
 shape(word)
-prefix(word, 1..4)
-suffix(word, 1..4)
-ngrams(word[-1..1], 2)
+short_shape(word)[-1..1]
+prefix(lower(word), 1..5)
+suffix(lower(word), 1..6)
+suffix(lower(word), 2..3)[-1]
+suffix(lower(word), 2..3)[1]
+ngrams(lower(word)[-1..1], 2)
 """,
     "ner": """\
 bias
@@ -50,9 +54,11 @@ def preset(name: str) -> list[TemplateTerm]:
     name : {"chunking", "pos", "ner"}
         - "chunking": words and parts of speech in a window of five, pairs of words, pairs and
           triples of parts of speech (as in CRF++'s example for CoNLL-2000);
-        - "pos": words in a window of five, lower case, shape, prefixes and suffixes of up to four
-          characters, pairs of words;
-        - "ner": the same with shapes and case of the neighbors.
+        - "pos": the word and its shape, words of a window of five in lower case and pairs of them,
+          prefixes of up to five and suffixes of up to six characters, short shapes and suffixes of
+          the neighbors;
+        - "ner": words in a window of five, lower case, shapes, case, prefixes and suffixes of up to
+          four characters, pairs of words and of shapes.
 
     Returns
     -------

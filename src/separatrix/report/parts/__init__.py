@@ -28,11 +28,13 @@ from separatrix.report.parts.model import (
     Weights,
 )
 from separatrix.report.parts.regression import Band, Coverage, RegressionReport, Residuals
+from separatrix.report.parts.sequences import ChunkReport, Sentence, Sentences, Token
 from separatrix.report.parts.test import TestReport, TestScore
 
 __all__ = [
     "Band",
     "Calibration",
+    "ChunkReport",
     "ClassReport",
     "ClassScores",
     "ClassWeights",
@@ -56,8 +58,11 @@ __all__ = [
     "RegressionReport",
     "Reliability",
     "Residuals",
+    "Sentence",
+    "Sentences",
     "TestReport",
     "TestScore",
+    "Token",
     "TrainingCurve",
     "TrainingCurves",
     "Weights",

@@ -33,11 +33,14 @@ class Confusion(Part):
         Rows are the truth, columns the prediction.
     rows : str
         Which rows were counted: "test".
+    units : str
+        What was counted: "rows", "tokens".
     """
 
     labels: tuple[str, ...]
     counts: Array
     rows: str = "test"
+    units: str = "rows"
 
     def __post_init__(self) -> None:
         size = len(self.labels)
@@ -61,11 +64,15 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class ClassReport(Part):
-    """Scores per class, and averages over them ("macro average", "weighted average")."""
+    """Scores per class, and averages over them ("macro average", "weighted average").
+
+    `rows` says which rows were looked at, `units` what was counted: "rows", "tokens".
+    """
 
     classes: tuple[ClassScores, ...]
     averages: tuple[ClassScores, ...] = ()
     rows: str = "test"
+    units: str = "rows"
 
 
 @dataclass(frozen=True, eq=False)

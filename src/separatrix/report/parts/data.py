@@ -63,12 +63,15 @@ class Profile(Part):
         Classes with their rows, of a classification.
     target : Column or None
         The target, of a regression.
+    counted : str
+        What the numbers of the classes and of frequent values count: "rows", "tokens".
     """
 
     n_rows: int
     columns: tuple[Column, ...] = ()
     classes: tuple[tuple[str, int], ...] = ()
     target: Column | None = None
+    counted: str = "rows"
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,8 @@ def confusion(part: Confusion, _: Content) -> View:
     few = len(part.labels) <= MOST_SQUARES
     return {
         "map": heat_map(
-            f"Confusion matrix of the {part.rows} rows: {n_rows - n_wrong:,} of {n_rows:,} right",
+            f"Confusion matrix of the {part.rows} {part.units}: "
+            f"{n_rows - n_wrong:,} of {n_rows:,} right",
             [formats.clip(name, LONGEST_NAME) for name in part.labels],
             counts,
             row_title="truth",

@@ -105,16 +105,20 @@ def learning(part: LearningCurves, content: Content) -> View:
     sizes = [float(n) for curve in curves for n in curve.n_rows if n > 0]
     return {
         "drawing": chart(
-            f"Held-out {metric.name} against the number of train rows",
+            f"Held-out {metric.name} against the number of train {content.data.unit}s",
             series,
-            x_title="train rows",
+            x_title=f"train {content.data.unit}s",
             y_title=formats.heading(metric),
             logarithmic=bool(sizes) and max(sizes) >= WIDE * min(sizes),
             limits=limits(metric),
         ),
         "legend": swatches,
         "left_out": left_out,
-        "headings": ["learner", "train rows", f"held-out {formats.heading(metric)}"],
+        "headings": [
+            "learner",
+            f"train {content.data.unit}s",
+            f"held-out {formats.heading(metric)}",
+        ],
         "numbers": [
             [curve.learner, formats.count(n), formats.score(float(value), metric, unit=False)]
             for curve in curves

@@ -1,0 +1,175 @@
+//! Block-coordinate Frank–Wolfe for the structured SVM on chains, with line search and averaging.
+//!
+//! Lacoste-Julien, Jaggi, Schmidt & Pletscher (2013), Algorithm 4. The dual variables of a sequence are a distribution over
+//! its labellings, kept as w_i = C_i sum_y' alpha_i(y') (Psi(x_i, y_i) - Psi(x_i, y')) and l_i, its expected cost times
+//! C_i. Invariant, up to rounding: w = sum_i w_i. A visit moves w_i and l_i towards those of the rival at w by the
+//! share that raises the dual D = sum_i l_i - 1/2 |w|^2 most. The average weighs the weights after visit j by j.
+
+use crate::chain::encoded::Encoded;
+use crate::chain::margin::{Entries, Margin, Visits};
+use crate::chain::rival::Rival;
+use crate::error::{KernelError, check_length, zeros};
+use crate::interrupt::Interrupt;
+use crate::random::Random;
+use crate::real::Real;
+use crate::simd::{Task, dispatch};
+
+/// The state of a solver.
+#[derive(Debug)]
+pub struct FrankWolfe<T> {
+    w: Vec<T>,
+    /// w_i, sorted by weight, per attribute where some share a weight.
+    blocks: Vec<Vec<(u32, T)>>,
+    /// l_i
+    costs: Vec<f64>,
+    /// sum over the visits j of j (j - 1) / 2 times the change of w.
+    sum: Vec<f64>,
+    visits: f64,
+    random: Random,
+    order: Vec<u32>,
+}
+
+impl<T: Real> FrankWolfe<T> {
+    /// Begin with all of alpha at the labels, w = 0.
+    pub fn new(problem: &Margin, data: &Encoded<T>, seed: u64) -> Result<Self, KernelError> {
+        problem.check(data)?;
+        let n = data.offsets().len() - 1;
+        Ok(Self {
+            w: zeros(problem.n_weights())?,
+            blocks: vec![Vec::new(); n],
+            costs: vec![0.0; n],
+            sum: zeros(problem.n_weights())?,
+            visits: 0.0,
+            random: Random::new(seed),
+            order: problem.active(data),
+        })
+    }
+}
+
+impl<T: Real> Visits<T> for FrankWolfe<T> {
+    fn weights(&self) -> Vec<T> {
+        self.w.clone()
+    }
+
+    fn average(&self) -> Vec<T> {
+        let share = 2.0 / (self.visits * (self.visits + 1.0)).max(1.0);
+        self.w.iter().zip(&self.sum).map(|(w, sum)| T::from_f64(w.to_f64() - share * sum)).collect()
+    }
+
+    fn run_pass(
+        &mut self,
+        problem: &Margin,
+        data: &Encoded<T>,
+        stop: &Interrupt,
+    ) -> Result<f64, KernelError> {
+        problem.check(data)?;
+        check_length("sequences", self.blocks.len(), problem.c.len())?;
+        check_length("weights", self.w.len(), problem.n_weights())?;
+        self.random.shuffle(&mut self.order);
+        dispatch(Pass { solver: self, problem, data, stop })
+    }
+
+    /// With the weights computed anew from the dual variables.
+    fn dual(&mut self, problem: &Margin) -> Result<f64, KernelError> {
+        check_length("weights", self.w.len(), problem.n_weights())?;
+        let mut w = zeros::<f64>(self.w.len())?;
+        for &(at, value) in self.blocks.iter().flatten() {
+            w[at as usize] += f64::from(problem.shares[at as usize]) * value.to_f64();
+        }
+        for (old, &new) in self.w.iter_mut().zip(&w) {
+            *old = T::from_f64(new);
+        }
+        Ok(self.costs.iter().sum::<f64>() - problem.penalty(&w))
+    }
+}
+
+struct Pass<'a, T> {
+    solver: &'a mut FrankWolfe<T>,
+    problem: &'a Margin,
+    data: &'a Encoded<T>,
+    stop: &'a Interrupt,
+}
+
+impl<T: Real> Task for Pass<'_, T> {
+    type Output = Result<f64, KernelError>;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Self::Output {
+        let Self { solver, problem, data, stop } = self;
+        let (mut rival, mut entries) = (Rival::new(problem), Entries::default());
+        let mut direction = Vec::new();
+        let mut total = 0.0;
+        for at in 0..solver.order.len() {
+            if at % 64 == 0 {
+                stop.check()?;
+            }
+            let number = solver.order[at] as usize;
+            rival.set_edges(problem, &solver.w, 1.0);
+            let c = problem.c[number];
+            total += c * rival.find::<FMA>(problem, data, &solver.w, number);
+            let cost = problem.path_difference(data, number, &rival.states, &mut entries);
+            let target = entries.settle(&problem.shares);
+            subtract(target, -c, &solver.blocks[number], &mut direction);
+            solver.visits += 1.0;
+            solver.step(problem, number, c * cost, &direction);
+        }
+        Ok(total)
+    }
+}
+
+/// direction = factor target - block, both sorted by weight.
+fn subtract<T: Real>(
+    target: &[(u32, f64)],
+    factor: f64,
+    block: &[(u32, T)],
+    direction: &mut Vec<(u32, f64, T)>,
+) {
+    direction.clear();
+    let (mut i, mut j) = (0, 0);
+    while i < target.len() || j < block.len() {
+        let a = target.get(i).map_or(u64::MAX, |entry| entry.0.into());
+        let b = block.get(j).map_or(u64::MAX, |entry| entry.0.into());
+        let (mut change, mut old) = (0.0, T::ZERO);
+        if a <= b {
+            change += factor * target[i].1;
+            i += 1;
+        }
+        if b <= a {
+            old = block[j].1;
+            change -= old.to_f64();
+            j += 1;
+        }
+        direction.push((a.min(b) as u32, change, old));
+    }
+}
+
+impl<T: Real> FrankWolfe<T> {
+    /// Move w_i, l_i and w along a direction (weight, change, value before) as far as it raises the dual.
+    #[inline(always)]
+    fn step(&mut self, problem: &Margin, number: usize, cost: f64, direction: &[(u32, f64, T)]) {
+        let mut slope = cost - self.costs[number];
+        let mut curvature = 0.0;
+        for &(at, change, _) in direction {
+            slope -= self.w[at as usize].to_f64() * change;
+            curvature += f64::from(problem.shares[at as usize]) * change * change;
+        }
+        if slope <= 0.0 {
+            return;
+        }
+        let share = if curvature > 0.0 { (slope / curvature).min(1.0) } else { 1.0 };
+        self.costs[number] += share * (cost - self.costs[number]);
+        let late = 0.5 * self.visits * (self.visits - 1.0);
+        let block = &mut self.blocks[number];
+        block.clear();
+        for &(at, change, old) in direction {
+            let by = share * change;
+            let shared = by * f64::from(problem.shares[at as usize]);
+            self.w[at as usize] += T::from_f64(shared);
+            self.sum[at as usize] += late * shared;
+            let value = old + T::from_f64(by);
+            if value != T::ZERO {
+                block.push((at, value));
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Scores and best labellings of tokens that are looked at once, straight from their attributes.
+//!
+//! The weights of a fitted model are laid out once for any number of calls: an attribute with many labels has a row of
+//! weights, one per label, padded to whole vectors; one with few labels has their number, the labels and the weights side
+//! by side. All stand in one array, rows first, so that a number says where and of which kind they are, and a first look
+//! over the attributes of some tokens can ask for the cache lines of all weights before any of them is read: they lie
+//! anywhere in many megabytes. Sums are in `f64`; threads over sequences change nothing.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::batch::threads_for;
+use crate::chain::batch::check_offsets;
+use crate::chain::encoded::{LANES, MOST_LABELS};
+use crate::chain::likelihood::blocks;
+use crate::chain::observed::Pattern;
+use crate::chain::viterbi::{Steps, best_path};
+use crate::csr::Csr;
+use crate::error::{KernelError, check_length};
+use crate::interrupt::Interrupt;
+use crate::real::Real;
+use crate::rows::Rows;
+use crate::simd::{Gather, Task, dispatch, prefetch_lines};
+use crate::threads::with_threads;
+
+/// Tokens per task of a score product.
+const BLOCK: usize = 64;
+/// Tasks of a tagging.
+const TASKS: usize = 64;
+/// Numbers of sixteen bits that share a word.
+const PACKED: usize = 4;
+
+/// The weights of (attribute, label) pairs, laid out for scoring.
+#[derive(Debug)]
+pub struct Scorer {
+    n_labels: usize,
+    width: usize,
+    /// Where the weights of every attribute stand: rows before `end_of_rows`, the others after it.
+    places: Vec<u32>,
+    end_of_rows: usize,
+    weights: Vec<f64>,
+}
+
+/// The scores that do not depend on attributes.
+#[derive(Debug, Clone, Copy)]
+pub struct Bonds<'a> {
+    /// Scores of the edges, number `to * k + from`.
+    pub edges: &'a [f64],
+    /// Scores of beginning with a label.
+    pub start: &'a [f64],
+    /// Scores of ending with a label.
+    pub end: &'a [f64],
+}
+
+impl Bonds<'_> {
+    fn check(&self, k: usize) -> Result<(), KernelError> {
+        check_length("edge scores", self.edges.len(), k * k)?;
+        check_length("start scores", self.start.len(), k)?;
+        check_length("end scores", self.end.len(), k)?;
+        let mut all = self.edges.iter().chain(self.start).chain(self.end);
+        match all.find(|x| !x.is_finite()) {
+            Some(x) => Err(KernelError::Argument(format!("a score of an edge, a start or an end is {x}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Scorer {
+    /// Lay out one weight per (attribute, label) of the pattern.
+    pub fn new(pattern: &Pattern, weights: &[f64], n_labels: usize) -> Result<Self, KernelError> {
+        check_length("weights", weights.len(), pattern.labels.len())?;
+        if n_labels == 0 || pattern.labels.iter().any(|&label| label as usize >= n_labels) {
+            return Err(KernelError::Argument(format!("the pattern names labels outside 0..{n_labels}")));
+        }
+        if n_labels > MOST_LABELS {
+            return Err(KernelError::Argument(format!(
+                "{n_labels} labels are too many: at most {MOST_LABELS}"
+            )));
+        }
+        if let Some(at) = weights.iter().position(|w| !w.is_finite()) {
+            return Err(KernelError::Argument(format!("weight {at} is {}", weights[at])));
+        }
+        let width = n_labels.next_multiple_of(LANES);
+        let mut scorer = Self {
+            n_labels,
+            width,
+            places: vec![0; pattern.n_attributes()],
+            end_of_rows: 0,
+            weights: Vec::with_capacity(2 * weights.len()),
+        };
+        // A row costs as much as so many weights one by one. Rows come first, close together: they are read most.
+        let has_row = |a: usize| pattern.of(a).len() > (width / LANES + 1).max(2);
+        let weights_of = |a: usize| &weights[pattern.starts[a]..pattern.starts[a + 1]];
+        for a in (0..pattern.n_attributes()).filter(|&a| has_row(a)) {
+            let first = scorer.weights.len();
+            scorer.weights.resize(first + width, 0.0);
+            for (&label, &weight) in pattern.of(a).iter().zip(weights_of(a)) {
+                scorer.weights[first + label as usize] += weight;
+            }
+            scorer.places[a] = first as u32;
+        }
+        scorer.end_of_rows = scorer.weights.len();
+        let mut numbers = Vec::new();
+        for a in (0..pattern.n_attributes()).filter(|&a| !has_row(a)) {
+            scorer.places[a] = scorer.weights.len() as u32;
+            numbers.clear();
+            numbers.push(pattern.of(a).len() as u32);
+            numbers.extend_from_slice(pattern.of(a));
+            scorer.weights.extend(numbers.chunks(PACKED).map(packed));
+            scorer.weights.extend_from_slice(weights_of(a));
+        }
+        match u32::try_from(scorer.weights.len()) {
+            Ok(_) => Ok(scorer),
+            Err(_) => Err(KernelError::Argument(format!("{} weights are too many", weights.len()))),
+        }
+    }
+
+    /// Number of labels.
+    pub fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    /// Scores of shape n_tokens x n_labels.
+    pub fn scores<T: Gather>(
+        &self,
+        x: &Csr<'_, T>,
+        n_threads: usize,
+        stop: &Interrupt,
+    ) -> Result<Vec<f64>, KernelError> {
+        check_length("attributes of the weights", self.places.len(), x.n_cols())?;
+        let k = self.n_labels;
+        let mut out = vec![0.0; x.n_rows() * k];
+        let block = |(b, out): (usize, &mut [f64])| {
+            stop.check()?;
+            dispatch(ScoreTokens { scorer: self, x, first: b * BLOCK, out })
+        };
+        if threads_for(x.n_stored() * 4, n_threads) <= 1 {
+            out.chunks_mut(BLOCK * k).enumerate().try_for_each(block)?;
+        } else {
+            with_threads(n_threads, || out.par_chunks_mut(BLOCK * k).enumerate().try_for_each(block))?;
+        }
+        Ok(out)
+    }
+
+    /// The labels of the best labelling of every sequence.
+    pub fn best<T: Gather>(
+        &self,
+        x: &Csr<'_, T>,
+        offsets: &[usize],
+        bonds: Bonds<'_>,
+        n_threads: usize,
+        stop: &Interrupt,
+    ) -> Result<Vec<u32>, KernelError> {
+        check_length("attributes of the weights", self.places.len(), x.n_cols())?;
+        check_offsets(offsets, x.n_rows())?;
+        bonds.check(self.n_labels)?;
+        let steps = Steps::new(bonds.edges, self.n_labels);
+        let part = |sequences: Range<usize>| {
+            dispatch(TagSequences { scorer: self, x, offsets, bonds, steps: &steps, sequences, stop })
+        };
+        if threads_for(x.n_stored() * 4, n_threads) <= 1 {
+            return part(0..offsets.len() - 1);
+        }
+        let parts: Vec<Vec<u32>> = with_threads(n_threads, || {
+            blocks(offsets, TASKS).into_par_iter().map(part).collect::<Result<_, KernelError>>()
+        })?;
+        Ok(parts.concat())
+    }
+
+    /// Scores of the labels of some tokens, padded; `places` is work space.
+    #[inline(always)]
+    fn fill<T: Gather, const FMA: bool>(
+        &self,
+        x: &Csr<'_, T>,
+        tokens: Range<usize>,
+        places: &mut Vec<u32>,
+        out: &mut [f64],
+    ) -> Result<(), KernelError> {
+        places.clear();
+        for t in tokens.clone() {
+            for &column in x.row(t).0 {
+                let place =
+                    *self.places.get(column as isize as usize).ok_or(KernelError::IndexOutOfRange {
+                        row: t,
+                        index: column.into(),
+                        n_cols: x.n_cols(),
+                    })?;
+                prefetch_lines(&self.weights[place as usize..], 1);
+                places.push(place);
+            }
+        }
+        let mut rest = &places[..];
+        for (t, out) in tokens.zip(out.chunks_exact_mut(self.width)) {
+            let values = x.row(t).1;
+            let (here, after) = rest.split_at(values.len().min(rest.len()));
+            rest = after;
+            self.add_up::<T, FMA>(here, values, out);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn add_up<T: Gather, const FMA: bool>(&self, places: &[u32], values: &[T], out: &mut [f64]) {
+        let mut done = 0;
+        while done < self.width {
+            let rest = &mut out[done..];
+            done += match rest.len() / LANES {
+                1 => self.add_rows::<T, FMA, 1>(places, values, done, rest),
+                2 => self.add_rows::<T, FMA, 2>(places, values, done, rest),
+                3 => self.add_rows::<T, FMA, 3>(places, values, done, rest),
+                _ => self.add_rows::<T, FMA, 4>(places, values, done, rest),
+            };
+        }
+        for (&place, value) in places.iter().zip(values) {
+            if place as usize >= self.end_of_rows {
+                let words = &self.weights[place as usize..];
+                let count = number(words, 0);
+                let weights = &words[count / PACKED + 1..][..count];
+                for (i, weight) in weights.iter().enumerate() {
+                    out[number(words, i + 1)] += weight * value.to_f64();
+                }
+            }
+        }
+    }
+
+    /// Sums of `N` vectors of the rows, from column `at` on; returns how many columns were written.
+    #[inline(always)]
+    fn add_rows<T: Gather, const FMA: bool, const N: usize>(
+        &self,
+        places: &[u32],
+        values: &[T],
+        at: usize,
+        out: &mut [f64],
+    ) -> usize {
+        let mut sums = [[0.0; LANES]; N];
+        for (&place, value) in places.iter().zip(values) {
+            if (place as usize) < self.end_of_rows {
+                let row = &self.weights[place as usize + at..][..N * LANES];
+                let value = value.to_f64();
+                for (sum, w) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
+                    for l in 0..LANES {
+                        sum[l] = w[l].fma::<FMA>(value, sum[l]);
+                    }
+                }
+            }
+        }
+        for (out, sum) in out.as_chunks_mut::<LANES>().0.iter_mut().zip(&sums) {
+            *out = *sum;
+        }
+        N * LANES
+    }
+}
+
+/// Up to [`PACKED`] numbers in one word.
+fn packed(numbers: &[u32]) -> f64 {
+    f64::from_bits(numbers.iter().rev().fold(0, |word, &number| word << 16 | u64::from(number)))
+}
+
+/// Number `i` of those packed at the front of `words`.
+#[inline(always)]
+fn number(words: &[f64], i: usize) -> usize {
+    (words[i / PACKED].to_bits() >> (16 * (i % PACKED)) & 0xffff) as usize
+}
+
+/// Scores of a block of tokens.
+struct ScoreTokens<'a, 'b, T> {
+    scorer: &'a Scorer,
+    x: &'a Csr<'b, T>,
+    first: usize,
+    out: &'a mut [f64],
+}
+
+impl<T: Gather> Task for ScoreTokens<'_, '_, T> {
+    type Output = Result<(), KernelError>;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Self::Output {
+        let k = self.scorer.n_labels;
+        let (n, width) = (self.out.len() / k, self.scorer.width);
+        let (mut places, mut padded) = (Vec::new(), vec![0.0; n * width]);
+        self.scorer.fill::<T, FMA>(self.x, self.first..self.first + n, &mut places, &mut padded)?;
+        for (out, padded) in self.out.chunks_exact_mut(k).zip(padded.chunks_exact(width)) {
+            out.copy_from_slice(&padded[..k]);
+        }
+        Ok(())
+    }
+}
+
+/// Labels of a range of sequences.
+struct TagSequences<'a, 'b, T> {
+    scorer: &'a Scorer,
+    x: &'a Csr<'b, T>,
+    offsets: &'a [usize],
+    bonds: Bonds<'a>,
+    steps: &'a Steps<f64>,
+    sequences: Range<usize>,
+    stop: &'a Interrupt,
+}
+
+impl<T: Gather> Task for TagSequences<'_, '_, T> {
+    type Output = Result<Vec<u32>, KernelError>;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Self::Output {
+        let (k, width) = (self.scorer.n_labels, self.scorer.width);
+        let first = self.offsets[self.sequences.start];
+        let mut labels = vec![0; self.offsets[self.sequences.end] - first];
+        let (mut places, mut nodes) = (Vec::new(), Vec::new());
+        for number in self.sequences {
+            self.stop.check()?;
+            let tokens = self.offsets[number]..self.offsets[number + 1];
+            let Some(last) = tokens.len().checked_sub(1) else { continue };
+            if nodes.len() < tokens.len() * width {
+                nodes.resize(tokens.len() * width, 0.0);
+            }
+            let nodes = &mut nodes[..tokens.len() * width];
+            self.scorer.fill::<T, FMA>(self.x, tokens.clone(), &mut places, nodes)?;
+            for s in 0..k {
+                nodes[s] += self.bonds.start[s];
+                nodes[last * width + s] += self.bonds.end[s];
+            }
+            if let Some(at) = nodes.iter().position(|x| !x.is_finite()) {
+                return Err(KernelError::Argument(format!(
+                    "the score of token {} of sequence {number} is {}; scale the features",
+                    at / width,
+                    nodes[at]
+                )));
+            }
+            best_path(self.steps, nodes, None, &mut labels[tokens.start - first..tokens.end - first]);
+        }
+        Ok(labels)
+    }
+}

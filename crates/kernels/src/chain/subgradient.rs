@@ -1,0 +1,116 @@
+//! Stochastic subgradient descent for the structured SVM on chains.
+//!
+//! Pegasos (Shalev-Shwartz et al. 2011) on P / n with steps 1 / (lambda t): after t visits of n sequences
+//!     w_t = n v_t / t,  v_t = sum over the visits of C_i (Psi(x_i, y_i) - Psi(x_i, y')),
+//! y' the rival at the weights of the visit. The average weighs w_t by t (Lacoste-Julien, Schmidt & Bach 2012), which is
+//! the plain average of v_t up to a factor. After whole passes every sequence was visited as often, so that
+//! w_t is that of a feasible point of the dual, with the average cost of the rivals: a bound comes for free.
+
+use crate::chain::encoded::Encoded;
+use crate::chain::margin::{Entries, Margin, Visits};
+use crate::chain::rival::Rival;
+use crate::error::{KernelError, check_length, zeros};
+use crate::interrupt::Interrupt;
+use crate::random::Random;
+use crate::real::Real;
+use crate::simd::{Task, dispatch};
+
+/// The state of a solver.
+#[derive(Debug)]
+pub struct Subgradient<T> {
+    v: Vec<T>,
+    /// sum over the visits j of (j - 1) times the change of v.
+    sum: Vec<f64>,
+    /// sum over the visits of C_i Delta_i(y').
+    cost: f64,
+    visits: f64,
+    random: Random,
+    order: Vec<u32>,
+}
+
+impl<T: Real> Subgradient<T> {
+    /// Begin at w = 0.
+    pub fn new(problem: &Margin, data: &Encoded<T>, seed: u64) -> Result<Self, KernelError> {
+        problem.check(data)?;
+        Ok(Self {
+            v: zeros(problem.n_weights())?,
+            sum: zeros(problem.n_weights())?,
+            cost: 0.0,
+            visits: 0.0,
+            random: Random::new(seed),
+            order: problem.active(data),
+        })
+    }
+
+    /// w_t = factor v_t
+    fn factor(&self) -> f64 {
+        self.order.len() as f64 / self.visits.max(1.0)
+    }
+}
+
+impl<T: Real> Visits<T> for Subgradient<T> {
+    fn weights(&self) -> Vec<T> {
+        let factor = self.factor();
+        self.v.iter().map(|v| T::from_f64(factor * v.to_f64())).collect()
+    }
+
+    fn average(&self) -> Vec<T> {
+        let (t, n) = (self.visits.max(1.0), self.order.len() as f64);
+        let factor = 2.0 * n / (t * (t + 1.0));
+        let mean = |(v, sum): (&T, &f64)| T::from_f64(factor * (t * v.to_f64() - sum));
+        self.v.iter().zip(&self.sum).map(mean).collect()
+    }
+
+    fn run_pass(
+        &mut self,
+        problem: &Margin,
+        data: &Encoded<T>,
+        stop: &Interrupt,
+    ) -> Result<f64, KernelError> {
+        problem.check(data)?;
+        check_length("weights", self.v.len(), problem.n_weights())?;
+        self.random.shuffle(&mut self.order);
+        dispatch(Pass { solver: self, problem, data, stop })
+    }
+
+    fn dual(&mut self, problem: &Margin) -> Result<f64, KernelError> {
+        check_length("weights", self.v.len(), problem.n_weights())?;
+        let factor = self.factor();
+        Ok(factor * self.cost - factor * factor * problem.penalty(&self.v))
+    }
+}
+
+struct Pass<'a, T> {
+    solver: &'a mut Subgradient<T>,
+    problem: &'a Margin,
+    data: &'a Encoded<T>,
+    stop: &'a Interrupt,
+}
+
+impl<T: Real> Task for Pass<'_, T> {
+    type Output = Result<f64, KernelError>;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Self::Output {
+        let Self { solver, problem, data, stop } = self;
+        let (mut rival, mut entries) = (Rival::new(problem), Entries::default());
+        let mut total = 0.0;
+        for at in 0..solver.order.len() {
+            if at % 64 == 0 {
+                stop.check()?;
+            }
+            let number = solver.order[at] as usize;
+            rival.set_edges(problem, &solver.v, solver.factor());
+            let c = problem.c[number];
+            total += c * rival.find::<FMA>(problem, data, &solver.v, number);
+            solver.cost += c * problem.path_difference(data, number, &rival.states, &mut entries);
+            for &(at, value) in entries.settle(&problem.shares) {
+                let change = -c * value * f64::from(problem.shares[at as usize]);
+                solver.v[at as usize] += T::from_f64(change);
+                solver.sum[at as usize] += solver.visits * change;
+            }
+            solver.visits += 1.0;
+        }
+        Ok(total)
+    }
+}

@@ -1,0 +1,315 @@
+//! Handles of the structured SVM on chains: the problem, and its solvers.
+
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use separatrix_kernels::chain::frank_wolfe::FrankWolfe;
+use separatrix_kernels::chain::links::Links;
+use separatrix_kernels::chain::margin::{Margin, Visits};
+use separatrix_kernels::chain::segment_planes::{Active, SegmentPlanes};
+use separatrix_kernels::chain::subgradient::Subgradient;
+use separatrix_kernels::real::Real;
+
+use crate::arrays::{matrix, vector};
+use crate::chain::ChainGraph;
+use crate::chains::{Chains, EncodedAny, label_numbers};
+use crate::errors::{data_error, to_python};
+use crate::run::run;
+
+type Doubles<'py> = Bound<'py, PyArray1<f64>>;
+
+/// Numbers of the weights that edges, starts and ends carry: (edge_starts, edge_weights, start, end, n_weights).
+type LinkArrays<'py> = (
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    usize,
+);
+
+type Integers<'py> = Bound<'py, PyArray1<i64>>;
+type ActiveArrays<'py> = (Integers<'py>, Integers<'py>, Integers<'py>, Integers<'py>, Doubles<'py>);
+type TakenActive<'py> = (
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray1<'py, f64>,
+);
+
+fn doubles<'py, T: Real>(py: Python<'py>, w: &[T]) -> Doubles<'py> {
+    PyArray1::from_iter(py, w.iter().map(|w| w.to_f64()))
+}
+
+/// ChainMargin(chains, graph, links, labels, cost, scale, upper)
+///
+/// The problem 1/2 |w|^2 + sum_i upper_i H_i(w) with the costs scale_i cost\[label, other label\] of tokens. `links` is
+/// (edge_starts, edge_weights, start, end, n_weights), numbers of the weights that edges and states carry; in the
+/// weights those of the labels come first, then these.
+#[pyclass(frozen, module = "separatrix._core")]
+pub struct ChainMargin {
+    chains: Py<Chains>,
+    inner: Margin,
+}
+
+#[pymethods]
+impl ChainMargin {
+    #[new]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        chains: &Bound<'_, Chains>,
+        graph: &Bound<'_, ChainGraph>,
+        links: LinkArrays<'_>,
+        labels: PyReadonlyArray1<'_, i64>,
+        cost: PyReadonlyArray2<'_, f64>,
+        scale: PyReadonlyArray1<'_, f64>,
+        upper: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let links = Links::new(
+            graph.get().inner.clone(),
+            vector("edge_starts", &links.0)?,
+            vector("edge_weights", &links.1)?,
+            vector("start", &links.2)?,
+            vector("end", &links.3)?,
+            links.4,
+        )
+        .map_err(to_python)?;
+        let labels = label_numbers(Some(&labels))?;
+        let cost = matrix("cost", &cost)?.to_vec();
+        let (scale, upper) = (vector("scale", &scale)?.to_vec(), vector("upper", &upper)?.to_vec());
+        let inner = match &chains.get().inner {
+            EncodedAny::F32(data) => Margin::new(data, links, labels, cost, scale, upper),
+            EncodedAny::F64(data) => Margin::new(data, links, labels, cost, scale, upper),
+        };
+        Ok(Self { chains: chains.clone().unbind(), inner: inner.map_err(to_python)? })
+    }
+
+    /// Number of weights.
+    #[getter]
+    fn n_weights(&self) -> usize {
+        self.inner.n_weights()
+    }
+
+    /// P(w).
+    fn value(&self, py: Python<'_>, weights: PyReadonlyArray1<'_, f64>, n_threads: usize) -> PyResult<f64> {
+        let (w, problem) = (vector("weights", &weights)?, &self.inner);
+        macro_rules! value {
+            ($data:expr) => {
+                run(py, problem.work($data), |stop| {
+                    let w: Vec<_> = w.iter().map(|&w| Real::from_f64(w)).collect();
+                    Ok(problem.loss($data, &w, n_threads, stop)? + problem.penalty(&w))
+                })
+            };
+        }
+        match &self.chains.get().inner {
+            EncodedAny::F32(data) => value!(data),
+            EncodedAny::F64(data) => value!(data),
+        }
+    }
+}
+
+enum AnyVisits {
+    F32(Box<dyn Visits<f32>>),
+    F64(Box<dyn Visits<f64>>),
+}
+
+/// Evaluate `$body` with data and solver of one precision.
+macro_rules! with_solver {
+    ($Any:ident, $state:expr, $margin:expr, |$data:ident, $solver:ident| $body:expr) => {
+        match (&$margin.chains.get().inner, $state) {
+            (EncodedAny::F32($data), $Any::F32($solver)) => $body,
+            (EncodedAny::F64($data), $Any::F64($solver)) => $body,
+            _ => Err(data_error("the handle and its data differ in precision".into())),
+        }
+    };
+}
+
+/// ChainVisits(margin, kind, seed)
+///
+/// Block-coordinate Frank–Wolfe (`kind="frank_wolfe"`) or stochastic subgradient descent (`kind="subgradient"`).
+#[pyclass(module = "separatrix._core")]
+pub struct ChainVisits {
+    margin: Py<ChainMargin>,
+    state: AnyVisits,
+}
+
+#[pymethods]
+impl ChainVisits {
+    #[new]
+    fn new(margin: &Bound<'_, ChainMargin>, kind: &str, seed: u64) -> PyResult<Self> {
+        let problem = &margin.get().inner;
+        macro_rules! start {
+            ($data:expr) => {
+                match kind {
+                    "frank_wolfe" => Box::new(FrankWolfe::new(problem, $data, seed).map_err(to_python)?),
+                    "subgradient" => Box::new(Subgradient::new(problem, $data, seed).map_err(to_python)?),
+                    _ => {
+                        let message =
+                            format!("kind must be \"frank_wolfe\" or \"subgradient\", not {kind:?}");
+                        return Err(data_error(message));
+                    }
+                }
+            };
+        }
+        let state = match &margin.get().chains.get().inner {
+            EncodedAny::F32(data) => AnyVisits::F32(start!(data)),
+            EncodedAny::F64(data) => AnyVisits::F64(start!(data)),
+        };
+        Ok(Self { margin: margin.clone().unbind(), state })
+    }
+
+    /// One pass over the sequences; returns sum_i upper_i H_i, each at the weights of its visit.
+    fn run_pass(&mut self, py: Python<'_>) -> PyResult<f64> {
+        let margin = self.margin.get();
+        with_solver!(AnyVisits, &mut self.state, margin, |data, solver| {
+            run(py, margin.inner.work(data), |stop| solver.run_pass(&margin.inner, data, stop))
+        })
+    }
+
+    /// A lower bound of the minimum, after whole passes.
+    fn dual(&mut self) -> PyResult<f64> {
+        let margin = self.margin.get();
+        with_solver!(AnyVisits, &mut self.state, margin, |_data, solver| {
+            solver.dual(&margin.inner).map_err(to_python)
+        })
+    }
+
+    /// The weights now.
+    fn weights<'py>(&self, py: Python<'py>) -> Doubles<'py> {
+        match &self.state {
+            AnyVisits::F32(solver) => doubles(py, &solver.weights()),
+            AnyVisits::F64(solver) => doubles(py, &solver.weights()),
+        }
+    }
+
+    /// Their average over the visits, visit t weighed by t.
+    fn average<'py>(&self, py: Python<'py>) -> Doubles<'py> {
+        match &self.state {
+            AnyVisits::F32(solver) => doubles(py, &solver.average()),
+            AnyVisits::F64(solver) => doubles(py, &solver.average()),
+        }
+    }
+}
+
+enum AnySegments {
+    F32(Box<SegmentPlanes<f32>>),
+    F64(Box<SegmentPlanes<f64>>),
+}
+
+/// ChainSegments(margin, seed)
+///
+/// Dual coordinate ascent on segment planes.
+#[pyclass(module = "separatrix._core")]
+pub struct ChainSegments {
+    margin: Py<ChainMargin>,
+    state: AnySegments,
+}
+
+#[pymethods]
+impl ChainSegments {
+    #[new]
+    fn new(margin: &Bound<'_, ChainMargin>, seed: u64) -> PyResult<Self> {
+        let problem = &margin.get().inner;
+        let state = match &margin.get().chains.get().inner {
+            EncodedAny::F32(data) => {
+                AnySegments::F32(Box::new(SegmentPlanes::new(problem, data, seed).map_err(to_python)?))
+            }
+            EncodedAny::F64(data) => {
+                AnySegments::F64(Box::new(SegmentPlanes::new(problem, data, seed).map_err(to_python)?))
+            }
+        };
+        Ok(Self { margin: margin.clone().unbind(), state })
+    }
+
+    /// One pass over the sequences; returns sum_i upper_i H_i, each at the weights of its visit.
+    fn run_pass(&mut self, py: Python<'_>) -> PyResult<f64> {
+        let margin = self.margin.get();
+        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+            run(py, margin.inner.work(data), |stop| solver.run_pass(&margin.inner, data, stop))
+        })
+    }
+
+    /// A sweep over the planes known so far; returns by how much the dual rose.
+    fn sweep(&mut self, py: Python<'_>) -> PyResult<f64> {
+        let margin = self.margin.get();
+        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+            run(py, margin.inner.work(data), |stop| solver.sweep(&margin.inner, stop))
+        })
+    }
+
+    /// New planes at the weights `at` or, without, at the average over the sweeps since the last search. Returns P there.
+    #[pyo3(signature = (at, n_threads))]
+    fn search<'py>(
+        &mut self,
+        py: Python<'py>,
+        at: Option<PyReadonlyArray1<'py, f64>>,
+        n_threads: usize,
+    ) -> PyResult<(f64, Doubles<'py>)> {
+        let margin = self.margin.get();
+        let at = at.as_ref().map(|at| vector("at", at)).transpose()?;
+        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+            let problem = &margin.inner;
+            let (value, w) = run(py, problem.work(data), |stop| {
+                let w = match at {
+                    Some(at) => at.iter().map(|&w| Real::from_f64(w)).collect(),
+                    None => solver.average(),
+                };
+                let loss = solver.search(problem, data, &w, n_threads, stop)?;
+                Ok((loss + problem.penalty(&w), w))
+            })?;
+            Ok((value, doubles(py, &w)))
+        })
+    }
+
+    /// The positive dual variables as (sequences, first tokens, starts, labels, alphas): plane i puts
+    /// labels\[starts\[i\]:starts\[i + 1\]\] at the tokens from its first one on.
+    fn active<'py>(&self, py: Python<'py>) -> ActiveArrays<'py> {
+        let problem = &self.margin.get().inner;
+        let found = match &self.state {
+            AnySegments::F32(solver) => solver.active(problem),
+            AnySegments::F64(solver) => solver.active(problem),
+        };
+        let [sequences, firsts, starts, labels] = [found.sequences, found.firsts, found.starts, found.labels]
+            .map(|part| PyArray1::from_vec(py, part));
+        (sequences, firsts, starts, labels, PyArray1::from_vec(py, found.alphas))
+    }
+
+    /// Begin at such dual variables, as far as they fit.
+    fn restore(&mut self, py: Python<'_>, active: TakenActive<'_>) -> PyResult<()> {
+        let margin = self.margin.get();
+        let active = Active {
+            sequences: vector("sequences", &active.0)?.to_vec(),
+            firsts: vector("firsts", &active.1)?.to_vec(),
+            starts: vector("starts", &active.2)?.to_vec(),
+            labels: vector("labels", &active.3)?.to_vec(),
+            alphas: vector("alphas", &active.4)?.to_vec(),
+        };
+        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+            run(py, margin.inner.work(data), |_| solver.restore(&margin.inner, data, &active))
+        })
+    }
+
+    /// A lower bound of the minimum.
+    fn dual(&mut self) -> PyResult<f64> {
+        let margin = self.margin.get();
+        with_solver!(AnySegments, &mut self.state, margin, |_data, solver| {
+            solver.dual(&margin.inner).map_err(to_python)
+        })
+    }
+
+    /// The weights now.
+    fn weights<'py>(&self, py: Python<'py>) -> Doubles<'py> {
+        match &self.state {
+            AnySegments::F32(solver) => doubles(py, solver.weights()),
+            AnySegments::F64(solver) => doubles(py, solver.weights()),
+        }
+    }
+
+    /// (planes, planes with a positive dual variable)
+    #[getter]
+    fn counts(&self) -> (usize, usize) {
+        match &self.state {
+            AnySegments::F32(solver) => solver.counts(),
+            AnySegments::F64(solver) => solver.counts(),
+        }
+    }
+}

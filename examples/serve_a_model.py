@@ -1,0 +1,53 @@
+"""A saved model as a service, asked by the client: labels, probabilities, costs, explanations."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from sklearn.pipeline import make_pipeline
+
+from separatrix import LogisticRegression, TextVectorizer, save
+from separatrix.serve import Client
+
+TEXTS = {
+    "spam": ["free money now", "win a free prize", "free offer just for you now"],
+    "ham": ["see you at lunch", "meeting at noon as planned", "home for dinner today"],
+}
+X = [text for texts in TEXTS.values() for text in texts]
+y = [label for label, texts in TEXTS.items() for _ in texts]
+model = make_pipeline(TextVectorizer(use_idf=False, norm=None), LogisticRegression()).fit(X, y)
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "mail.sx"
+    save(model, path)
+    # On a command line: separatrix serve mail.sx
+    service = subprocess.Popen(
+        [sys.executable, "-m", "separatrix", "serve", str(path), "--port", "0", "--quiet"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        url = re.search(r"http://\S+", service.stderr.readline())[0]
+        with Client(url) as client:
+            card = client.card("mail")
+            print(f"{card['learner']} for {card['task']}: {card['classes']}\n")
+
+            for text in ("free lunch today", "win money now"):
+                (said,) = client.predict([text], probabilities=True, explain=True)
+                shares = dict(zip(card["classes"], said["probabilities"], strict=True))
+                terms = {t["name"]: round(t["adds"], 2) for t in said["explanation"]["terms"]}
+                print(f"{text!r}: {said['label']}, P(spam) = {shares['spam']:.2f}")
+                print(f"  speaks for {said['label']}: {terms}")
+
+            # A lost message costs twenty times a spam that is read.
+            (said,) = client.predict(["win money now"], cost=[[0, 20], [1, 0]])
+            print(f"\nunder costs: {said['action']}")
+
+            labels = [one["label"] for one in client.stream(f"offer {i}" for i in range(5000))]
+            print(f"streamed: {len(labels)} rows, {labels.count('spam')} of them spam")
+    finally:
+        service.terminate()
+        service.wait()
+        service.stderr.close()

@@ -1,0 +1,133 @@
+"""The options of experiments, declared once for all commands that run one."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from separatrix.cli.options import (
+    Debug,
+    Delimiter,
+    Encoding,
+    InputFormat,
+    Json,
+    Quiet,
+    Seed,
+    Threads,
+)
+
+__all__ = ["Asked", "takes_asked"]
+
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help="Column to predict; default: found.")
+]
+Report = Annotated[
+    Path | None, typer.Option("--report", help="Write the report to this HTML file.")
+]
+Metric = Annotated[
+    str,
+    typer.Option(
+        "--metric",
+        help="accuracy, balanced_accuracy, macro_f1, log_loss, cost, rmse, log_density, chunk_f1, "
+        "token_accuracy or sequence_accuracy.",
+    ),
+]
+Budget = Annotated[
+    str | None, typer.Option("--budget", help="Time for everything, such as 60s, 5m or 1h.")
+]
+Cost = Annotated[
+    Path | None,
+    typer.Option("--cost", help="CSV of costs: a row per true class, a column per prediction."),
+]
+Test = Annotated[str | None, typer.Option("--test", help="A file of test rows.")]
+HeldOut = Annotated[str | None, typer.Option("--held-out", help="A file of held-out rows.")]
+Group = Annotated[
+    str | None, typer.Option("--group", help="Column of groups that must not be parted.")
+]
+Time = Annotated[
+    str | None, typer.Option("--time", help="Column of times: the latest rows are the test.")
+]
+Task = Annotated[
+    str, typer.Option("--task", help="binary, multiclass, regression or tagging; default: found.")
+]
+Text = Annotated[
+    list[str] | None, typer.Option("--text", help="Column that holds texts (repeatable).")
+]
+Drop = Annotated[list[str] | None, typer.Option("--drop", help="Column to leave out (repeatable).")]
+TokenTemplates = Annotated[
+    str,
+    typer.Option(
+        "--templates",
+        help="For sequences: chunking, pos, ner, or a file (of CRF++ or Wapiti too).",
+    ),
+]
+Calibration = Annotated[
+    str,
+    typer.Option("--calibration", help="auto, none, temperature, sigmoid or isotonic."),
+]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an experiment was asked for on the command line."""
+
+    target: Target = None
+    report: Report = None
+    metric: Metric = "auto"
+    budget: Budget = None
+    cost: Cost = None
+    test: Test = None
+    held_out: HeldOut = None
+    group: Group = None
+    time: Time = None
+    task: Task = "auto"
+    text: Text = None
+    drop: Drop = None
+    templates: TokenTemplates = "auto"
+    calibration: Calibration = "auto"
+    input_format: InputFormat = None
+    encoding: Encoding = None
+    delimiter: Delimiter = None
+    seed: Seed = 0
+    threads: Threads = None
+    json: Json = False
+    quiet: Quiet = False
+    debug: Debug = False
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Options of `open_source`."""
+        return {
+            "format": self.input_format,
+            "encoding": self.encoding,
+            "delimiter": self.delimiter,
+        }
+
+
+def takes_asked(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of `Asked` as options, in the place of its argument `asked`."""
+    own = inspect.signature(command, eval_str=True).parameters.values()
+    hints = typing.get_type_hints(Asked, include_extras=True)
+    only_named = inspect.Parameter.KEYWORD_ONLY
+    shared = [
+        inspect.Parameter(
+            field.name, only_named, default=field.default, annotation=hints[field.name]
+        )
+        for field in fields(Asked)
+    ]
+
+    def run(**given: Any) -> None:
+        asked = Asked(**{one.name: given.pop(one.name) for one in shared})
+        command(**given, asked=asked)
+
+    kept = [one.replace(kind=only_named) for one in own if one.name != "asked"]
+    run.__signature__ = inspect.Signature([*kept, *shared])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in [*kept, *shared]}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    return run

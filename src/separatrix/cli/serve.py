@@ -1,0 +1,82 @@
+"""`separatrix serve`: saved models as a service, with a page to try them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from separatrix.cli.options import Debug, Quiet, Threads
+
+__all__ = ["serve"]
+
+
+def serve(
+    models: Annotated[
+        list[Path],
+        typer.Argument(metavar="MODEL...", help="Model files, as compare and train save them."),
+    ],
+    host: Annotated[str, typer.Option("--host", help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="Port; 0 takes a free one.")
+    ] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            envvar="SEPARATRIX_TOKEN",
+            help="What requests must bring along; needed at other addresses than this machine's.",
+        ),
+    ] = None,
+    no_auth: Annotated[
+        bool, typer.Option("--no-auth", help="Let everybody ask, at any address.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Load a model again when its file changes.")
+    ] = False,
+    max_body: Annotated[
+        int, typer.Option("--max-body", min=1, help="Bytes of a request, in MiB.")
+    ] = 16,
+    max_rows: Annotated[int, typer.Option("--max-rows", min=1, help="Rows of a request.")] = 10_000,
+    max_concurrent: Annotated[
+        int, typer.Option("--max-concurrent", min=1, help="Requests at a time.")
+    ] = 256,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", min=0.1, help="Seconds for a request.")
+    ] = 30.0,
+    access_log: Annotated[
+        bool, typer.Option(help="Tell every request on standard error (never what it holds).")
+    ] = True,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Serve saved models over HTTP, with a page to try them.
+
+    SIGHUP loads the files again, SIGTERM and Ctrl-C finish what is under way and stop.
+    """
+    for path in models:
+        with open(path, "rb"):  # a wrong name is told before everything is imported
+            pass
+    from separatrix.errors import MissingPackageError
+    from separatrix.serve.settings import Settings
+
+    settings = Settings(
+        host=host,
+        port=port,
+        token=token,
+        no_auth=no_auth,
+        max_body=max_body << 20,
+        max_rows=max_rows,
+        max_concurrent=max_concurrent,
+        time_limit=time_limit,
+        watch=1.0 if watch else None,
+    )
+    try:
+        from separatrix.serve.server import run
+    except ModuleNotFoundError as error:
+        raise MissingPackageError(
+            f"the service needs {error.name}; install it with: pip install 'separatrix[serve]'"
+        ) from error
+    run(models, settings, access_log=access_log and not quiet)

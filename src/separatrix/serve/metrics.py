@@ -1,0 +1,109 @@
+"""Counters of a service, in the text format of Prometheus."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+
+__all__ = ["Histogram", "Metrics"]
+
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384)
+
+
+class Histogram:
+    r"""Counts of values below rising bounds.
+
+    Examples
+    --------
+    >>> histogram = Histogram((1.0, 2.0))
+    >>> histogram.add(1.5)
+    >>> print("\n".join(histogram.lines("size", "")))
+    size_bucket{le="1"} 0
+    size_bucket{le="2"} 1
+    size_bucket{le="+Inf"} 1
+    size_sum 1.5
+    size_count 1
+    """
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def add(self, value: float) -> None:
+        """Count a value."""
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+    def lines(self, name: str, labels: str) -> list[str]:
+        """Lines for Prometheus; `labels` as in ``route="/"``."""
+        before = f"{labels}," if labels else ""
+        found, below = [], 0
+        for bound, count in zip((*self.bounds, None), self.counts, strict=True):
+            below += count
+            upper = "+Inf" if bound is None else f"{bound:g}"
+            found.append(f'{name}_bucket{{{before}le="{upper}"}} {below}')
+        after = f"{{{labels}}}" if labels else ""
+        return [*found, f"{name}_sum{after} {self.total:g}", f"{name}_count{after} {below}"]
+
+
+class Metrics:
+    """What a service counts; only the thread of the event loop writes."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, str, int]] = Counter()
+        self.seconds: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(_SECONDS))
+        self.rows: Counter[str] = Counter()
+        self.batch_jobs = Histogram(_ROWS)
+        self.batch_rows = Histogram(_ROWS)
+        self.in_progress = 0
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request that is done."""
+        self.requests[method, route, status] += 1
+        self.seconds[route].add(seconds)
+
+    def batch(self, n_jobs: int, n_rows: int) -> None:
+        """Count a batch."""
+        self.batch_jobs.add(n_jobs)
+        self.batch_rows.add(n_rows)
+
+    def text(self, n_reloaded: int, n_failed: int, versions: dict[str, str]) -> str:
+        """All of it for Prometheus."""
+        lines = ["# HELP separatrix_requests_total Requests answered.",
+                 "# TYPE separatrix_requests_total counter"]  # fmt: skip
+        for (method, route, status), count in sorted(self.requests.items()):
+            labels = f'method="{method}",route="{route}",status="{status}"'
+            lines.append(f"separatrix_requests_total{{{labels}}} {count}")
+        lines += ["# HELP separatrix_request_seconds Time from request to answer.",
+                  "# TYPE separatrix_request_seconds histogram"]  # fmt: skip
+        for route, histogram in sorted(self.seconds.items()):
+            lines += histogram.lines("separatrix_request_seconds", f'route="{route}"')
+        lines += ["# HELP separatrix_rows_total Rows predicted.",
+                  "# TYPE separatrix_rows_total counter"]  # fmt: skip
+        for model, count in sorted(self.rows.items()):
+            lines.append(f'separatrix_rows_total{{model="{_quoted(model)}"}} {count}')
+        for name, histogram, told in (
+            ("separatrix_batch_requests", self.batch_jobs, "Requests in a batch."),
+            ("separatrix_batch_rows", self.batch_rows, "Rows in a batch."),
+        ):
+            lines += [f"# HELP {name} {told}", f"# TYPE {name} histogram"]
+            lines += histogram.lines(name, "")
+        lines += ["# HELP separatrix_requests_in_progress Prediction requests under way.",
+                  "# TYPE separatrix_requests_in_progress gauge",
+                  f"separatrix_requests_in_progress {self.in_progress}",
+                  "# HELP separatrix_reloads_total Reloads of a model file.",
+                  "# TYPE separatrix_reloads_total counter",
+                  f'separatrix_reloads_total{{result="done"}} {n_reloaded}',
+                  f'separatrix_reloads_total{{result="failed"}} {n_failed}',
+                  "# HELP separatrix_model_info Models that are served.",
+                  "# TYPE separatrix_model_info gauge"]  # fmt: skip
+        for name, version in sorted(versions.items()):
+            labels = f'model="{_quoted(name)}",version="{version}"'
+            lines.append(f"separatrix_model_info{{{labels}}} 1")
+        return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

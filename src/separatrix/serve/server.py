@@ -1,0 +1,186 @@
+"""Running a service: signals, reloads, and a stop that finishes what is under way."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import signal
+import socket
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from separatrix.serve.app import Service
+from separatrix.serve.settings import Settings
+
+__all__ = ["run"]
+
+log = logging.getLogger("separatrix.serve")
+
+#: Seconds between looks whether the last connection has gone.
+_LOOK = 0.02
+#: Seconds for which an idle connection is kept.
+_KEEP_ALIVE = 30
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, which on a signal closes connections with their next answer before it stops."""
+
+    def __init__(
+        self, config: uvicorn.Config, service: Service, listener: socket.socket, drain: float
+    ) -> None:
+        super().__init__(config)
+        self._service = service
+        self._listener = listener
+        self._drain = drain
+        self._leaving = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; from here on SIGHUP and changed files exchange models."""
+        self._loop = asyncio.get_running_loop()
+        if hasattr(signal, "SIGHUP"):
+            self._loop.add_signal_handler(signal.SIGHUP, self._reload)
+        await super().startup(sockets)
+        watch = self._service.settings.watch
+        self._watching = None if watch is None else self._loop.create_task(self._watch(watch))
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop; a second signal stops at once."""
+        if self._leaving or self._loop is None:
+            self.force_exit = self.should_exit = True
+            return
+        self._leaving = True
+        self._loop.call_soon_threadsafe(self._begin_stop)
+
+    def _begin_stop(self) -> None:
+        """Close the door, behind those who are waiting at it already."""
+        loop = asyncio.get_running_loop()
+        log.info("stopping: %d connections", len(self.server_state.connections))
+        waiting = list(_waiting(self._listener))
+        for server in self.servers:
+            server.close()
+        self._late = [
+            loop.create_task(loop.connect_accepted_socket(self._protocol, one)) for one in waiting
+        ]
+        if self._watching is not None:
+            self._watching.cancel()
+        self._stop = loop.create_task(self._drained())
+
+    def _protocol(self) -> asyncio.Protocol:
+        # As uvicorn makes them in its own `startup`.
+        return self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+
+    async def _drained(self) -> None:
+        """Wait until no connection is left, or those that are left had nothing to ask."""
+        # Only when nobody can come in any more is everybody sent away: whoever comes back is then
+        # refused, and not taken in to be cut off.
+        await asyncio.sleep(_LOOK)
+        self._service.app.stopping = True
+        end = asyncio.get_running_loop().time() + self._drain
+        while self.server_state.connections and asyncio.get_running_loop().time() < end:
+            await asyncio.sleep(_LOOK)
+        self.should_exit = True
+
+    def _reload(self) -> None:
+        asyncio.get_running_loop().run_in_executor(None, self._service.store.reload)
+
+    async def _watch(self, seconds: float) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            await asyncio.to_thread(self._service.store.reload, only_changed=True)
+
+
+def run(paths: Iterable[Path], settings: Settings, *, access_log: bool = True) -> None:
+    """Serve model files until a signal ends it.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Model files.
+    settings : Settings
+    access_log : bool
+        Whether every request is told on standard error.
+
+    Raises
+    ------
+    ModelFileError, ParameterError
+        A file cannot be served.
+    OSError
+        The address is taken, or not allowed.
+    """
+    # Rows come as arrays, whatever the frames of the training were.
+    warnings.filterwarnings("ignore", "X does not have valid feature names")
+    _set_up_logs(access_log)
+    service = Service(paths, settings)
+    # All that is here by now stays: a full collection would hold up requests for 0.1 s to find so.
+    gc.collect()
+    gc.freeze()
+    config = uvicorn.Config(
+        service.app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        ws="none",
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=int(settings.time_limit) + 5,
+    )
+    with _listen(settings) as listener:
+        host, port = listener.getsockname()[:2]
+        names = ", ".join(service.store.models)
+        log.info("serving %s at http://%s:%d", names, f"[{host}]" if ":" in host else host, port)
+        _Server(config, service, listener, settings.drain).run(sockets=[listener])
+    log.info("stopped")
+
+
+def _listen(settings: Settings) -> socket.socket:
+    """A socket at the address; other errors than a wrong name keep theirs."""
+    found = socket.getaddrinfo(
+        settings.host.strip("[]"), settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    family, _, _, _, address = found[0]
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        raise OSError(error.errno, error.strerror, f"{settings.host}:{settings.port}") from None
+    return listener
+
+
+def _waiting(listener: socket.socket) -> Iterator[socket.socket]:
+    """Connections that the kernel has taken in and nobody has accepted yet."""
+    listener.setblocking(False)
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:  # there is none, or no listener any more
+            return
+        connection.setblocking(False)
+        yield connection
+
+
+def _set_up_logs(access_log: bool) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S"))
+    for name, level in (
+        ("separatrix.serve", logging.INFO),
+        ("separatrix.serve.access", logging.INFO if access_log else logging.WARNING),
+        ("uvicorn.error", logging.WARNING),
+    ):
+        logger = logging.getLogger(name)
+        logger.setLevel(level)
+        if name != "separatrix.serve.access":
+            logger.handlers = [handler]
+            logger.propagate = False

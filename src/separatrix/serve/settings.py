@@ -1,0 +1,110 @@
+"""What a service allows: where it listens, who may ask, and how much."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, fields
+
+from separatrix.errors import ParameterError
+
+__all__ = ["Settings", "is_loopback"]
+
+_SHORTEST_TOKEN = 16
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine only.
+
+    Examples
+    --------
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Address, access and limits of a service.
+
+    Parameters
+    ----------
+    host, port : str and int
+        Where to listen; port 0 takes a free one.
+    token : str or None
+        What requests must bring along, as ``Authorization: Bearer`` or as password of basic
+        authentication. At least 16 characters.
+    no_auth : bool
+        Allow other addresses than this machine's own without a token.
+    max_body : int
+        Bytes of a request, of JSON and Arrow.
+    max_stream : int
+        Bytes of a request of JSON lines, which is read piece by piece.
+    max_rows : int
+        Rows of a request, of JSON and Arrow.
+    max_explained : int
+        Rows of a request that asks for explanations.
+    max_tokens : int
+        Tokens of all sequences of a request.
+    max_concurrent : int
+        Prediction requests at a time; further ones are told to come again (429).
+    time_limit : float
+        Seconds for a request; for JSON lines, for each piece.
+    batch_rows : int
+        Rows of requests that arrive together and are predicted in one call.
+    stream_rows : int
+        Lines of a piece of a stream.
+    drain : float
+        Seconds after the signal to stop in which connections that are still in use are closed
+        with their next answer.
+    watch : float or None
+        Seconds between looks at the model files; None looks upon SIGHUP only.
+
+    Examples
+    --------
+    >>> Settings(host="0.0.0.0")
+    Traceback (most recent call last):
+    separatrix.errors.ParameterError: 0.0.0.0 can be reached from other machines: give a token \
+(--token), or say that everybody may ask (--no-auth)
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = None
+    no_auth: bool = False
+    max_body: int = 16 << 20
+    max_stream: int = 1 << 30
+    max_rows: int = 10_000
+    max_explained: int = 20
+    max_tokens: int = 100_000
+    max_concurrent: int = 256
+    time_limit: float = 30.0
+    batch_rows: int = 2048
+    stream_rows: int = 1000
+    drain: float = 1.0
+    watch: float | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            is_limit = field.name.startswith("max_") or field.name in ("batch_rows", "stream_rows")
+            if is_limit and value < 1:
+                raise ParameterError(f"{field.name} must be at least 1, got {value}")
+        if self.time_limit <= 0 or self.drain < 0 or (self.watch is not None and self.watch <= 0):
+            raise ParameterError("time_limit and watch must be positive, drain not negative")
+        token = self.token
+        if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isascii()):
+            raise ParameterError(
+                f"the token must be ASCII of at least {_SHORTEST_TOKEN} characters; "
+                "python -c 'import secrets; print(secrets.token_urlsafe())' makes one"
+            )
+        if self.token is None and not self.no_auth and not is_loopback(self.host):
+            raise ParameterError(
+                f"{self.host} can be reached from other machines: give a token (--token), or say "
+                "that everybody may ask (--no-auth)"
+            )

@@ -1,0 +1,124 @@
+"""The models of a service, exchanged one by one without a gap."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+from separatrix.errors import ParameterError, SeparatrixError
+from separatrix.serve.models import ServedModel, open_served
+from separatrix.serve.problems import Problem
+from separatrix.serve.settings import Settings
+
+__all__ = ["ModelStore"]
+
+log = logging.getLogger("separatrix.serve")
+
+_Stamp = tuple[int, int, int]
+
+
+class ModelStore:
+    """Models by name; a request keeps the model that it began with.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Model files; each is served under the name of its file without the ending.
+    settings : Settings
+
+    Raises
+    ------
+    ParameterError
+        Two files would have the same name, or there is none.
+    ModelFileError
+        A file cannot be served.
+    """
+
+    def __init__(self, paths: Iterable[str | os.PathLike[str]], settings: Settings) -> None:
+        self.settings = settings
+        self._paths: dict[str, Path] = {}
+        for path in map(Path, paths):
+            if path.stem in self._paths:
+                told = f"{self._paths[path.stem]} and {path}"
+                raise ParameterError(f"{told} would both be named {path.stem!r}; rename one")
+            self._paths[path.stem] = path
+        if not self._paths:
+            raise ParameterError("there is no model to serve")
+        self._stamps = {name: _stamp(path) for name, path in self._paths.items()}
+        self._models = {
+            name: open_served(path, name, settings) for name, path in self._paths.items()
+        }
+        self._busy = threading.Lock()
+        #: Reloads that put a new model in place, that failed; and what was last wrong, by name.
+        self.n_reloaded, self.n_failed = 0, 0
+        self.complaints: dict[str, str] = {}
+
+    @property
+    def models(self) -> dict[str, ServedModel]:
+        """The models of this moment, by name."""
+        return self._models
+
+    def get(self, name: str | None) -> ServedModel:
+        """A model by its name; the only one without.
+
+        Raises
+        ------
+        Problem
+            There is no such model, or there are several.
+        """
+        models = self._models
+        if name is None:
+            if len(models) == 1:
+                return next(iter(models.values()))
+            known = ", ".join(models)
+            raise Problem("invalid", f"is needed: there are the models {known}", "model")
+        if name not in models:
+            known = ", ".join(models)
+            raise Problem("unknown_model", f"there is no such model; there are: {known}", "model")
+        return models[name]
+
+    def reload(self, only_changed: bool = False) -> list[str]:
+        """Load the files again; a broken one leaves its model in place, and is told in the log.
+
+        Parameters
+        ----------
+        only_changed : bool
+            Leave out files whose time, size and number are those of the last look.
+
+        Returns
+        -------
+        list of str
+            Names of the models that were exchanged.
+        """
+        done = []
+        with self._busy:
+            for name, path in self._paths.items():
+                stamp = _stamp(path)
+                if only_changed and stamp == self._stamps[name]:
+                    continue
+                self._stamps[name] = stamp
+                try:
+                    model = open_served(path, name, self.settings)
+                except (SeparatrixError, OSError, ValueError) as error:
+                    self.n_failed += 1
+                    self.complaints[name] = str(error)
+                    log.error("reload failed, the old model %s stays: %s", name, error)
+                    continue
+                # One assignment: readers see the old models or the new ones.
+                self._models = {**self._models, name: model}
+                self.n_reloaded += 1
+                self.complaints.pop(name, None)
+                log.info("reloaded %s, version %s", name, model.version)
+                done.append(name)
+        return done
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)

@@ -1,0 +1,276 @@
+"""Structured support vector machines on chains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.errors import ParameterError
+from separatrix.inference.chain import best_labels, path_scores
+from separatrix.results import Solution
+from separatrix.structured.base import BaseChainLearner
+from separatrix.structured.fitting import Examples, Start, hold_out, run_solver
+from separatrix.structured.hinge import ChainHinge
+from separatrix.structured.hinge_solvers import make_hinge_solver
+from separatrix.structured.labels import encode_tags, sequence_weights
+from separatrix.validation import (
+    check_choice,
+    check_cost,
+    check_positive,
+    number_of_threads,
+    seed_from,
+)
+
+__all__ = ["StructuredSVM"]
+
+Floats = npt.NDArray[np.float64]
+
+
+class StructuredSVM(BaseChainLearner):
+    """Large-margin labelling of a chain: the right labelling wins by the cost of any other.
+
+    Minimizes P(w) = 1/2 |w|^2 + C sum_i c_i H_i(w) with margin rescaling,
+    H_i(w) = max over y' of Delta(y_i, y') + h(x_i, y') - h(x_i, y_i) >= Delta(y_i, y'_best), where
+    Delta adds up the costs of the tokens. On sequences of one token without boundaries it is
+    `LinearSVM` for many classes, without an intercept.
+
+    Parameters
+    ----------
+    structure : {"chain"}
+        Structure of the outputs.
+    cost : {"hamming", "hamming_mean"} or array-like of shape (K, K)
+        Delta: the number of wrong tokens; their share of the sequence; or the sum of
+        ``cost[true, other]`` over the tokens, labels in sorted order, zero on the diagonal.
+    C : float
+        Weight of the losses. With "hamming_mean" a sequence counts by the share of its tokens that
+        are wrong, so C is to be larger, about by the number of tokens in a sequence. For an
+        objective |w|^2 c2 + sum H, as CRFsuite writes penalties, C is 1 / (2 c2).
+    order : {1, 2}
+        Whether triples of labels have weights too.
+    state_features : {"observed", "all"}
+        Pairs of attribute and label with a weight: those seen in training, or all.
+    transitions : {"observed", "all"}
+        Pairs of labels with a weight.
+    boundaries : bool
+        Whether the first and the last label of a sequence have weights.
+    solver : {"auto", "dual", "frank_wolfe", "subgradient"} or Solver
+        "dual" is coordinate ascent on segment planes, "frank_wolfe" the block-coordinate method
+        with line search, "subgradient" the stochastic one; the last two return an average of their
+        weights. "auto" takes "dual".
+    tol : float
+        Stop when the duality gap, a bound of P(w) - min P, is at most tol * max(1, P(w)).
+    max_iter : int
+        The most passes over the data.
+    class_weight : dict, "balanced" or None
+        Weights of the labels. A sequence counts by the mean weight of its tokens.
+    early_stopping : bool
+        Whether to stop when the score of held-out sequences no longer rises, and keep the best.
+    validation_fraction : float
+        Share of the sequences held out, where `fit` is given no others.
+    n_iter_no_change : int
+        Passes without a better score before an early stop.
+    scoring : {"accuracy", "chunk_f1"}
+        Score of held-out sequences.
+    warm_start : bool
+        Whether `fit` uses the last one, as for another C or more sequences after the same ones: the
+        dual solver begins at its dual variables; for the others its weights, where they fit, are
+        what the result must not be worse than.
+    n_jobs : int or None
+        Threads; the result does not depend on them.
+    random_state : int, RandomState or None
+        Order of the sequences, and the split.
+    verbose : int
+        0 nothing, 1 a progress bar, 2 a line per pass.
+    on_interrupt : {"raise", "keep"}
+        After Ctrl-C the best weights so far are kept; "raise" raises KeyboardInterrupt then.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    coef_ : ndarray of shape (n_weights,)
+        All weights; `chain_` says which is which.
+    transition_weights_ : ndarray of shape (K, K)
+        Weights of (label before, label).
+    solution_ : Solution
+        Record of the solver: P(w) and the duality gap.
+    dual_bound_ : float
+        A number that min P is not below.
+
+    References
+    ----------
+    Tsochantaridis, Joachims, Hofmann & Altun (2005), Large margin methods for structured and
+    interdependent output variables.
+    Taskar, Guestrin & Koller (2004), Max-margin Markov networks.
+    Lacoste-Julien, Jaggi, Schmidt & Pletscher (2013), Block-coordinate Frank-Wolfe optimization for
+    structural SVMs.
+
+    Examples
+    --------
+    >>> X = [[{"word": "the"}, {"word": "cat"}], [{"word": "cats"}, {"word": "sleep"}]]
+    >>> y = [["D", "N"], ["N", "V"]]
+    >>> svm = StructuredSVM(random_state=0).fit(X, y)
+    >>> svm.predict([[{"word": "the"}, {"word": "cats"}]])
+    [['D', 'N']]
+    >>> bool(svm.dual_bound_ <= svm.solution_.objective)
+    True
+    """
+
+    __sx_state__: ClassVar[tuple[str, ...]] = ("_planes",)
+
+    def __init__(
+        self,
+        structure: str = "chain",
+        *,
+        cost: Any = "hamming",
+        C: float = 0.1,
+        order: int = 1,
+        state_features: str = "observed",
+        transitions: str = "all",
+        boundaries: bool = True,
+        solver: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: Any = None,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        scoring: str = "accuracy",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        on_interrupt: str = "raise",
+    ) -> None:
+        self.structure = structure
+        self.cost = cost
+        self.C = C
+        self.order = order
+        self.state_features = state_features
+        self.transitions = transitions
+        self.boundaries = boundaries
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.scoring = scoring
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.on_interrupt = on_interrupt
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        token_weight: Any = None,
+        validation: tuple[Any, Any] | None = None,
+    ) -> StructuredSVM:
+        """Fit the weights.
+
+        Parameters
+        ----------
+        X : sequence of sequences of tokens, (matrix, lengths) or AttributeSequences
+            Tokens as dicts or lists of str, as for sklearn-crfsuite, or as arrays.
+        y : sequence of sequences of labels
+            Labels of any type.
+        sample_weight : array-like of shape (n_sequences,), optional
+            Weight c_i of every sequence.
+        token_weight : sequence of arrays, optional
+            Weight of every token; a sequence counts by their mean.
+        validation : (X, y), optional
+            Sequences to score after every pass; with `early_stopping` these decide.
+
+        Returns
+        -------
+        self
+        """
+        self._check_structure()
+        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        check_choice("order", self.order, (1, 2))
+        check_choice("scoring", self.scoring, ("accuracy", "chunk_f1"))
+        solver = make_hinge_solver(self.solver, seed=seed_from(self.random_state))
+        X, tags = self._take(X, y)
+        cost = self._cost_matrix(len(tags.classes))
+        weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
+        start = Start.of(self)
+        examples = Examples(X, tags, weights)
+        if self.early_stopping and validation is None:
+            examples, validation = hold_out(examples, self.validation_fraction, self.random_state)
+            X, tags, weights = examples
+        chain = self._make_chain(X, tags, self.order)
+        objective = ChainHinge(
+            chain,
+            X,
+            tags,
+            cost,
+            mean=self._mean,
+            C=self.C,
+            sequence_weight=weights,
+            n_threads=number_of_threads(self.n_jobs),
+        )
+        if start is not None:
+            objective.planes = getattr(self, "_planes", None)
+        solution = run_solver(self, solver, objective, examples, start, validation)
+        # Dual variables, for a warm start.
+        self._planes = objective.planes if self.warm_start else None
+        if self.early_stopping:
+            solution = _certified(solution, objective)
+        w = objective.weights(solution.w)
+        self._store(chain, X, tags.classes, w, solution._replace(w=w[:, None]))
+        self._finish(solution, self.tol)
+        return self
+
+    def _cost_matrix(self, n_labels: int) -> Floats:
+        if isinstance(self.cost, str):
+            check_choice("cost", self.cost, ("hamming", "hamming_mean"))
+            return 1.0 - np.eye(n_labels)
+        matrix = check_cost(self.cost, n_labels)
+        if matrix is None:
+            raise ParameterError("cost must be 'hamming', 'hamming_mean' or a matrix, got None")
+        return matrix
+
+    @property
+    def _mean(self) -> bool:
+        return isinstance(self.cost, str) and self.cost == "hamming_mean"
+
+    @property
+    def dual_bound_(self) -> float:
+        """A lower bound of min P: P(w) less the duality gap."""
+        return self.solution_.objective - self.solution_.gap
+
+    def loss(self, X: Any, y: Any) -> Floats:
+        """Hinge loss H of given labellings, shape (n_sequences,): not below the cost of `predict`.
+
+        Examples
+        --------
+        >>> X, y = [[["a"], ["b"]]], [["A", "B"]]
+        >>> StructuredSVM(C=10.0, random_state=0).fit(X, y).loss(X, y).round(6).tolist()
+        [0.0]
+        """
+        scores = self._scores(X)
+        codes = encode_tags(y, scores.offsets, self.classes_).codes
+        costs = self._cost_matrix(len(self.classes_))[codes]
+        if self._mean:
+            lengths = np.diff(scores.offsets)
+            costs /= np.repeat(lengths, lengths)[:, None]
+        augmented = replace(scores, nodes=scores.nodes + costs)
+        best = best_labels(augmented, number_of_threads(self.n_jobs))[1]
+        return best - path_scores(scores, codes)
+
+
+def _certified(solution: Solution, objective: ChainHinge) -> Solution:
+    """The solution with P at its weights, which a held-out score chose, and the best bound."""
+    value = objective.value(solution.w)
+    bounds = [row.objective - row.gap for row in solution.trace.rows if np.isfinite(row.gap)]
+    gap = max(0.0, value - max(bounds)) if bounds else float("inf")
+    return solution._replace(objective=value, gap=gap)

@@ -1,0 +1,316 @@
+"""A tagging task from sequences to champion: what is chosen, by which rows, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from separatrix import CRF, LogisticRegression, Templates, load
+from separatrix.data import read
+from separatrix.errors import DataError, ParameterError
+from separatrix.experiment import Experiment, Given, Grouped
+from separatrix.experiment.families.sequences import tell_chunks
+from separatrix.experiment.inputs import Inputs
+from separatrix.experiment.metric import METRICS
+from separatrix.experiment.task import find_task
+from separatrix.experiment.tokens import candidates, choose_templates
+from separatrix.metrics import chunk_f1, sequence_accuracy, token_accuracy
+from separatrix.report.parts import (
+    ChunkReport,
+    ClassReport,
+    Confusion,
+    Findings,
+    LearningCurves,
+    Profile,
+    Sentences,
+    TrainingCurves,
+    Weights,
+)
+from tests.unit.experiment.problems import conll
+
+DATA = read(conll(100).encode())
+QUICK = ["structured_perceptron", "crf", "structured_svm"]
+
+
+def part(result, kind):
+    return next(one for one in result.parts if type(one) is kind)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return Experiment(DATA, name="made up", command="separatrix compare x").run()
+
+
+def test_the_task_is_found_and_told(result):
+    assert result.task.name == "tagging"
+    assert result.task.reason == "'2' holds 4 labels of tokens"
+    assert result.metric.name == "chunk_f1"
+    assert result.sizes == {
+        "train": 60, "held-out": 20, "test": 20, "features": result.sizes["features"], "classes": 4,
+    }  # fmt: skip
+    assert "60 train, 20 held-out, 20 test sequences (sequences at random)" in str(result)
+    assert "on 20 test sequences" in result.verdict()
+
+
+def test_baselines_come_first_and_learners_beat_them(result):
+    board = [row.learner for row in result.leaderboard]
+    assert board[-2:] == ["label_per_word", "majority_label"]
+    assert set(board[:-2]) >= set(QUICK)
+    assert result.champion.held_out > 0.9
+    assert [one.learner for one in result.test.scores] == [
+        result.champion.learner, result.runner_up.learner,
+    ]  # fmt: skip
+    assert 0 <= result.test.probability_better <= 1
+    assert result.test.method == "Bayesian bootstrap of the test sequences"
+    names = [name for name, _ in result.test.scores[0].others]
+    assert names == ["token accuracy", "sequence accuracy"]
+
+
+def test_the_champion_is_fitted_again_on_train_and_held_out(result):
+    """The model knows a word that only held-out sequences have."""
+    rare = read(b"zebra NN B-NP\n. . O\n", "conll")
+    first = Experiment(
+        DATA,
+        learners=["crf"],
+        champion="crf",
+        split=Given(DATA.take(range(5)), rare),
+        templates="word",
+    ).run()
+    names = first.model[0].get_feature_names_out().tolist()
+    assert "word[0]=zebra" in names
+    assert first.sizes["features"] == len(names)
+
+
+def test_the_report_has_its_parts(result):
+    chunks = part(result, ChunkReport)
+    assert [one.label for one in chunks.classes] == ["NP", "VP"]
+    assert chunks.averages[0].f1 == pytest.approx(result.test_score)
+    confusion = part(result, Confusion)
+    assert confusion.units == "tokens"
+    n_tokens = int(confusion.counts.sum())
+    assert sum(one.support for one in chunks.classes) < n_tokens
+    worst = part(result, Sentences)
+    assert worst.n_rows == 20
+    assert len(worst.sentences) == min(12, worst.n_wrong)
+    weights = part(result, Weights)
+    assert weights.groups[0].label == "transitions"
+    assert any("→" in name for name in weights.groups[0].features)
+    assert [one.label for one in weights.groups[1:]] == ["B-NP", "B-VP", "I-NP", "O"]
+    assert {one.learner for one in part(result, TrainingCurves).curves} >= set(QUICK)
+    assert part(result, LearningCurves).curves[0].learner == result.champion.learner
+    profile = part(result, Profile)
+    assert profile.counted == "tokens"
+    assert sum(count for _, count in profile.classes) == len(DATA.y.codes)
+    page = result.to_html()
+    for words in ("Chunks per type", "Worst sequences", "<span>compare</span>", "Overtraining"):
+        assert words in page
+
+
+def test_worst_sequences_come_with_their_probability():
+    noisy = read(conll(200, seed=3).replace(" VB B-VP", " VB B-NP", 60).encode())
+    found = Experiment(noisy, learners=["crf"], champion="crf").run()
+    worst = part(found, Sentences)
+    logs = [one.log_probability for one in worst.sentences]
+    assert logs == sorted(logs)
+    assert all(one <= 0 for one in logs)
+    for one in worst.sentences:
+        assert any(token.truth != token.prediction for token in one.tokens)
+        assert all(0 <= token.probability <= 1 for token in one.tokens)
+    X = found.inputs.take(noisy)
+    assert len(found.model.predict(X)) == len(noisy)
+
+
+def test_the_model_file_holds_templates_and_learner(result, tmp_path):
+    result.save(tmp_path / "tagger.sx")
+    again = load(tmp_path / "tagger.sx")
+    X = result.inputs.take(DATA)
+    assert again.predict(X) == result.model.predict(X)
+    assert type(again.steps[0][1]).__name__ == "Templates"
+
+
+def test_seeds_decide_everything():
+    first, second = (Experiment(DATA, learners=QUICK, random_state=1).run() for _ in range(2))
+    assert [(row.learner, row.held_out) for row in first.leaderboard] == [
+        (row.learner, row.held_out) for row in second.leaderboard
+    ]
+    assert first.test == second.test
+
+
+@pytest.mark.parametrize("metric", ["chunk_f1", "token_accuracy", "sequence_accuracy"])
+def test_metrics_are_those_of_the_library_and_their_bootstrap_surrounds_them(metric):
+    found = Experiment(
+        read(conll(80, seed=2).replace("B-VP", "B-NP", 30).encode()),
+        learners=["structured_perceptron"],
+        metric=metric,
+    ).run()
+    assert found.metric.name == metric
+    score = found.test.scores[0]
+    assert score.low <= score.score <= score.high
+    truth = [["B-NP", "I-NP", "O"], ["O"], ["B-VP"]]
+    said = [["B-NP", "O", "O"], ["O"], ["B-VP"]]
+    peer = {
+        "chunk_f1": chunk_f1, "token_accuracy": token_accuracy,
+        "sequence_accuracy": sequence_accuracy,
+    }[metric]  # fmt: skip
+    assert METRICS[metric](None, None, truth, said) == pytest.approx(peer(truth, said))
+
+
+def test_labels_that_are_no_chunks_are_scored_by_token():
+    found = Experiment(read(conll().encode(), target=1), learners=["crf"]).run()
+    assert found.metric.name == "token_accuracy"
+    assert part(found, ClassReport).units == "tokens"
+    assert not any(type(one) is ChunkReport for one in found.parts)
+
+
+@pytest.mark.parametrize(
+    ("labels", "chunks"),
+    [
+        (["B-NP", "I-NP", "O"], True),
+        (["I-NP", "O"], True),
+        (["B-X", "I-X", "E-X", "S-X", "O"], True),
+        (["B", "I", "O"], True),
+        (["O"], False),
+        (["S", "O", "E"], False),
+        (["NN", "B-NP"], False),
+        (["Begin", "I-NP"], False),
+    ],
+)
+def test_which_labels_tell_chunks(labels, chunks):
+    assert tell_chunks(np.array(labels)) is chunks
+
+
+def test_templates_are_chosen_by_held_out_score():
+    """Where only the part of speech tells the chunk, templates that read it win."""
+    inputs = Inputs.of(DATA)
+    chosen = choose_templates("auto", inputs, DATA, DATA, METRICS["chunk_f1"], math.inf)
+    assert chosen.inputs.columns == ("0", "1")
+    assert chosen.templates.spec == "chunking"
+    assert "chunking" in chosen.describe()
+    words = read(conll().encode(), names=["form", "xpos", "chunk"])
+    only_words = choose_templates(
+        "auto", Inputs.of(words), words, words, METRICS["chunk_f1"], math.inf
+    )
+    assert only_words.inputs.columns == ("form",)  # CoNLL-U: annotations are not for new texts
+    assert dict(only_words.inputs.left_out) == {"xpos": "not in the templates"}
+
+
+def test_templates_may_be_given():
+    assert [name for name, _ in candidates(["0", "1", "2"])][1] == "ner with columns 1, 2"
+    text = Experiment(DATA, learners=["crf"], champion="crf", templates="word[-1..1]").run()
+    assert text.inputs.columns == ("0",)
+    assert text.model[0].spec == "word[-1..1]"
+    crfpp = Templates.from_crfpp("U0:%x[0,1]\nB\n")
+    other = Experiment(DATA, learners=["crf"], champion="crf", templates=crfpp).run()
+    assert other.model[0].syntax == "crfpp"
+    with pytest.raises(ParameterError, match="templates are for sequences"):
+        Experiment((np.eye(20), ["a", "b"] * 10), templates="pos").run()
+
+
+def test_columns_may_be_dropped():
+    found = Experiment(DATA, learners=["crf"], drop=["1"]).run()
+    assert found.inputs.columns == ("0",)
+    assert ("1", "asked for") in found.inputs.left_out
+
+
+def test_lists_of_tokens_and_labels():
+    X, y = DATA.X.tolist(), DATA.y.tolist()
+    found = Experiment((X, y), learners=["structured_perceptron"]).run()
+    assert found.task.name == "tagging"
+    with pytest.raises(DataError, match=r"sequence 1 has \d+ tokens, but \d+ labels"):
+        Experiment((X, [y[0], y[1][:-1], *y[2:]])).run()
+
+
+def test_a_previous_tagger_takes_part(result):
+    crf = Experiment(DATA, learners=[], previous=result.model).run()
+    assert crf.leaderboard[0].learner == "previous_model"
+    words = Experiment(DATA, learners=["crf"], templates="word", previous=result.model).run()
+    assert words.inputs.columns == ("0",)
+    assert words.champion.learner == "previous_model"  # it reads the parts of speech too
+    with pytest.raises(ParameterError, match="another task"):
+        Experiment(DATA, learners=[], previous=LogisticRegression()).run()
+
+
+def test_a_column_that_tells_the_label_and_duplicates_are_found():
+    text = "\n".join(
+        f"{line} {line.split()[-1]}" if line else "" for line in conll(40).splitlines()
+    )
+    data = read(text.encode(), names=["word", "pos", "hint", "chunk"])
+    found = Experiment(
+        data, learners=["crf"], split=Given(data.take(range(8))), templates="word\nhint"
+    ).run()
+    kinds = {one.kind: one.message for one in part(found, Findings).findings}
+    assert "8 of 8 test sequences (100.0 %)" in kinds["duplicates"]
+    assert "column 'hint' alone tells the label of 100.0 %" in kinds["leak suspect"]
+
+
+def test_labels_that_only_the_test_has_are_remarked_upon():
+    test = read(b"the DT B-NP\ncat NN I-NP\nwell UH B-INTJ\n\nsees VB B-VP\n")
+    found = Experiment(DATA, learners=["crf"], champion="crf", split=Given(test)).run()
+    assert any("1 of the test tokens have labels that no train sequence has (B-INTJ)" in note
+               for note in found.notes)  # fmt: skip
+    worst = part(found, Sentences)
+    assert worst.sentences[0].log_probability == -math.inf
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "error", "words"),
+    [
+        (DATA, {"cost": [[0, 1], [1, 0]]}, ParameterError, "costs are for classes"),
+        (DATA, {"metric": "accuracy"}, ParameterError, "accuracy scores classes"),
+        (DATA, {"task": "regression"}, ParameterError, "their task is tagging"),
+        (DATA, {"calibration": "sigmoid"}, ParameterError, "sigmoid calibration is for classes"),
+        (DATA, {"split": Grouped("1")}, ParameterError, "needs a table"),
+        (DATA, {"learners": ["mira"]}, ParameterError, "this one is tagging"),
+        (DATA, {"drop": ["pos"]}, ParameterError, "pos"),
+        (read(b"a DT X\nb NN X\n\nc NN X\n"), {}, DataError, "all tokens have the same label, 'X'"),
+        (read(b"a\tDT\tX\nb\tNN\t\n\nc\tNN\tY\n"), {}, DataError,
+         "token 1 of sequence 0 .* has no label in '2'"),
+        (read(b"the\n\ncat\n", "conll"), {}, DataError, "tokens have one column"),
+        (read(b"a DT X\nb NN Y\n", "conll"), {}, DataError, "1 sequences are too few"),
+        (read(conll().encode(), target=1), {"metric": "chunk_f1"}, ParameterError,
+         "chunk_f1 needs labels such as B-NP"),
+        ((np.eye(20), ["a", "b"] * 10), {"task": "tagging"}, ParameterError, "tagging needs"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_done_is_said(data, options, error, words):
+    with pytest.raises(error, match=words):
+        Experiment(data, **{"learners": [], **options}).run()
+
+
+def test_a_test_file_of_other_labels_is_refused():
+    strange = read(b"the DT X\ncat NN Y\n\nsees VB Z\n")
+    with pytest.raises(DataError, match=r"none of the labels of the test .* right target"):
+        Experiment(DATA, split=Given(strange)).run()
+
+
+def test_attributes_are_left_to_the_learner():
+    data = read(b"B\ta=1\tb\nI\tc\n\nB\ta\n", "crfsuite")
+    with pytest.raises(DataError, match=r"holds attributes, not words.*separatrix\.CRF"):
+        find_task(data)
+
+
+def test_the_budget_is_kept():
+    found = Experiment(read(conll(400).encode()), budget=0.5).run()
+    assert found.seconds < 5
+    assert len(found.leaderboard) >= 2
+
+
+def test_a_learner_alone_takes_sequences():
+    """A model saved without a summary is still known to take sequences."""
+    rows = Templates("pos").fit_transform(DATA.X)
+    model = CRF().fit(rows, DATA.y)
+    assert Inputs.for_model(model, {}).kind == "sequences"
+
+
+@pytest.mark.data("conll2000")
+def test_a_slice_of_conll2000(data_dir):
+    folder = data_dir / "conll2000"
+    train = read(folder / "train.txt.gz").take(range(1000))
+    test = read(folder / "test.txt.gz").take(range(300))
+    found = Experiment(train, split=Given(test)).run()
+    assert found.metric.name == "chunk_f1"
+    assert found.champion.learner in ("crf", "structured_perceptron", "structured_svm")
+    assert found.test_score > 0.88
+    assert found.leaderboard[-2].learner == "label_per_word"
