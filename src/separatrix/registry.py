@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 Kind = Literal["none", "passes", "path", "counts", "grid"]
-Task = Literal["binary", "multiclass", "regression", "tagging"]
+Task = Literal["binary", "multiclass", "regression", "tagging", "label_sets"]
 
 #: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
 C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
@@ -46,6 +46,7 @@ _TWO: tuple[Task, ...] = ("binary",)
 _NUMBERS: tuple[Task, ...] = ("regression",)
 _MANY: tuple[Task, ...] = ("multiclass",)
 _TAGGING: tuple[Task, ...] = ("tagging",)
+_SETS: tuple[Task, ...] = ("label_sets",)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
@@ -68,7 +69,7 @@ class Learner:
     kind : {"none", "passes", "path", "counts", "grid"}
         How it is tuned: not at all, by the number of passes, along a warm-started path of
         `parameter`, from one set of counts, or by a fit for every value of `parameter`.
-    tasks : tuple of {"binary", "multiclass", "regression", "tagging"}
+    tasks : tuple of {"binary", "multiclass", "regression", "tagging", "label_sets"}
         What it can learn.
     parameter : str
         The tuned parameter; empty for kind "none".
@@ -190,6 +191,21 @@ def _chain(
     )
 
 
+def _sets(
+    name: str,
+    summary: str,
+    params: tuple[tuple[str, Any], ...],
+    parameter: str = "C",
+    grid: tuple[float, ...] = CHAIN_GRID,
+) -> Learner:
+    """A learner of label sets."""
+    target = "separatrix.multilabel:MultiLabel"
+    rough = (("tol", 1e-3),) if parameter == "C" else ()
+    return Learner(
+        name, target, summary, "grid", _SETS, parameter, grid, params=(*params, *rough)
+    )
+
+
 LEARNERS: tuple[Learner, ...] = (
     _baseline("majority_class", "MajorityClass", "the most frequent class"),
     _baseline("prior_sampling", "PriorSampling", "a draw from the class prior"),
@@ -197,6 +213,14 @@ LEARNERS: tuple[Learner, ...] = (
     _baseline("median_value", "MedianValue", "the median of the target", _NUMBERS),
     _chain_baseline("majority_label", "MajorityLabel", "the most frequent label"),
     _chain_baseline("label_per_word", "LabelPerWord", "the most frequent label of each word"),
+    Learner(
+        "frequent_labels",
+        "separatrix.multilabel:FrequentLabels",
+        "the one label set that is best for all rows",
+        "none",
+        _SETS,
+        baseline=True,
+    ),
     Learner(
         "naive_bayes",
         "separatrix.generative:NaiveBayes",
@@ -330,6 +354,17 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     _chain("structured_svm", "StructuredSVM", "support vector machine on chains, Hamming cost"),
     _chain("crf", "CRF", "conditional random field on chains, L2 penalty"),
+    _sets("independent_labels", "a logistic regression for every label", (("edges", ()),)),
+    _sets(
+        "label_perceptron",
+        "averaged perceptron on a tree of labels",
+        (("learner", "perceptron"),),
+        "max_iter",
+        (1, 2, 5, 10, 20),
+    ),
+    _sets("label_svm", "support vector machine on a tree of labels", (("learner", "svm"),)),
+    _sets("label_tree", "conditional random field on a tree of labels", ()),
+    _sets("label_pairs", "conditional random field on all pairs of labels", (("edges", "full"),)),
 )
 
 

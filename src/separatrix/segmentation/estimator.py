@@ -1,0 +1,297 @@
+"""Semantic segmentation: a label for every pixel of an image."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.data import FeatureGraphs
+from separatrix.errors import DataError, ParameterError
+from separatrix.results import Solution
+from separatrix.segmentation.nodes import Nodes, as_graphs, make_nodes
+from separatrix.segmentation.pixels import FEATURES, enlarged, read_images, shrunk
+from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM
+from separatrix.structures import Graph, Grid
+from separatrix.validation import check_choice, check_positive
+
+__all__ = ["Segmenter"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_LEARNERS = {"crf": CRF, "svm": StructuredSVM, "perceptron": StructuredPerceptron}
+
+
+class Segmenter(BaseEstimator):  # type: ignore[misc]
+    """A label for every pixel, neighbors of like color tending to the same one.
+
+    Pixels (or superpixels) are the nodes of a grid (or graph) whose features are color, position
+    and texture; edges have weights for equal labels, by direction and by how alike the colors of
+    the two ends are. With learner="crf" the model is p(y | x) = exp(h(x, y)) / Z(x), with log Z
+    and marginals by belief propagation.
+
+    Parameters
+    ----------
+    units : {"pixels", "superpixels"}
+        What the nodes are. Superpixels (SLIC) need scikit-image, the extra "images".
+    learner : {"crf", "svm", "perceptron"}
+        Likelihood, margin by the number of wrong nodes, or averaged perceptron.
+    neighborhood : {0, 4, 8}
+        Neighbors of a pixel; 0: every node on its own, which is softmax regression. Superpixels
+        have those they touch as neighbors, unless it is 0.
+    contrast : bool
+        Whether equal labels have weights by contrast too.
+    pairs : {"potts", "associative", "symmetric", "full"}
+        Which pairs of labels have weights of their own.
+    features : sequence of {"color", "position", "texture"}
+        Features of a node; see `separatrix.segmentation.pixel_features`.
+    max_side : int or None
+        Images whose longer side is longer are shrunk to it before, and labels are enlarged after.
+    n_segments : int
+        Superpixels of an image, about.
+    loss : {"likelihood", "pseudo"}
+        Of the CRF: by belief propagation, or the pseudo-likelihood, which needs no inference but
+        trusts neighbors too much.
+    inference : {"tree_reweighted", "loopy", "auto", "junction", "forest"}
+        How maxima and sums over labellings are found. Objects are large, so that neighbors learn to
+        pull strongly; beliefs of plain belief propagation then all lean to one side, those of
+        tree-reweighted messages, whose loss is convex, do not.
+    max_sweeps : int
+        Sweeps of messages over an image at most, in learning and in predicting.
+    C : float
+        Weight of the losses of all nodes; the perceptron has none.
+    tol : float, optional
+        Stopping tolerance; that of the learner by default.
+    max_iter : int, optional
+        The most passes; those of the learner by default.
+    random_state : int, RandomState instance or None
+    n_jobs : int or None
+        Threads.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+        The labels, sorted.
+    n_channels_in_ : int
+        Channels of the images.
+    mean_, scale_ : arrays of shape (n_features,)
+        By which features are standardized.
+    learner_ : CRF, StructuredSVM or StructuredPerceptron
+        The fitted learner on graphs.
+    solution_ : Solution
+        How its solver ended.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> truth = np.zeros((12, 12), dtype=int)
+    >>> truth[3:9, 3:9] = 1
+    >>> images = [truth + random.normal(0, 0.4, truth.shape) for _ in range(4)]
+    >>> model = Segmenter(features=["color"], max_iter=30).fit(images[:3], [truth] * 3)
+    >>> model.predict(images[3:])[0].shape
+    (12, 12)
+    >>> bool(model.score(images[3:], [truth]) > 0.9)
+    True
+    """
+
+    #: Fitted attributes that a model file keeps.
+    __sx_state__: ClassVar[tuple[str, ...]] = (
+        "classes_",
+        "n_channels_in_",
+        "mean_",
+        "scale_",
+        "learner_",
+    )
+
+    classes_: npt.NDArray[Any]
+    n_channels_in_: int
+    mean_: Floats
+    scale_: Floats
+    learner_: Any
+
+    def __init__(
+        self,
+        units: str = "pixels",
+        learner: str = "crf",
+        *,
+        neighborhood: int = 4,
+        contrast: bool = True,
+        pairs: str = "potts",
+        features: Any = FEATURES,
+        max_side: int | None = None,
+        n_segments: int = 300,
+        loss: str = "likelihood",
+        inference: str = "tree_reweighted",
+        max_sweeps: int = 50,
+        C: float = 1.0,
+        tol: float | None = None,
+        max_iter: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.units = units
+        self.learner = learner
+        self.neighborhood = neighborhood
+        self.contrast = contrast
+        self.pairs = pairs
+        self.features = features
+        self.max_side = max_side
+        self.n_segments = n_segments
+        self.loss = loss
+        self.inference = inference
+        self.max_sweeps = max_sweeps
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def fit(self, images: Any, labels: Any, sample_weight: Any = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        images : sequence of n arrays of shape (height, width) or (height, width, channels)
+            Of any sizes. Whole numbers are divided by the largest of their type.
+        labels : sequence of n arrays of shape (height, width)
+            A label for every pixel.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the images.
+        """
+        self._check_parameters()
+        pictures = read_images(images)
+        self.n_channels_in_ = pictures[0].shape[2]
+        truth = self._read_labels(labels, pictures)
+        self.classes_ = np.unique(np.concatenate([one.ravel() for one in truth]))
+        if len(self.classes_) < 2:
+            raise DataError(f"all pixels have the label {self.classes_[0]!r}: nothing to tell apart")
+        nodes = [self._nodes(image) for image in pictures]
+        rows = np.concatenate([one.features for one in nodes])
+        self.mean_, deviation = rows.mean(axis=0), rows.std(axis=0)
+        self.scale_ = np.where(deviation > 0, deviation, 1.0)
+        codes = [self._node_labels(one, label) for one, label in zip(nodes, truth, strict=True)]
+        X = self._graphs(nodes)
+        if self._is_grid:
+            codes = [code.reshape(one.shape) for code, one in zip(codes, nodes, strict=True)]
+        self.learner_ = self._make().fit(X, codes, sample_weight=sample_weight)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("units", self.units, ("pixels", "superpixels"))
+        check_choice("learner", self.learner, tuple(_LEARNERS))
+        check_choice("neighborhood", self.neighborhood, (0, 4, 8))
+        check_positive(C=self.C, n_segments=self.n_segments)
+        if self.max_side is not None:
+            check_positive(max_side=self.max_side)
+        if isinstance(self.features, str):
+            raise ParameterError(f"features must be a list of {', '.join(FEATURES)}")
+
+    @property
+    def _is_grid(self) -> bool:
+        return self.units == "pixels" and self.neighborhood > 0
+
+    def _make(self) -> Any:
+        shared = {"pairs": self.pairs, "inference": self.inference, "max_sweeps": self.max_sweeps}
+        structure: Any = Graph(**shared)
+        if not self.neighborhood:
+            structure = Graph(pairs=self.pairs, inference="forest")
+        elif self._is_grid:
+            structure = Grid(neighborhood=self.neighborhood, **shared)
+        given = {"tol": self.tol, "max_iter": self.max_iter, "random_state": self.random_state}
+        if self.learner != "perceptron":
+            given["C"] = self.C
+        if self.learner == "crf":
+            given["loss"] = self.loss
+        learner = _LEARNERS[self.learner](structure=structure, n_jobs=self.n_jobs)
+        known = learner.get_params()
+        return learner.set_params(
+            **{name: value for name, value in given.items() if value is not None and name in known}
+        )
+
+    def _read_labels(self, labels: Any, images: list[Floats]) -> list[npt.NDArray[Any]]:
+        if len(labels) != len(images):
+            raise DataError(f"there are {len(images)} images, but {len(labels)} label images")
+        truth = [np.asarray(one) for one in labels]
+        for number, (image, label) in enumerate(zip(images, truth, strict=True)):
+            if label.shape != image.shape[:2]:
+                raise DataError(
+                    f"image {number} has shape {image.shape[:2]}, its label image {label.shape}"
+                )
+        return truth
+
+    def _nodes(self, image: Floats) -> Nodes:
+        n_segments = self.n_segments if self.units == "superpixels" else None
+        return make_nodes(image, tuple(self.features), self.max_side, n_segments)
+
+    def _node_labels(self, nodes: Nodes, label: npt.NDArray[Any]) -> Integers:
+        """The label that most pixels of a node have, as a number of `classes_`."""
+        shares = (label[..., None] == self.classes_).astype(np.float64)
+        # The mean over the pixels that a shrunk one stands for, as for the image itself.
+        return nodes.means(shrunk(shares, nodes.shape)).argmax(axis=1).astype(np.int64)
+
+    def _graphs(self, nodes: list[Nodes]) -> FeatureGraphs:
+        matrix = np.concatenate([one.features for one in nodes])
+        matrix = (matrix - self.mean_) / self.scale_
+        grid = self.units == "pixels"
+        return as_graphs(nodes, matrix, self.neighborhood, grid, self.contrast)
+
+    @property
+    def solution_(self) -> Solution:
+        """How the solver ended."""
+        solution: Solution = self.learner_.solution_
+        return solution
+
+    # -- predicting --------------------------------------------------------------------------
+
+    def _read(self, images: Any) -> tuple[list[Floats], list[Nodes]]:
+        check_is_fitted(self)
+        pictures = read_images(images)
+        if pictures[0].shape[2] != self.n_channels_in_:
+            raise DataError(
+                f"images have {pictures[0].shape[2]} channels, the model was fitted on "
+                f"{self.n_channels_in_}"
+            )
+        return pictures, [self._nodes(image) for image in pictures]
+
+    def predict_proba(self, images: Any) -> list[Floats]:
+        """Probabilities of the labels of every pixel, arrays of shape (height, width, K).
+
+        They are the marginals of the nodes, enlarged where images were shrunk.
+        """
+        if self.learner != "crf":
+            raise AttributeError(f"learner {self.learner!r} has no probabilities; take 'crf'")
+        pictures, nodes = self._read(images)
+        found = self.learner_.predict_marginals(self._graphs(nodes))
+        return [
+            enlarged(one.painted(share.reshape(len(one.features), -1)), image.shape[:2])
+            for image, one, share in zip(pictures, nodes, found, strict=True)
+        ]
+
+    def predict(self, images: Any) -> list[npt.NDArray[Any]]:
+        """A label for every pixel, arrays of shape (height, width).
+
+        Of the CRF the most probable label of every pixel, else the best labelling of the nodes.
+        """
+        if self.learner == "crf":
+            return [self.classes_[share.argmax(axis=2)] for share in self.predict_proba(images)]
+        pictures, nodes = self._read(images)
+        found = []
+        best = self.learner_.predict(self._graphs(nodes))
+        for image, one, labels in zip(pictures, nodes, best, strict=True):
+            shares = np.eye(len(self.classes_))[np.asarray(labels).ravel()]
+            found.append(self.classes_[enlarged(one.painted(shares), image.shape[:2]).argmax(2)])
+        return found
+
+    def score(self, images: Any, labels: Any) -> float:
+        """Share of the pixels that are labeled right."""
+        pictures = read_images(images)
+        truth = self._read_labels(labels, pictures)
+        said = self.predict(images)
+        right = sum(int((a == b).sum()) for a, b in zip(truth, said, strict=True))
+        return right / sum(one.size for one in truth)
