@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         posterior_risk,
     )
     from separatrix.calibration import Calibrated
-    from separatrix.data import Dataset, read
+    from separatrix.data import Dataset, FeatureGraphs, read
     from separatrix.experiment import Experiment
     from separatrix.explanation import explain, explain_sequence
     from separatrix.features import (
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         StructuredPerceptron,
         StructuredSVM,
     )
+    from separatrix.structures import Forest, Graph, Grid, LabelSet
 
 __all__ = [
     "CRF",
@@ -83,12 +84,17 @@ __all__ = [
     "Dataset",
     "DirichletCategorical",
     "Experiment",
+    "FeatureGraphs",
+    "Forest",
     "GammaPoisson",
     "GaussianDiscriminant",
+    "Graph",
+    "Grid",
     "Hasher",
     "Interpolation",
     "JointMap",
     "LabelPerWord",
+    "LabelSet",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
@@ -145,14 +151,19 @@ _HOMES = {
     "Dataset": "data",
     "DirichletCategorical": "bayes",
     "Experiment": "experiment",
+    "FeatureGraphs": "data",
+    "Forest": "structures",
     "GammaPoisson": "bayes",
     "GaussianDiscriminant": "generative.discriminant",
+    "Graph": "structures",
+    "Grid": "structures",
     "Hasher": "features.hasher",
     "Interpolation": "generative.smoothing",
     "JointMap": "features.joint",
     "Laplace": "generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
     "LabelPerWord": "structured.frequency",
+    "LabelSet": "structures",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",

@@ -33,7 +33,9 @@ class Graphs:
     kinds : int64 array of shape (n_edges,)
         Which table of pair scores an edge has.
     shapes : tuple of (height, width), or None
-        Of every graph, where all are grids of four neighbors made by :meth:`grids`.
+        Of every graph, where all are grids made by :meth:`grids`.
+    neighborhood : {4, 8} or None
+        Neighbors of a pixel in such grids.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Graphs:
     edges: Integers
     kinds: Integers
     shapes: tuple[tuple[int, int], ...] | None = None
+    neighborhood: int | None = None
 
     def __post_init__(self) -> None:
         # Bad edges are told where they are made.
@@ -98,6 +101,7 @@ class Graphs:
         edges: Sequence[Integers],
         kinds: Sequence[Integers],
         shapes: tuple[tuple[int, int], ...] | None = None,
+        neighborhood: int | None = None,
     ) -> Graphs:
         starts = _starts([int(n) for n in n_nodes])
         moved = [part + start for part, start in zip(edges, starts[:-1], strict=True)]
@@ -107,6 +111,7 @@ class Graphs:
             np.concatenate([np.zeros((0, 2), dtype=np.int64), *moved]),
             np.concatenate([np.zeros(0, dtype=np.int64), *kinds]),
             shapes,
+            neighborhood,
         )
 
     @classmethod
@@ -139,7 +144,7 @@ class Graphs:
             kinds.append(np.repeat(np.arange(len(ways)), [a.size for a, _ in ways]))
         shape = tuple((int(height), int(width)) for height, width in shapes)
         n_nodes = [height * width for height, width in shape]
-        return cls._joined(n_nodes, edges, kinds, shape if neighborhood == 4 else None)
+        return cls._joined(n_nodes, edges, kinds, shape, neighborhood)
 
     def take(self, rows: npt.ArrayLike) -> Graphs:
         """The graphs named by `rows`, with nodes numbered anew."""
@@ -150,7 +155,8 @@ class Graphs:
         moves = node_offsets[:-1] - self.node_offsets[numbers]
         edges = self.edges[picked] + np.repeat(moves, np.diff(edge_offsets))[:, None]
         shapes = None if self.shapes is None else tuple(self.shapes[i] for i in numbers.tolist())
-        return Graphs(node_offsets, edge_offsets, edges, self.kinds[picked], shapes)
+        kinds = self.kinds[picked]
+        return Graphs(node_offsets, edge_offsets, edges, kinds, shapes, self.neighborhood)
 
     @property
     def n_graphs(self) -> int:

@@ -91,9 +91,10 @@ class GraphScores:
         """(unary, tables, own) for the kernels."""
         return self.unary, self.tables, self.own
 
-    def augmented(self, labels: Integers, cost: Floats) -> GraphScores:
-        """The same scores with cost[label, other] added to every other label of a node."""
-        return replace(self, unary=self.unary + cost[labels])
+    def augmented(self, labels: Integers, cost: Floats, scale: Floats | None = None) -> GraphScores:
+        """The same scores with scale_i cost[label, other] added to the other labels of node i."""
+        costs = cost[labels] if scale is None else cost[labels] * scale[:, None]
+        return replace(self, unary=self.unary + costs)
 
     def pairs(self) -> Floats:
         """Scores of the pairs of labels of every edge, shape (n_edges, K, K)."""

@@ -77,7 +77,9 @@ def _start(
 ) -> Floats | None:
     """Messages to start from: for images of two labels those of the fast form."""
     graphs, tables = scores.graphs, scores.tables
-    if graphs.shapes is None or scores.own is not None or tables.shape[1:] != (2, 2):
+    if graphs.shapes is None or graphs.neighborhood != 4:
+        return messages
+    if scores.own is not None or tables.shape[1:] != (2, 2):
         return messages
     strength = max(np.abs(np.diff(tables, axis=axis)).max(initial=0.0) for axis in (1, 2))
     if not strength <= _STRONGEST or not np.isfinite(scores.unary).all():

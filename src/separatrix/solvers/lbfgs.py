@@ -183,7 +183,8 @@ class Lbfgs:
             if ray.slope < 0:
                 taken = wolfe(ray, step, noise=rounding(point, objective))
             if taken is None:
-                if len(pairs) == 0:
+                # An estimate jumps from one fixed point to another if pushed on.
+                if len(pairs) == 0 or getattr(objective, "estimated", False):
                     return
                 pairs.clear()
                 trend = _Trend()

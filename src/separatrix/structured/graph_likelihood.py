@@ -13,11 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data import FeatureGraphs
 from separatrix.inference.convergence import Convergence
 from separatrix.inference.graphs import GraphScores, labelling_scores
 from separatrix.protocols import Regularizer
-from separatrix.structures import PairwiseGraph
 
 __all__ = ["GraphLikelihood", "pseudo_likelihood"]
 
@@ -37,9 +35,9 @@ class GraphLikelihood:
 
     Parameters
     ----------
-    structure : PairwiseGraph
+    structure : PairwiseGraph or LabelGraph
         Features and inference.
-    X : FeatureGraphs
+    X : FeatureGraphs or LabelRows
         Graphs.
     labels : int64 array of shape (n_nodes,)
         Their labels.
@@ -63,7 +61,9 @@ class GraphLikelihood:
 
     Examples
     --------
+    >>> from separatrix.data import FeatureGraphs
     >>> from separatrix.regularizers import L2
+    >>> from separatrix.structures import PairwiseGraph
     >>> X = FeatureGraphs.of([np.eye(2)], [[(0, 1)]])
     >>> structure = PairwiseGraph(2, 2, method="forest")
     >>> objective = GraphLikelihood(structure, X, np.array([0, 1]), L2())
@@ -77,8 +77,8 @@ class GraphLikelihood:
 
     def __init__(
         self,
-        structure: PairwiseGraph,
-        X: FeatureGraphs,
+        structure: Any,
+        X: Any,
         labels: Integers,
         regularizer: Regularizer,
         *,
@@ -91,11 +91,14 @@ class GraphLikelihood:
         self.regularizer, self.C, self.n_threads = regularizer, C, n_threads
         self.kind = loss
         graphs = X.graphs
-        c = np.ones(len(X)) if graph_weight is None else np.asarray(graph_weight, dtype=np.float64)
-        self._weight = c
-        self._node_weight = np.repeat(c, np.diff(graphs.node_offsets))[:, None]
-        self._edge_weight = np.repeat(c, np.diff(graphs.edge_offsets))[:, None, None]
-        self._gold = structure.indicators(X, labels)
+        self._weight = np.ones(len(X)) if graph_weight is None else graph_weight
+        nodes, edges = structure.indicators(X, labels)
+        self._node_weight = self._edge_weight = None
+        if graph_weight is not None:
+            self._node_weight = np.repeat(graph_weight, np.diff(graphs.node_offsets))[:, None]
+            self._edge_weight = np.repeat(graph_weight, np.diff(graphs.edge_offsets))[:, None, None]
+        # The features of the labels do not change.
+        self._gold = self._adjoint(nodes, edges)
         self._messages: Floats | None = None
         self.convergence: Convergence | None = None
         can = {"smooth_loss", "elastic_net"}
@@ -122,26 +125,31 @@ class GraphLikelihood:
         """The weights that the regularizer sees: all but the biases of the labels."""
         return w[: self.structure.sections["bias"].start]
 
+    def _adjoint(self, nodes: Floats, edges: Floats) -> Floats:
+        if self._node_weight is not None:
+            nodes, edges = nodes * self._node_weight, edges * self._edge_weight
+        result: Floats = self.structure.adjoint(self.X, nodes, edges)
+        return result
+
     def loss_value_and_grad(self, w: Floats) -> tuple[float, Floats]:
         """C sum_i c_i loss_i and its gradient."""
         scores = self.structure.scores(np.ascontiguousarray(w[:, 0]), self.X, self.n_threads)
         if self.kind == "pseudo":
             losses, nodes, edges = pseudo_likelihood(scores, self.labels)
+            grad = self._adjoint(nodes, edges)
         else:
             losses, nodes, edges = self._likelihood(scores)
-        grad = self.structure.adjoint(self.X, nodes * self._node_weight, edges * self._edge_weight)
+            grad = self._adjoint(nodes, edges) - self._gold
         return self.C * float(losses @ self._weight), self.C * grad[:, None]
 
     def _likelihood(self, scores: GraphScores) -> tuple[Floats, Floats, Floats]:
+        """Losses, and the marginals of nodes and edges."""
         found = self.structure.log_sum_exp(
             scores, edges=True, messages=self._messages, warn=False, n_threads=self.n_threads
         )
         self._messages = getattr(found, "messages", None)
         self.convergence = getattr(found, "convergence", None)
-        assert found.edges is not None
-        gold_nodes, gold_edges = self._gold
-        losses = found[0] - labelling_scores(scores, self.labels)
-        return losses, found.nodes - gold_nodes, found.edges - gold_edges
+        return found[0] - labelling_scores(scores, self.labels), found[1], found[2]
 
     def value_and_grad(self, w: Floats) -> tuple[float, Floats]:
         """P(w) and its gradient."""
@@ -154,9 +162,25 @@ class GraphLikelihood:
         """P(w)."""
         return self.value_and_grad(w)[0]
 
+    @property
+    def estimated(self) -> bool:
+        """Whether values are estimates: of more than one fixed point, perhaps, and off by noise."""
+        return self.kind != "pseudo" and not self.structure.is_exact
+
+    @property
+    def convexity(self) -> float:
+        """m where P - m/2 |w|^2 is known to be convex; else zero.
+
+        Biases are free, and estimates of log Z are not convex.
+        """
+        if self.estimated or self.structure.bias or not self.regularizer.smooth:
+            return 0.0
+        return float(getattr(self.regularizer, "curvature", 0.0))
+
     def gap_bound(self, w: Floats, grad: Floats) -> float:
-        """Infinite: the biases are free, and estimates of log Z are not convex."""
-        return float("inf")
+        """1/2 |grad|^2 / m bounds P(w) - min P where P is m-strongly convex; else infinite."""
+        strength = self.convexity
+        return float(np.vdot(grad, grad)) / (2 * strength) if strength > 0 else float("inf")
 
 
 def pseudo_likelihood(scores: GraphScores, labels: Integers) -> tuple[Floats, Floats, Floats]:

@@ -3,5 +3,19 @@
 from separatrix.structures.chain import Chain, observed_chain
 from separatrix.structures.encoded import EncodedChains, make_csr
 from separatrix.structures.graph import PairwiseGraph
+from separatrix.structures.label_graph import LabelGraph
+from separatrix.structures.shapes import Forest, Graph, Grid, LabelSet, structure_named
 
-__all__ = ["Chain", "EncodedChains", "PairwiseGraph", "make_csr", "observed_chain"]
+__all__ = [
+    "Chain",
+    "EncodedChains",
+    "Forest",
+    "Graph",
+    "Grid",
+    "LabelGraph",
+    "LabelSet",
+    "PairwiseGraph",
+    "make_csr",
+    "observed_chain",
+    "structure_named",
+]

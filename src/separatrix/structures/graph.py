@@ -8,21 +8,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference import bounds, forest, junction, loopy
-from separatrix.inference.bounds import LogPartitionBound
-from separatrix.inference.graphs import GraphMarginals, GraphScores
-from separatrix.inference.loopy import LoopyMarginals
+from separatrix.inference.graphs import GraphScores
+from separatrix.structures.operations import GraphOperations
 
-__all__ = ["METHODS", "PAIRS", "PairwiseGraph", "pair_cells"]
+__all__ = ["PAIRS", "PairwiseGraph", "pair_cells"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-#: How maxima, sums and draws are found.
-METHODS = ("forest", "junction", "loopy", "tree_reweighted")
 #: Which pairs of labels have weights of their own.
 PAIRS = ("full", "symmetric", "associative", "potts")
 
@@ -49,12 +46,12 @@ def pair_cells(pairs: str, K: int) -> Integers:
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseGraph:
+class PairwiseGraph(GraphOperations):
     """Features Psi(x, y) of a graph of K labels; h(x, y) = <w, Psi(x, y)>.
 
     The weights are one vector: those of pairs of labels by kind of edge; of (edge feature, pair of
-    labels); of (node feature, label); and a bias per label. Pairs of labels share weights as
-    `pairs` says.
+    labels); of (node feature, label); and a bias per label, if wanted. Pairs of labels share
+    weights as `pairs` says.
 
     Attributes
     ----------
@@ -70,9 +67,9 @@ class PairwiseGraph:
         A weight per pair of labels, per pair in any order, per label that both nodes share, or one
         for all pairs of equal labels.
     method : {"forest", "junction", "loopy", "tree_reweighted"}
-        Exact on graphs without cycles, exact on graphs of small treewidth, belief propagation, or
-        tree-reweighted sums (an upper bound of the negative log-likelihood) with maxima by dual
-        decomposition.
+        This and the rest: see `GraphOperations`.
+    bias : bool
+        Whether labels have biases.
 
     Examples
     --------
@@ -89,10 +86,12 @@ class PairwiseGraph:
     n_edge_features: int = 0
     pairs: str = "full"
     method: str = "loopy"
+    bias: bool = True
+    damping: float | None = None
+    max_sweeps: int = 200
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+        self._check_method()
         _ = self._cells
 
     @cached_property
@@ -111,7 +110,7 @@ class PairwiseGraph:
             "pairs": self.n_kinds * self.n_pairs,
             "edges": self.n_edge_features * self.n_pairs,
             "state": self.n_features * self.n_labels,
-            "bias": self.n_labels,
+            "bias": self.n_labels if self.bias else 0,
         }
         ends = np.cumsum(list(sizes.values())).tolist()
         return {
@@ -156,7 +155,7 @@ class PairwiseGraph:
         self._check(X)
         parts = {name: w[place] for name, place in self.sections.items()}
         state = parts["state"].reshape(self.n_features, self.n_labels)
-        unary = np.ascontiguousarray(X.matrix @ state + parts["bias"])
+        unary = np.ascontiguousarray(X.matrix @ state + (parts["bias"] if self.bias else 0.0))
         tables = self.tables(parts["pairs"].reshape(self.n_kinds, self.n_pairs))
         own = None
         if X.edge_matrix is not None:
@@ -172,7 +171,9 @@ class PairwiseGraph:
         columns = [np.bincount(kinds, column, self.n_kinds) for column in sums.T]
         pairs = np.stack(columns, axis=1) if columns else np.zeros((self.n_kinds, 0))
         own = np.zeros(0) if X.edge_matrix is None else X.edge_matrix.T @ sums
-        parts: list[Any] = [pairs, own, X.matrix.T @ nodes, nodes.sum(axis=0)]
+        parts: list[Any] = [pairs, own, X.matrix.T @ nodes]
+        if self.bias:
+            parts.append(nodes.sum(axis=0))
         return np.concatenate([np.asarray(part).ravel() for part in parts])
 
     def indicators(self, X: FeatureGraphs, labels: Integers) -> tuple[Floats, Floats]:
@@ -189,55 +190,51 @@ class PairwiseGraph:
         """The sum over the graphs of Psi(x, y)."""
         return self.adjoint(X, *self.indicators(X, labels))
 
-    def best(self, scores: GraphScores, n_threads: int = 1) -> tuple[Integers, Floats]:
-        """max over y of the score: labels and values; on loopy graphs perhaps not the best."""
-        if self.method == "forest":
-            return forest.best_labels(scores, n_threads)
-        if self.method == "junction":
-            return junction.best_labels(scores, n_threads=n_threads)
-        if self.method == "tree_reweighted":
-            return bounds.best_bound(scores, warn=False, n_threads=n_threads)[:2]
-        # A labelling is as good as its score, whether or not messages settled.
-        return loopy.best_labels(scores, warn=False, n_threads=n_threads)[:2]
+    def differences(self, X: FeatureGraphs, labels: Integers, others: Integers) -> sp.csr_matrix:
+        """Psi(x, y) - Psi(x, y') of every graph as rows of a CSR matrix."""
+        graphs, K, cells = X.graphs, self.n_labels, self._cells
+        of_node = np.repeat(np.arange(graphs.n_graphs), np.diff(graphs.node_offsets))
+        of_edge = np.repeat(np.arange(graphs.n_graphs), np.diff(graphs.edge_offsets))
+        first, second = graphs.edges.T
+        pair, other = cells[labels[first], labels[second]], cells[others[first], others[second]]
+        changed = np.flatnonzero(pair != other)
+        kinds, rows = graphs.kinds[changed] * self.n_pairs, of_edge[changed]
+        ends = (pair[changed], other[changed])
+        shape = graphs.n_graphs, self.n_kinds * self.n_pairs
+        parts = [_signed_counts(rows, [np.where(c < 0, -1, kinds + c) for c in ends], shape)]
+        if X.edge_matrix is not None:
+            owners = rows, changed, ends
+            parts.append(_signed_sums(X.edge_matrix, owners, graphs.n_graphs, self.n_pairs))
+        nodes = np.flatnonzero(labels != others)
+        values = labels[nodes], others[nodes]
+        parts.append(_signed_sums(X.matrix, (of_node[nodes], nodes, values), graphs.n_graphs, K))
+        if self.bias:
+            parts.append(_signed_counts(of_node[nodes], values, (graphs.n_graphs, K)))
+        return sp.csr_matrix(sp.hstack(parts, format="csr"))
 
-    def cost_augmented_best(
-        self, scores: GraphScores, labels: Integers, cost: Floats, n_threads: int = 1
-    ) -> tuple[Integers, Floats]:
-        """max over y' of score(y') + sum_i cost[y_i, y'_i]: labels and values."""
-        return self.best(scores.augmented(labels, cost), n_threads)
 
-    def log_sum_exp(
-        self,
-        scores: GraphScores,
-        *,
-        edges: bool = False,
-        messages: Floats | None = None,
-        warn: bool = True,
-        n_threads: int = 1,
-    ) -> GraphMarginals | LoopyMarginals | LogPartitionBound:
-        """log sum over y of exp(score), its estimate or its bound, and its gradient, the marginals.
+def _signed_counts(rows: Integers, ends: Any, shape: tuple[int, int]) -> Any:
+    """The number of times that cells occur in ends[0] less that in ends[1], by row; -1 is none."""
+    total = sp.csr_matrix(shape)
+    for sign, cells in ((1.0, ends[0]), (-1.0, ends[1])):
+        kept = cells >= 0
+        ones = np.full(int(kept.sum()), sign)
+        total = total + sp.csr_matrix((ones, (rows[kept], cells[kept])), shape=shape)
+    return total
 
-        The first three entries are the values, the marginals of the nodes and those of the edges;
-        `messages` of the result, where there are any, start the next call.
-        """
-        if self.method == "forest":
-            return forest.marginals(scores, edges=edges, n_threads=n_threads)
-        if self.method == "junction":
-            return junction.marginals(scores, edges=edges, n_threads=n_threads)
-        if self.method == "tree_reweighted":
-            return bounds.tree_reweighted(
-                scores, edges=edges, messages=messages, warn=warn, n_threads=n_threads
-            )
-        return loopy.marginals(
-            scores, edges=edges, messages=messages, warn=warn, n_threads=n_threads
-        )
 
-    def sample(
-        self, scores: GraphScores, n_draws: int, seed: int = 0, n_threads: int = 1
-    ) -> Integers:
-        """Draws from p(y) proportional to exp(score), shape (n_draws, n_nodes); exact methods."""
-        if self.method == "forest":
-            return forest.sample_labels(scores, n_draws, seed, n_threads)
-        if self.method == "junction":
-            return junction.sample_labels(scores, n_draws, seed, n_threads=n_threads)
-        raise ParameterError(f"draws need method 'forest' or 'junction', not {self.method!r}")
+def _signed_sums(matrix: Any, owners: Any, n_rows: int, n_cells: int) -> Any:
+    """Sums of rows of features by (row, cell), plus for one end and minus for the other."""
+    rows, items, ends = owners
+    shape = n_rows * n_cells, matrix.shape[0]
+    pick = sp.csr_matrix(shape)
+    for sign, cells in ((1.0, ends[0]), (-1.0, ends[1])):
+        kept = cells >= 0
+        places = rows[kept] * n_cells + cells[kept]
+        ones = np.full(len(places), sign)
+        pick = pick + sp.csr_matrix((ones, (places, items[kept])), shape=shape)
+    sums = sp.coo_matrix(pick @ matrix)
+    row, cell = np.divmod(sums.row.astype(np.int64), n_cells)
+    columns = sums.col.astype(np.int64) * n_cells + cell
+    size = n_rows, matrix.shape[1] * n_cells
+    return sp.csr_matrix((sums.data, (row, columns)), shape=size)

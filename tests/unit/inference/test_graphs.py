@@ -107,7 +107,7 @@ def test_grids_have_their_neighbors():
         step = pixels[second] - pixels[first]
         assert step.tolist() == [[0, 1], [1, 0], [1, 1], [1, -1]][kind]
     assert graphs.edge_offsets.tolist() == [0, 9 + 8 + 6 + 6, 30]
-    assert graphs.shapes is None
+    assert graphs.shapes == ((3, 4), (1, 2))
     assert Graphs.grids([(3, 4)]).shapes == ((3, 4),)
     assert not Graphs.grids([(2, 2)]).is_forest
     assert Graphs.grids([(1, 9), (4, 1)]).is_forest

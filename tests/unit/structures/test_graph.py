@@ -11,7 +11,8 @@ from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError, ParameterError
 from separatrix.inference.graphs import labelling_scores
 from separatrix.structures import PairwiseGraph
-from separatrix.structures.graph import METHODS, PAIRS
+from separatrix.structures.graph import PAIRS
+from separatrix.structures.operations import METHODS
 from tests.unit.inference.graphs import random_edges, random_tree
 
 
@@ -59,8 +60,8 @@ def test_the_operations_are_exact_on_trees(method, pairs):
     labellings = np.array(list(product(range(2), repeat=4)))
     scores = graph.scores(w, X)
     found = graph.log_sum_exp(scores, edges=True)
-    labels, best = graph.best(scores)
-    _, augmented = graph.cost_augmented_best(scores, y, cost)
+    labels, best = graph.best(scores)[:2]
+    augmented = graph.cost_augmented_best(scores, y, cost).scores
     for i in range(2):
         one = X[[i]]
         values = np.array([labelling_scores(graph.scores(w, one), z)[0] for z in labellings])
