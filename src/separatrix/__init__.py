@@ -57,8 +57,10 @@ if TYPE_CHECKING:
         RegularizationPath,
         regularization_path,
     )
+    from separatrix.multilabel import FrequentLabels, MultiLabel
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
+    from separatrix.segmentation import Segmenter
     from separatrix.structured import (
         CRF,
         Constraints,
@@ -86,6 +88,7 @@ __all__ = [
     "Experiment",
     "FeatureGraphs",
     "Forest",
+    "FrequentLabels",
     "GammaPoisson",
     "GaussianDiscriminant",
     "Graph",
@@ -106,6 +109,7 @@ __all__ = [
     "MeanValue",
     "MedianValue",
     "MessageText",
+    "MultiLabel",
     "NaiveBayes",
     "NormalInverseGamma",
     "NormalNormal",
@@ -117,6 +121,7 @@ __all__ = [
     "PriorSampling",
     "RadialBasis",
     "RegularizationPath",
+    "Segmenter",
     "SpamFeatures",
     "StructuredPerceptron",
     "StructuredSVM",
@@ -153,6 +158,7 @@ _HOMES = {
     "Experiment": "experiment",
     "FeatureGraphs": "data",
     "Forest": "structures",
+    "FrequentLabels": "multilabel",
     "GammaPoisson": "bayes",
     "GaussianDiscriminant": "generative.discriminant",
     "Graph": "structures",
@@ -173,6 +179,7 @@ _HOMES = {
     "MeanValue": "baselines",
     "MedianValue": "baselines",
     "MessageText": "features.spam",
+    "MultiLabel": "multilabel",
     "NaiveBayes": "generative.naive_bayes",
     "NormalInverseGamma": "bayes",
     "NormalNormal": "bayes",
@@ -184,6 +191,7 @@ _HOMES = {
     "PriorSampling": "baselines",
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
+    "Segmenter": "segmentation",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
     "StructuredSVM": "structured.svm",

@@ -5,21 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["all_sets", "best_f1_sets", "f1_tables"]
+__all__ = ["best_f1_sets", "f1_tables"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-
-def all_sets(n_labels: int) -> Integers:
-    """Every set of so many labels, shape (2 ** n_labels, n_labels).
-
-    Examples
-    --------
-    >>> all_sets(2).tolist()
-    [[0, 0], [1, 0], [0, 1], [1, 1]]
-    """
-    return (np.arange(2**n_labels)[:, None] >> np.arange(n_labels)) & 1
 
 
 def f1_tables(shares: Floats, sets: Integers) -> tuple[Floats, Floats]:
@@ -60,6 +49,7 @@ def best_f1_sets(gains: Floats, empty: Floats) -> Integers:
 
     Examples
     --------
+    >>> from separatrix.inference.complete import all_sets
     >>> sets = all_sets(2)
     >>> gains, empty = f1_tables(np.array([[0.4, 0.3, 0.0, 0.3]]), sets)
     >>> best_f1_sets(gains, empty).tolist()  # 0.5; the most probable set, {}, has 0.4

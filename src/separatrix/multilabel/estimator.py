@@ -12,7 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.multilabel.decisions import all_sets, best_f1_sets, f1_tables
+from separatrix.inference.complete import all_sets
+from separatrix.multilabel.decisions import best_f1_sets, f1_tables
 from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets
 from separatrix.results import Solution
 from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM

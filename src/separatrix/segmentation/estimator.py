@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.data import FeatureGraphs
-from separatrix.errors import DataError, ParameterError
+from separatrix.errors import ConvergenceWarning, DataError, ParameterError
 from separatrix.results import Solution
 from separatrix.segmentation.nodes import Nodes, as_graphs, make_nodes
 from separatrix.segmentation.pixels import FEATURES, enlarged, read_images, shrunk
@@ -24,6 +27,16 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _LEARNERS = {"crf": CRF, "svm": StructuredSVM, "perceptron": StructuredPerceptron}
+#: Change of a message, a difference of log-probabilities, that is worth a warning.
+_CHANGE = 0.1
+
+
+@contextmanager
+def _no_word_of_messages() -> Iterator[None]:
+    """Messages that did not settle are judged by how much they still change, see `_sums`."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "belief propagation", ConvergenceWarning)
+        yield
 
 
 class Segmenter(BaseEstimator):  # type: ignore[misc]
@@ -61,7 +74,8 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         pull strongly; beliefs of plain belief propagation then all lean to one side, those of
         tree-reweighted messages, whose loss is convex, do not.
     max_sweeps : int
-        Sweeps of messages over an image at most, in learning and in predicting.
+        Sweeps of messages over an image at most, in learning and in predicting. Messages need not
+        settle to the last digit: a warning comes where log-odds still change by a tenth.
     C : float
         Weight of the losses of all nodes; the perceptron has none.
     tol : float, optional
@@ -82,8 +96,15 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         By which features are standardized.
     learner_ : CRF, StructuredSVM or StructuredPerceptron
         The fitted learner on graphs.
+    message_change_ : float
+        Largest change of a message in the last sweep over the training images; zero where inference
+        is exact.
     solution_ : Solution
         How its solver ended.
+
+    References
+    ----------
+    Domke (2013), Learning graphical model parameters with approximate marginal inference.
 
     Examples
     --------
@@ -105,6 +126,7 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         "mean_",
         "scale_",
         "learner_",
+        "message_change_",
     )
 
     classes_: npt.NDArray[Any]
@@ -112,6 +134,7 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
     mean_: Floats
     scale_: Floats
     learner_: Any
+    message_change_: float
 
     def __init__(
         self,
@@ -179,7 +202,11 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         X = self._graphs(nodes)
         if self._is_grid:
             codes = [code.reshape(one.shape) for code, one in zip(codes, nodes, strict=True)]
-        self.learner_ = self._make().fit(X, codes, sample_weight=sample_weight)
+        with _no_word_of_messages():
+            self.learner_ = self._make().fit(X, codes, sample_weight=sample_weight)
+        self.message_change_ = 0.0
+        if self.learner == "crf" and self.loss == "likelihood":
+            self.message_change_ = self._sums(X)[1]
         return self
 
     def _check_parameters(self) -> None:
@@ -249,6 +276,21 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
 
     # -- predicting --------------------------------------------------------------------------
 
+    def _sums(self, X: FeatureGraphs) -> tuple[list[Floats], float]:
+        """Marginals of the nodes of every image, and how far messages are from settled."""
+        with _no_word_of_messages():
+            _, _, found = self.learner_._graph_sums(X)
+        convergence = getattr(found, "convergence", None)
+        change = 0.0 if convergence is None else float(convergence.residual.max(initial=0.0))
+        if change > _CHANGE:
+            warnings.warn(
+                f"messages still change by {change:.2g} after {self.max_sweeps} sweeps over an "
+                "image; raise max_sweeps, or lower C",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return np.split(found.nodes, X.graphs.node_offsets[1:-1]), change
+
     def _read(self, images: Any) -> tuple[list[Floats], list[Nodes]]:
         check_is_fitted(self)
         pictures = read_images(images)
@@ -267,9 +309,9 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         if self.learner != "crf":
             raise AttributeError(f"learner {self.learner!r} has no probabilities; take 'crf'")
         pictures, nodes = self._read(images)
-        found = self.learner_.predict_marginals(self._graphs(nodes))
+        found, _ = self._sums(self._graphs(nodes))
         return [
-            enlarged(one.painted(share.reshape(len(one.features), -1)), image.shape[:2])
+            enlarged(one.painted(share), image.shape[:2])
             for image, one, share in zip(pictures, nodes, found, strict=True)
         ]
 

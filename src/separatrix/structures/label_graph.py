@@ -13,8 +13,9 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from separatrix.data import Graphs
 from separatrix.errors import DataError
+from separatrix.inference.complete import best_sets, set_marginals
 from separatrix.inference.graphs import GraphScores
-from separatrix.structures.operations import GraphOperations
+from separatrix.structures.operations import Best, GraphOperations
 
 __all__ = ["LabelGraph", "LabelRows", "chow_liu", "mutual_information"]
 
@@ -154,6 +155,41 @@ class LabelGraph(GraphOperations):
         nodes[np.arange(len(labels)), labels] = 1.0
         pairs[np.arange(len(first)), labels[first], labels[second]] = 1.0
         return nodes, pairs
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether all labels are joined, so that a junction tree would be one table."""
+        complete = 2 * len(self.edges) == self.n_nodes * (self.n_nodes - 1)
+        return self.method == "junction" and complete
+
+    def best(self, scores: GraphScores, n_threads: int = 1, messages: Floats | None = None) -> Best:
+        """max over y of the score; complete graphs by enumeration."""
+        if not self._is_complete:
+            return super().best(scores, n_threads, messages)
+        labels, values = best_sets(self._odds(scores), self.edges, scores.tables[:, 1, 1])
+        return Best(labels.ravel(), values, None, values)
+
+    def log_sum_exp(
+        self,
+        scores: GraphScores,
+        *,
+        edges: bool = False,
+        messages: Floats | None = None,
+        warn: bool = True,
+        n_threads: int = 1,
+    ) -> Any:
+        """log sum over y of exp(score) and the marginals; complete graphs by enumeration."""
+        if self._is_complete:
+            return set_marginals(
+                self._odds(scores), self.edges, scores.tables[:, 1, 1], joint=edges
+            )
+        return super().log_sum_exp(
+            scores, edges=edges, messages=messages, warn=warn, n_threads=n_threads
+        )
+
+    def _odds(self, scores: GraphScores) -> Floats:
+        """What a label scores more when it is present, shape (n, L)."""
+        return (scores.unary[:, 1] - scores.unary[:, 0]).reshape(-1, self.n_nodes)
 
     def differences(self, X: LabelRows, labels: Integers, others: Integers) -> sp.csr_matrix:
         """Psi(x, y) - Psi(x, y') of every row as rows of a CSR matrix."""

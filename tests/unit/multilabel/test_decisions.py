@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from separatrix.multilabel.decisions import all_sets, best_f1_sets, f1_tables
+from separatrix.inference.complete import all_sets
+from separatrix.multilabel.decisions import best_f1_sets, f1_tables
 
 
 def _f1(truth, said):
