@@ -33,6 +33,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.features.templates.estimator", "Templates"),
     **_lines("separatrix.features.text", "TextVectorizer"),
     **_lines("separatrix.calibration.calibrated", "Calibrated"),
+    **_lines("separatrix.segmentation.estimator", "Segmenter"),
     **_lines("separatrix.structured.crf", "CRF"),
     **_lines("separatrix.structured.perceptron", "StructuredPerceptron"),
     **_lines("separatrix.structured.svm", "StructuredSVM"),
@@ -50,6 +51,8 @@ CLASSES: dict[str, str] = {
         "TextEncoder",
     ),
     **_lines("separatrix.features.analysis", "Analysis"),
+    **_lines("separatrix.structures.graph", "PairwiseGraph"),
+    **_lines("separatrix.structures.label_graph", "LabelGraph"),
     **_lines("separatrix.features.labels", "TwoClasses"),
     **_lines("separatrix.features.templates.compiled", "CompiledTemplates"),
     **_lines("separatrix.features.templates.maps", "WordMap"),
@@ -85,6 +88,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.solvers.online", "UpdateLog"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
     # Value objects that are parameters.
+    **_lines("separatrix.structures.shapes", "Forest", "Graph", "Grid", "LabelSet"),
     **_lines(
         "separatrix.losses",
         "CostAugmentedMax",

@@ -149,7 +149,7 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         n_segments: int = 300,
         loss: str = "likelihood",
         inference: str = "tree_reweighted",
-        max_sweeps: int = 50,
+        max_sweeps: int = 25,
         C: float = 1.0,
         tol: float | None = None,
         max_iter: int | None = None,
