@@ -148,8 +148,9 @@ def _codes(
     known = np.isin(truth, classes)
     if not known.all():
         row, column = np.argwhere(~known)[0].tolist()
+        label = truth[row, column].item()
         raise DataError(
-            f"label {truth[row, column]!r} in row {row}, column {column} is not known to the model"
+            f"label {label!r} in row {row}, column {column} is not known to the model"
         )
     return np.searchsorted(classes, truth).astype(np.int64)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from separatrix.segmentation.nodes import Nodes, as_graphs, make_nodes
 from separatrix.segmentation.pixels import FEATURES, enlarged, read_images, shrunk
 from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM
 from separatrix.structures import Graph, Grid
-from separatrix.validation import check_choice, check_positive
+from separatrix.validation import check_choice, check_positive, number_of_threads
 
 __all__ = ["Segmenter"]
 
@@ -29,6 +30,8 @@ Integers = npt.NDArray[np.int64]
 _LEARNERS = {"crf": CRF, "svm": StructuredSVM, "perceptron": StructuredPerceptron}
 #: Change of a message, a difference of log-probabilities, that is worth a warning.
 _CHANGE = 0.1
+#: Sweeps of a prediction by those of a pass of learning.
+_MORE = 4
 
 
 @contextmanager
@@ -74,8 +77,9 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         pull strongly; beliefs of plain belief propagation then all lean to one side, those of
         tree-reweighted messages, whose loss is convex, do not.
     max_sweeps : int
-        Sweeps of messages over an image at most, in learning and in predicting. Messages need not
-        settle to the last digit: a warning comes where log-odds still change by a tenth.
+        Sweeps of messages over an image at most, in every pass of learning; messages go on where
+        the pass before left them. Predictions, which begin anew, have four times as many. Messages
+        need not settle to the last digit: a warning comes where log-odds still change by a tenth.
     C : float
         Weight of the losses of all nodes; the perceptron has none.
     tol : float, optional
@@ -278,13 +282,15 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
 
     def _sums(self, X: FeatureGraphs) -> tuple[list[Floats], float]:
         """Marginals of the nodes of every image, and how far messages are from settled."""
-        with _no_word_of_messages():
-            _, _, found = self.learner_._graph_sums(X)
+        graph = replace(self.learner_.graph_, max_sweeps=_MORE * self.max_sweeps)
+        n_threads = number_of_threads(self.n_jobs)
+        scores = graph.scores(self.learner_.coef_, X, n_threads)
+        found = graph.log_sum_exp(scores, warn=False, n_threads=n_threads)
         convergence = getattr(found, "convergence", None)
         change = 0.0 if convergence is None else float(convergence.residual.max(initial=0.0))
         if change > _CHANGE:
             warnings.warn(
-                f"messages still change by {change:.2g} after {self.max_sweeps} sweeps over an "
+                f"messages still change by {change:.2g} after {graph.max_sweeps} sweeps over an "
                 "image; raise max_sweeps, or lower C",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -22,6 +22,7 @@ from separatrix import (
     Calibrated,
     Conjunctions,
     CostMatrix,
+    FrequentLabels,
     GaussianDiscriminant,
     Hasher,
     Interpolation,
@@ -37,6 +38,7 @@ from separatrix import (
     MeanValue,
     MedianValue,
     MessageText,
+    MultiLabel,
     NaiveBayes,
     OneVsAll,
     OutputCode,
@@ -45,6 +47,7 @@ from separatrix import (
     Polynomial,
     PriorSampling,
     RadialBasis,
+    Segmenter,
     SpamFeatures,
     StructuredPerceptron,
     StructuredSVM,
@@ -205,7 +208,34 @@ def _word_tagger(estimator: Any) -> Case:
     return Case(lambda: estimator.fit(words, tags), ask)
 
 
+def _labeler(estimator: Any, labels: Any = None) -> Case:
+    matrix = np.column_stack([X[:, 0] > 0, X[:, 1] > 0, X[:, 0] + X[:, 1] > 0]).astype(np.int64)
+    sets = matrix if labels is None else [[labels[at] for at in np.flatnonzero(r)] for r in matrix]
+
+    def ask(model: Any) -> list[Any]:
+        said = model.predict(X)
+        return [said if labels is None else said.matrix().toarray(), model.predict_proba(X)]
+
+    return Case(lambda: estimator.fit(X, sets), ask)
+
+
+def _segmenter(estimator: Any) -> Case:
+    images = [X[12 * at : 12 * at + 12, :4] for at in range(4)]
+    masks = [image > 0.2 for image in images]
+
+    def ask(model: Any) -> list[Any]:
+        return [np.stack(model.predict(images)), np.stack(model.predict_proba(images))]
+
+    return Case(lambda: estimator.fit(images, masks), ask)
+
+
 CASES: dict[str, Case] = {
+    "multi_label": _labeler(MultiLabel(decision="f1")),
+    "multi_label_named": _labeler(
+        MultiLabel(edges=[("a", "c")], decision="hamming", C=0.1), ["a", "b", "c"]
+    ),
+    "frequent_labels": _labeler(FrequentLabels("hamming"), [1, 2, 3]),
+    "segmenter": _segmenter(Segmenter(C=0.01, max_iter=30, tol=1e-2)),
     "majority_label": _word_tagger(MajorityLabel()),
     "label_per_word": _word_tagger(LabelPerWord()),
     "crf": _tagger(CRF(random_state=0)),
