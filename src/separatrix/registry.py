@@ -201,9 +201,7 @@ def _sets(
     """A learner of label sets."""
     target = "separatrix.multilabel:MultiLabel"
     rough = (("tol", 1e-3),) if parameter == "C" else ()
-    return Learner(
-        name, target, summary, "grid", _SETS, parameter, grid, params=(*params, *rough)
-    )
+    return Learner(name, target, summary, "grid", _SETS, parameter, grid, params=(*params, *rough))
 
 
 LEARNERS: tuple[Learner, ...] = (

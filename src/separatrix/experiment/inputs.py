@@ -108,9 +108,7 @@ class Inputs:
             strings.append(target)
         kind = "text" if columns == texts and len(columns) == 1 else "table"
         unused = tuple(left_out.items())
-        return cls(
-            kind, columns, texts, target, None, unused, tuple(strings), sets=data.multilabel
-        )
+        return cls(kind, columns, texts, target, None, unused, tuple(strings), sets=data.multilabel)
 
     def take(self, data: Dataset) -> Any:
         """What the model is fed of `data`.

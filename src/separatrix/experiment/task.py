@@ -80,7 +80,9 @@ def find_task(data: Dataset, asked: str = "auto") -> Task:
             raise ParameterError(f"regression needs numbers, but {shown} holds {y[0]!r}")
         return Task("regression", "asked for")
     if asked == "label_sets":
-        raise ParameterError(f"label sets need a list of labels for every row, but {shown} has none")
+        raise ParameterError(
+            f"label sets need a list of labels for every row, but {shown} has none"
+        )
     if asked == "tagging":
         raise ParameterError(f"tagging needs sequences of tokens, but {shown} labels rows")
     if asked not in ("auto", "binary", "multiclass", "classification"):

@@ -188,7 +188,9 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_choice("edges", self.edges, ("tree", "full"))
             return self.edges
         if not isinstance(self.edges, Sequence | np.ndarray):
-            raise ParameterError(f"edges must be 'tree', 'full' or pairs of labels, got {self.edges!r}")
+            raise ParameterError(
+                f"edges must be 'tree', 'full' or pairs of labels, got {self.edges!r}"
+            )
         numbers = {label: number for number, label in enumerate(self.classes_.tolist())}
         found = []
         for at, pair in enumerate(self.edges):

@@ -67,7 +67,9 @@ def encode_sets(Y: Any, n_rows: int, labels: npt.NDArray[Any]) -> Integers:
         for row, names in enumerate(sets):
             for name in names:
                 if name not in known:
-                    raise DataError(f"row {row} has the label {name!r}, which the model does not know")
+                    raise DataError(
+                        f"row {row} has the label {name!r}, which the model does not know"
+                    )
         matrix = sets.matrix(labels).toarray().astype(np.int64)
     else:
         matrix = _binary(Y)[0]

@@ -49,9 +49,7 @@ class SegmentationDisplay:
     axes_: tuple[Axes, ...] = field(init=False, repr=False)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, image: Any, *, y: Any = None, axes: Any = None
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, image: Any, *, y: Any = None, axes: Any = None) -> Self:
         """Draw what a fitted segmenter makes of one image.
 
         Parameters
@@ -149,9 +147,7 @@ def _codes(
     if not known.all():
         row, column = np.argwhere(~known)[0].tolist()
         label = truth[row, column].item()
-        raise DataError(
-            f"label {label!r} in row {row}, column {column} is not known to the model"
-        )
+        raise DataError(f"label {label!r} in row {row}, column {column} is not known to the model")
     return np.searchsorted(classes, truth).astype(np.int64)
 
 

@@ -197,7 +197,9 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         truth = self._read_labels(labels, pictures)
         self.classes_ = np.unique(np.concatenate([one.ravel() for one in truth]))
         if len(self.classes_) < 2:
-            raise DataError(f"all pixels have the label {self.classes_[0]!r}: nothing to tell apart")
+            raise DataError(
+                f"all pixels have the label {self.classes_[0]!r}: nothing to tell apart"
+            )
         nodes = [self._nodes(image) for image in pictures]
         rows = np.concatenate([one.features for one in nodes])
         self.mean_, deviation = rows.mean(axis=0), rows.std(axis=0)

@@ -82,9 +82,7 @@ def make_nodes(
         return Nodes(flat, small.reshape(node_of.size, -1), shape, node_of)
     node_of = superpixels(small, n_segments)
     n_nodes = int(node_of.max()) + 1
-    return Nodes(
-        _means(node_of, n_nodes, pixels), _means(node_of, n_nodes, small), shape, node_of
-    )
+    return Nodes(_means(node_of, n_nodes, pixels), _means(node_of, n_nodes, small), shape, node_of)
 
 
 def superpixels(image: Floats, n_segments: int) -> Integers:
@@ -126,7 +124,9 @@ def as_graphs(
     """A graph per image: none, four or eight neighbors of pixels, or touching superpixels."""
     if not neighborhood:
         none = np.zeros((0, 2), dtype=np.int64)
-        return FeatureGraphs(matrix, Graphs.of([len(one.features) for one in nodes], [none] * len(nodes)))
+        return FeatureGraphs(
+            matrix, Graphs.of([len(one.features) for one in nodes], [none] * len(nodes))
+        )
     if grid:
         graphs = Graphs.grids([one.shape for one in nodes], neighborhood)
     else:

@@ -57,8 +57,7 @@ def read_images(images: Any) -> list[Floats]:
         found.append(array.reshape(*array.shape[:2], -1))
         if found[-1].shape[2] != found[0].shape[2]:
             raise DataError(
-                f"image {number} has {found[-1].shape[2]} channels, image 0 has "
-                f"{found[0].shape[2]}"
+                f"image {number} has {found[-1].shape[2]} channels, image 0 has {found[0].shape[2]}"
             )
     return found
 

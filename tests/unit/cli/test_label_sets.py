@@ -66,9 +66,7 @@ def test_evaluate(run, folder):
     told = json.loads(done.out)
     model, data = load(folder / "m.sx"), read(folder / "test.svm")
     labels = np.array([0, 2, 5])
-    truth, said = (
-        one.matrix(labels).toarray() for one in (data.y, model.predict(data.X))
-    )
+    truth, said = (one.matrix(labels).toarray() for one in (data.y, model.predict(data.X)))
     assert told["subset_accuracy"] == pytest.approx(accuracy_score(truth, said))
     assert told["hamming_loss"] == pytest.approx(hamming_loss(truth, said))
     expected = f1_score(truth, said, average="samples", zero_division=1)
@@ -101,7 +99,12 @@ def test_models_of_matrices_and_constants(run, folder, tmp_path):
     save(MultiLabel().fit(data.X, Y), tmp_path / "plain.sx")
     done = run("predict", tmp_path / "plain.sx", folder / "test.svm", "--quiet")
     assert done.code == 0, done.err
-    assert set(",".join(done.out.splitlines()[1:]).replace('"', "").split(",")) <= {"0", "1", "2", ""}
+    assert set(",".join(done.out.splitlines()[1:]).replace('"', "").split(",")) <= {
+        "0",
+        "1",
+        "2",
+        "",
+    }
     save(FrequentLabels().fit(data.X, data.y), tmp_path / "constant.sx")
     done = run("predict", tmp_path / "constant.sx", folder / "test.svm", "--quiet")
     assert len(set(done.out.splitlines()[1:])) == 1

@@ -92,7 +92,9 @@ def test_predictions_are_best_for_the_metric(metric, decision):
 def test_metrics_are_scikit_learns():
     random = np.random.default_rng(0)
     truth, said = random.integers(0, 2, (60, 4)), random.integers(0, 2, (60, 4))
-    sets = [LabelSets.of([NAMES[row.astype(bool)].tolist() for row in one]) for one in (truth, said)]
+    sets = [
+        LabelSets.of([NAMES[row.astype(bool)].tolist() for row in one]) for one in (truth, said)
+    ]
     found = {name: METRICS[name](None, None, *sets) for name in METRICS if "set" in name}
     assert found["subset_accuracy"] == pytest.approx(accuracy_score(truth, said))
     assert METRICS["hamming_loss"](None, None, *sets) == pytest.approx(hamming_loss(truth, said))
@@ -146,7 +148,9 @@ def test_files(tmp_path):
     table = tmp_path / "train.jsonl"
     with table.open("w") as lines:
         for row, labels in zip(X.tolist(), SETS, strict=True):
-            lines.write(json.dumps({**dict(zip("abcd", row, strict=True)), "labels": labels}) + "\n")
+            lines.write(
+                json.dumps({**dict(zip("abcd", row, strict=True)), "labels": labels}) + "\n"
+            )
     for file in (path, table):
         result = Experiment(file, learners=["label_tree"]).run()
         assert result.task.name == "label_sets"

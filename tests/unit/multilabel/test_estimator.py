@@ -45,9 +45,7 @@ def model(request):
 def joint(model, X):
     """p(set | x) of every set, by the weights alone."""
     sets = all_sets(len(model.classes_))
-    logs = [
-        model.predict_set_log_proba(X, np.tile(one, (len(X), 1))) for one in sets
-    ]
+    logs = [model.predict_set_log_proba(X, np.tile(one, (len(X), 1))) for one in sets]
     return sets, np.exp(np.stack(logs, axis=1))
 
 
@@ -179,9 +177,7 @@ def test_weights_count_rows():
     edges = [(0, 1), (1, 2), (2, 3)]  # a tree by mutual information would depend on the weights
     weighted = MultiLabel(edges=edges, tol=1e-8).fit(X, Y, sample_weight=weights)
     repeated = MultiLabel(edges=edges, tol=1e-8).fit(X[rows], Y[rows])
-    np.testing.assert_allclose(
-        weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-3
-    )
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-3)
 
 
 def test_labels_without_any_row_or_in_all():

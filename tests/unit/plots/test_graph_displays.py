@@ -97,7 +97,9 @@ def test_a_segmentation_of_three_labels_in_color():
 def test_what_is_no_segmentation(segmenter):
     with pytest.raises(ParameterError, match="shows a fitted Segmenter"):
         SegmentationDisplay.from_estimator(Segmenter(), IMAGES[0])
-    with pytest.raises(DataError, match=r"the image has shape \(8, 10\), its label image \(7, 10\)"):
+    with pytest.raises(
+        DataError, match=r"the image has shape \(8, 10\), its label image \(7, 10\)"
+    ):
         SegmentationDisplay.from_estimator(segmenter, IMAGES[0], y=MASKS[0][1:])
     with pytest.raises(DataError, match="label 9 in row 0, column 0 is not known"):
         SegmentationDisplay.from_estimator(segmenter, IMAGES[0], y=MASKS[0] + 9)

@@ -136,7 +136,9 @@ def test_frame_of_scikit_learn(fitted):
 def test_bad_input_is_named(fitted):
     with pytest.raises(DataError, match="there are 12 images, but 11 label images"):
         make().fit(IMAGES, MASKS[1:])
-    with pytest.raises(DataError, match=r"image 2 has shape \(14, 18\), its label image \(13, 18\)"):
+    with pytest.raises(
+        DataError, match=r"image 2 has shape \(14, 18\), its label image \(13, 18\)"
+    ):
         make().fit(IMAGES, [*MASKS[:2], MASKS[2][1:], *MASKS[3:]])
     with pytest.raises(DataError, match="all pixels have the label"):
         make().fit(IMAGES, [0 * mask for mask in MASKS])

@@ -32,7 +32,10 @@ def test_whole_numbers_are_shares_of_the_largest():
         ([np.zeros(4)], r"image 0 has shape \(4,\)"),
         ([np.zeros((2, 2)), np.zeros((0, 2))], r"image 1 has shape \(0, 2\)"),
         ([np.array([["a"]])], "image 0 holds <U1"),
-        ([np.zeros((2, 2)), np.array([[0.0, 1.0], [np.nan, 0.0]])], "image 1 is not finite in row 1"),
+        (
+            [np.zeros((2, 2)), np.array([[0.0, 1.0], [np.nan, 0.0]])],
+            "image 1 is not finite in row 1",
+        ),
         ([np.zeros((2, 2)), np.zeros((2, 2, 3))], "image 1 has 3 channels, image 0 has 1"),
     ],
 )

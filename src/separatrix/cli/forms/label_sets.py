@@ -47,9 +47,7 @@ class LabelSetForm(Form):
 
         def shares(X: Any, data: Dataset) -> list[Any]:
             likely = estimator.predict_proba(X).tolist()
-            return [
-                (list(labels), *row) for labels, row in zip(self._said(X), likely, strict=True)
-            ]
+            return [(list(labels), *row) for labels, row in zip(self._said(X), likely, strict=True)]
 
         names = [f"P({_word(label)})" for label in self.saved.classes.tolist()]
         return ("prediction", *names), shares
@@ -60,9 +58,7 @@ class LabelSetForm(Form):
         """Labels with commas between them; in JSON lines a list."""
         if format is Format.jsonl:
             return super().parts(headings, blocks, format)
-        joined = (
-            [(",".join(map(_word, row[0])), *row[1:]) for row in block] for block in blocks
-        )
+        joined = ([(",".join(map(_word, row[0])), *row[1:]) for row in block] for block in blocks)
         return super().parts(headings, joined, format)
 
     def piece(self, X: Any, data: Dataset, truth: Any) -> tuple[LabelSets, LabelSets]:
