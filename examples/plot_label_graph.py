@@ -22,7 +22,7 @@ if folder.is_dir():
     data = read(folder / "train.svm.gz", multilabel=True)
     n = 200 if os.environ.get("SEPARATRIX_SHORT") else len(data)
     X, Y = data.X.toarray()[:n], data.y.matrix().toarray()[:n]
-    names = gzip.open(folder / "labels.txt.gz", "rt").read().split()
+    names = gzip.decompress((folder / "labels.txt.gz").read_bytes()).decode().split()
 else:
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 4))

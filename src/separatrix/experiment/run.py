@@ -100,7 +100,8 @@ class Experiment:
     cost : path or array of shape (K, K), optional
         Costs of decisions (see `separatrix.experiment.costs`): the metric, and what predictions
         of the champion minimize.
-    task : {"auto", "binary", "multiclass", "classification", "regression", "tagging", "label_sets"}
+    task : str
+        "binary", "multiclass", "classification", "regression", "tagging", "label_sets" or "auto";
         "auto" finds it from the target.
     drop : sequence of str
         Columns to leave out.

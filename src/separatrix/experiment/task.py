@@ -45,16 +45,16 @@ class Task:
 def find_task(data: Dataset, asked: str = "auto") -> Task:
     """The task that the target of `data` sets, or the one that was asked for.
 
-    A label for every token of a sequence is tagging, several for a row are label sets. Numbers of many different values are
-    quantities, to be predicted by regression; few of them, and anything else, are classes. The
-    labels of svmlight files are classes where they are whole.
+    A label for every token of a sequence is tagging, lists of labels for rows are label sets.
+    Numbers of many different values are quantities, to be predicted by regression; few of them, and
+    anything else, are classes. The labels of svmlight files are classes where they are whole.
 
     Parameters
     ----------
     data : Dataset
         With a target.
-    asked : {"auto", "binary", "multiclass", "classification", "regression", "tagging", "label_sets"}
-        Overrules the finding.
+    asked : str
+        "auto", a task, or "classification": overrules the finding.
 
     Examples
     --------

@@ -90,7 +90,7 @@ class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = weights / weights.sum()
         self.frequencies_ = weights @ matrix
         sets, codes = np.unique(matrix, axis=0, return_inverse=True)
-        shares = np.bincount(codes.ravel(), weights=weights, minlength=len(sets))
+        shares: Floats = np.bincount(codes.ravel(), weights=weights).astype(np.float64)
         if self.decision == "hamming":
             self.labels_ = (self.frequencies_ > 0.5).astype(np.int64)
         elif self.decision == "f1":

@@ -247,7 +247,7 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _decide(self, X: Any) -> Integers:
         if self.decision == "hamming":
-            return (self.learner_.predict_marginals(X) > 0.5).astype(np.int64)
+            return np.asarray(self.learner_.predict_marginals(X) > 0.5, dtype=np.int64)
         if self.decision == "f1":
             return self._best_f1(X)
         best: Integers = self.learner_.predict(X)
@@ -283,14 +283,14 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = [best_f1_sets(*f1_tables(even, draws[:, row])) for row in range(X.shape[0])]
         return np.concatenate(rows)
 
-    @available_if(_has_marginals)
+    @available_if(_has_marginals)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """p(label | x) of every label, shape (n, L); with loopy inference an estimate."""
         X = self._checked(X)
         marginals: Floats = self.learner_.predict_marginals(X)
         return marginals
 
-    @available_if(_has_marginals)
+    @available_if(_has_marginals)  # type: ignore[untyped-decorator]
     def predict_set_log_proba(self, X: Any, Y: Any) -> Floats:
         """log p(y | x) of given label sets, shape (n,)."""
         X = self._checked(X)

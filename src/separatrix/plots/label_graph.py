@@ -118,7 +118,7 @@ class LabelGraphDisplay(Display):
         if self.shares is not None:
             sizes = 40.0 + 900.0 * self.shares
         self.ax_.scatter(x, y, s=sizes, color="white", edgecolor="black", zorder=2)
-        for name, at, across, up in zip(self.names, angle, x, y, strict=True):
+        for name, across, up in zip(self.names, x, y, strict=True):
             side = "center" if abs(across) < 0.2 else "left" if across > 0 else "right"
             self.ax_.text(1.14 * across, 1.14 * up, name, ha=side, va="center", fontsize="small")
         for color, style, words in ((COLORS[0], "-", "attract"), (COLORS[1], "--", "repel")):

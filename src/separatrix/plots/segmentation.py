@@ -106,7 +106,7 @@ class SegmentationDisplay:
             pictures.append((f"probability of {what}", self.shares))
         pictures.append((self._words(), self.labels))
         if axes is None:
-            self.figure_, first = canvas(None)
+            self.figure_ = canvas(None)[0]
             self.figure_.clear()
             height, width = self.labels.shape
             side = 3.0

@@ -230,7 +230,11 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         return self.units == "pixels" and self.neighborhood > 0
 
     def _make(self) -> Any:
-        shared = {"pairs": self.pairs, "inference": self.inference, "max_sweeps": self.max_sweeps}
+        shared: dict[str, Any] = {
+            "pairs": self.pairs,
+            "inference": self.inference,
+            "max_sweeps": self.max_sweeps,
+        }
         structure: Any = Graph(**shared)
         if not self.neighborhood:
             structure = Graph(pairs=self.pairs, inference="forest")
@@ -266,7 +270,7 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         """The label that most pixels of a node have, as a number of `classes_`."""
         shares = (label[..., None] == self.classes_).astype(np.float64)
         # The mean over the pixels that a shrunk one stands for, as for the image itself.
-        return nodes.means(shrunk(shares, nodes.shape)).argmax(axis=1).astype(np.int64)
+        return np.asarray(nodes.means(shrunk(shares, nodes.shape)).argmax(axis=1), dtype=np.int64)
 
     def _graphs(self, nodes: list[Nodes]) -> FeatureGraphs:
         matrix = np.concatenate([one.features for one in nodes])

@@ -233,7 +233,7 @@ def test_bad_input_is_named():
         MultiLabel().fit(X, Y + 2)
     with pytest.raises(DataError, match="X has 400 rows, Y has 399"):
         MultiLabel().fit(X, Y[1:])
-    with pytest.raises(ValueError, match="NaN|finite"):
+    with pytest.raises(ValueError, match=r"NaN|finite"):
         MultiLabel().fit(np.where(X > 2.5, np.nan, X), Y)
     with pytest.raises(NotFittedError):
         MultiLabel().predict(X)
