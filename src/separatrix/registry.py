@@ -90,6 +90,8 @@ class Learner:
         Train rows up to which it is tried without being asked for; None for any number.
     raw : bool
         Whether it takes rows as they were read, not prepared ones.
+    most_labels : int or None
+        Labels of a set up to which it is tried without being asked for.
     """
 
     name: str
@@ -106,10 +108,17 @@ class Learner:
     widest: int | None = None
     longest: int | None = None
     raw: bool = False
+    most_labels: int | None = None
 
 
-def _baseline(name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH) -> Learner:
-    return Learner(name, f"separatrix.baselines:{target}", summary, "none", tasks, baseline=True)
+def _baseline(
+    name: str,
+    target: str,
+    summary: str,
+    tasks: tuple[Task, ...] = _BOTH,
+    module: str = "baselines",
+) -> Learner:
+    return Learner(name, f"separatrix.{module}:{target}", summary, "none", tasks, baseline=True)
 
 
 def _passes(
@@ -130,7 +139,7 @@ def _passes(
         tasks,
         "passes",
         grid,
-        params=params,
+        params,
         widest=widest,
         longest=longest,
     )
@@ -156,18 +165,11 @@ def _regression(
     feature_params: tuple[tuple[str, Any], ...] = (),
     widest: int = _NARROW,
 ) -> Learner:
-    return Learner(
-        name,
-        "separatrix.bayes:BayesianLinearRegression",
-        summary,
-        "grid" if grid else "none",
-        _NUMBERS,
-        parameter,
-        grid,
-        features=features and f"separatrix.features:{features}",
-        feature_params=feature_params,
-        widest=widest,
-    )
+    kind: Kind = "grid" if grid else "none"
+    target = "separatrix.bayes:BayesianLinearRegression"
+    features = features and f"separatrix.features:{features}"
+    own: Any = {"features": features, "feature_params": feature_params, "widest": widest}
+    return Learner(name, target, summary, kind, _NUMBERS, parameter, grid, **own)
 
 
 def _reduction(name: str, target: str, summary: str, widest: int | None = _NARROW) -> Learner:
@@ -191,17 +193,13 @@ def _chain(
     )
 
 
-def _sets(
-    name: str,
-    summary: str,
-    params: tuple[tuple[str, Any], ...],
-    parameter: str = "C",
-    grid: tuple[float, ...] = CHAIN_GRID,
-) -> Learner:
-    """A learner of label sets."""
+def _sets(name: str, summary: str, most_labels: int | None = None, **params: Any) -> Learner:
+    """A learner of label sets; the perceptron is tuned by its passes, the others by C."""
     target = "separatrix.multilabel:MultiLabel"
-    rough = (("tol", 1e-3),) if parameter == "C" else ()
-    return Learner(name, target, summary, "grid", _SETS, parameter, grid, params=(*params, *rough))
+    passes = params.get("learner") == "perceptron"
+    tuned = ("max_iter", (1, 2, 5, 10, 20)) if passes else ("C", CHAIN_GRID)
+    given = (*params.items(), ("tol", 1e-3))
+    return Learner(name, target, summary, "grid", _SETS, *tuned, given, most_labels=most_labels)
 
 
 LEARNERS: tuple[Learner, ...] = (
@@ -211,14 +209,7 @@ LEARNERS: tuple[Learner, ...] = (
     _baseline("median_value", "MedianValue", "the median of the target", _NUMBERS),
     _chain_baseline("majority_label", "MajorityLabel", "the most frequent label"),
     _chain_baseline("label_per_word", "LabelPerWord", "the most frequent label of each word"),
-    Learner(
-        "frequent_labels",
-        "separatrix.multilabel:FrequentLabels",
-        "the one label set that is best for all rows",
-        "none",
-        _SETS,
-        baseline=True,
-    ),
+    _baseline("frequent_labels", "FrequentLabels", "one set of labels", _SETS, "multilabel"),
     Learner(
         "naive_bayes",
         "separatrix.generative:NaiveBayes",
@@ -352,17 +343,11 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     _chain("structured_svm", "StructuredSVM", "support vector machine on chains, Hamming cost"),
     _chain("crf", "CRF", "conditional random field on chains, L2 penalty"),
-    _sets("independent_labels", "a logistic regression for every label", (("edges", ()),)),
-    _sets(
-        "label_perceptron",
-        "averaged perceptron on a tree of labels",
-        (("learner", "perceptron"),),
-        "max_iter",
-        (1, 2, 5, 10, 20),
-    ),
-    _sets("label_svm", "support vector machine on a tree of labels", (("learner", "svm"),)),
-    _sets("label_tree", "conditional random field on a tree of labels", ()),
-    _sets("label_pairs", "conditional random field on all pairs of labels", (("edges", "full"),)),
+    _sets("independent_labels", "a logistic regression for every label", edges=()),
+    _sets("label_perceptron", "averaged perceptron on a tree of labels", learner="perceptron"),
+    _sets("label_svm", "support vector machine on a tree of labels", learner="svm"),
+    _sets("label_tree", "conditional random field on a tree of labels"),
+    _sets("label_pairs", "conditional random field on all pairs of labels", 14, edges="full"),
 )
 
 

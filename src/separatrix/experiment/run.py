@@ -211,6 +211,7 @@ class Experiment:
         lines = tuple(
             family.adapted(line, metric)
             for line in entrants(self.learners, task, train.n_features, len(raw.y))
+            if self.learners != "auto" or family.suits(line, raw.y)
         )
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
         notes += remarks

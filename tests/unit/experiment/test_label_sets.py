@@ -19,6 +19,7 @@ from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.metric import METRICS, set_counts
 from separatrix.experiment.source import as_dataset, fingerprint
 from separatrix.experiment.task import find_task
+from separatrix.registry import get
 from separatrix.report.parts import ClassReport, Findings, Mistakes, Profile, Weights
 
 NAMES = np.array(["beach", "field", "sea", "town"])
@@ -67,7 +68,7 @@ def test_the_report_shows_labels_mistakes_and_pairs(result, tmp_path):
     assert {name for name, _ in part(result, Profile).classes} == set(NAMES)
     assert part(result, Findings)
     (pairs,) = part(result, Weights).groups
-    assert all(" + " in name for name in pairs.names)
+    assert all(" + " in name for name in pairs.features)
     result.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "sets of 4 labels" in page
@@ -204,6 +205,14 @@ def test_what_is_refused():
         read(b'{"a": 1, "labels": ["x"]}\n{"a": 2, "labels": null}\n', "jsonl")
     with pytest.raises(DataError, match=r"row 1 \(from 0\) of the target is None"):
         as_dataset(pd.DataFrame({"a": [1.0, 2.0], "labels": [["x"], None]}))
+
+
+def test_all_pairs_of_many_labels_are_not_tried_unasked():
+    pairs = get("label_pairs")
+    few, many = (LabelSets.of([tuple(range(n))]) for n in (14, 15))
+    assert Sets().suits(pairs, few)
+    assert not Sets().suits(pairs, many)
+    assert Sets().suits(get("label_tree"), many)
 
 
 def test_a_previous_model_takes_part():

@@ -93,6 +93,10 @@ class Family(ABC):
             raise ParameterError(f"templates are for sequences, but this is {self.title}")
         return PREPARATIONS[inputs.kind](inputs)
 
+    def suits(self, learner: Learner, y: Any) -> bool:
+        """Whether a learner is tried without being asked for, as far as the target decides it."""
+        return True
+
     def adapted(self, learner: Learner, metric: Metric) -> Learner:
         """A line of the registry with what it needs to know of the metric."""
         return learner

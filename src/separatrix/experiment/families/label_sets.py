@@ -41,6 +41,10 @@ class Sets(Family):
         """The metric called `name`, or the share of whole sets."""
         return find_metric(name, "label sets", "subset_accuracy", cost)
 
+    def suits(self, learner: Learner, y: Any) -> bool:
+        """Whether there are not too many labels for it."""
+        return learner.most_labels is None or len(y.classes) <= learner.most_labels
+
     def adapted(self, learner: Learner, metric: Metric) -> Learner:
         """Predictions are those that are best for the metric, where there are probabilities."""
         given = dict(learner.params)
