@@ -105,6 +105,7 @@ def valid_calls():
             (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
         ],
         "ChainMargin": margin(),
+        "MarginPlanes": [np.ones(2), D, 0],
         "ChainSegments": [_core.ChainMargin(*margin()), 0],
         "ChainVisits": [_core.ChainMargin(*margin()), "frank_wolfe", 0],
         "observed_labels": [csr(), K, CODES, None],

@@ -41,6 +41,7 @@ pub mod moments;
 pub mod online;
 pub mod pair_gram;
 pub mod pixels;
+pub mod planes;
 pub mod products;
 pub mod quadratic;
 pub mod random;

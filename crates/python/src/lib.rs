@@ -20,6 +20,7 @@ mod hasher;
 mod interior;
 mod online;
 mod pixels;
+mod planes;
 mod products;
 mod quadratic;
 mod run;
@@ -60,6 +61,8 @@ mod _core {
     use super::online::{Online, vote_shares};
     #[pymodule_export]
     use super::pixels::measure_pixels;
+    #[pymodule_export]
+    use super::planes::MarginPlanes;
     #[pymodule_export]
     use super::products::{expand, expand_dense, joint};
     #[pymodule_export]

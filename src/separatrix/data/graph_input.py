@@ -34,13 +34,12 @@ def as_feature_graphs(X: Any) -> FeatureGraphs:
     >>> len(X), X.matrix.shape
     (2, (4, 3))
     """
-    if not isinstance(X, FeatureGraphs):
-        items = _items(X, "graphs")
-        if all(hasattr(item, "nodes") and hasattr(item, "adj") for item in items):
-            X = FeatureGraphs.from_networkx(items)
-        else:
-            X = _from_tuples(items)
-    return _checked(X)
+    if isinstance(X, FeatureGraphs):
+        return _checked(X)
+    items = _items(X, "graphs")
+    if all(hasattr(item, "nodes") and hasattr(item, "adj") for item in items):
+        return _checked(FeatureGraphs.from_networkx(items))
+    return _checked(_from_tuples(items))
 
 
 def _from_tuples(items: list[Any]) -> FeatureGraphs:
@@ -98,11 +97,12 @@ def _checked(X: FeatureGraphs) -> FeatureGraphs:
 
 
 def _check_finite(matrix: Any, graphs: Graphs, offsets: Any, what: str) -> None:
-    values = matrix.data if sp.issparse(matrix) else matrix
+    sparse = bool(sp.issparse(matrix))
+    values = matrix.data if sparse else matrix
     good = np.isfinite(values)
     if good.all():
         return
-    if sp.issparse(matrix):
+    if sparse:
         entry = int(np.argmin(good))
         row = int(np.searchsorted(matrix.indptr, entry, side="right")) - 1
         column, value = int(matrix.indices[entry]), values[entry]

@@ -12,6 +12,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix._core import GraphWiring
+from separatrix.data.expansion import Expansion
+from separatrix.data.factors import Factors
 from separatrix.data.sequences import _gather, _row_numbers, _starts
 from separatrix.errors import DataError, ParameterError
 
@@ -189,6 +191,8 @@ class FeatureGraphs:
         Nodes and edges.
     edge_matrix : array or CSR matrix of shape (n_edges, n_edge_features), or None
         Features of the edges.
+    factors : Factors or None
+        Groups of more than two nodes whose labels have weights of their own.
 
     Examples
     --------
@@ -203,6 +207,7 @@ class FeatureGraphs:
     matrix: Any
     graphs: Graphs
     edge_matrix: Any = None
+    factors: Factors | None = None
 
     def __post_init__(self) -> None:
         n, m = self.graphs.n_nodes, len(self.graphs.edges)
@@ -218,6 +223,8 @@ class FeatureGraphs:
         edges: Sequence[npt.ArrayLike],
         kinds: Sequence[npt.ArrayLike] | None = None,
         edge_features: Sequence[Any] | None = None,
+        factors: Sequence[npt.ArrayLike] | None = None,
+        factor_kinds: Sequence[npt.ArrayLike] | None = None,
     ) -> FeatureGraphs:
         """Graphs one by one.
 
@@ -228,10 +235,24 @@ class FeatureGraphs:
         kinds : sequence of array-like of int, optional
         edge_features : sequence of arrays or sparse matrices, optional
             One row per edge.
+        factors : sequence of array-like of shape (factors of the graph, m), optional
+            Groups of m nodes of each graph.
+        factor_kinds : sequence of array-like of int, optional
+            Which table of weights every factor has; zero without.
         """
         graphs = Graphs.of([part.shape[0] for part in map(_rows, features)], edges, kinds)
         edge_matrix = None if edge_features is None else _stacked("edges", edge_features)
-        return cls(_stacked("nodes", features), graphs, edge_matrix)
+        groups = None
+        if factors is not None:
+            groups = Factors.of(factors, graphs.node_offsets, factor_kinds)
+        return cls(_stacked("nodes", features), graphs, edge_matrix, groups)
+
+    @cached_property
+    def expansion(self) -> Expansion:
+        """The graphs with a node more for every factor."""
+        if self.factors is None:
+            raise DataError("the graphs have no factors")
+        return Expansion.of(self.graphs, self.factors)
 
     @classmethod
     def from_networkx(
@@ -301,7 +322,10 @@ class FeatureGraphs:
         nodes, _ = _gather(graphs.node_offsets, rows)
         edges, _ = _gather(graphs.edge_offsets, rows)
         edge_matrix = None if self.edge_matrix is None else self.edge_matrix[edges]
-        return FeatureGraphs(self.matrix[nodes], graphs.take(rows), edge_matrix)
+        taken, factors = graphs.take(rows), self.factors
+        if factors is not None:
+            factors = factors.take(rows, graphs.node_offsets, taken.node_offsets)
+        return FeatureGraphs(self.matrix[nodes], taken, edge_matrix, factors)
 
 
 def _rows(part: Any) -> Any:

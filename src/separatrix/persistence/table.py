@@ -51,8 +51,6 @@ CLASSES: dict[str, str] = {
         "TextEncoder",
     ),
     **_lines("separatrix.features.analysis", "Analysis"),
-    **_lines("separatrix.structures.graph", "PairwiseGraph"),
-    **_lines("separatrix.structures.label_graph", "LabelGraph"),
     **_lines("separatrix.features.labels", "TwoClasses"),
     **_lines("separatrix.features.templates.compiled", "CompiledTemplates"),
     **_lines("separatrix.features.templates.maps", "WordMap"),
@@ -86,9 +84,11 @@ CLASSES: dict[str, str] = {
         "SupportColumns",
     ),
     **_lines("separatrix.solvers.online", "UpdateLog"),
+    **_lines("separatrix.structures.factor_graph", "FactorGraph"),
+    **_lines("separatrix.structures.graph", "PairwiseGraph"),
+    **_lines("separatrix.structures.label_graph", "LabelGraph"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
     # Value objects that are parameters.
-    **_lines("separatrix.structures.shapes", "Forest", "Graph", "Grid", "LabelSet"),
     **_lines(
         "separatrix.losses",
         "CostAugmentedMax",
@@ -105,6 +105,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.decision.losses", "CostMatrix"),
     **_lines("separatrix.generative.smoothing", "Interpolation", "Laplace", "MaximumLikelihood"),
     **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
+    **_lines("separatrix.structures", "Forest", "Graph", "Grid", "LabelSet"),
     **_lines(
         "separatrix.solvers",
         "AdaDelta",

@@ -206,7 +206,7 @@ class CRF(CrfsuiteFormat):
         check_choice("scoring", self.scoring, ("accuracy", "chunk_f1"))
         regularizer = self._regularizer()
         if structure is not None:
-            return fit_likelihood(
+            fit_likelihood(
                 self,
                 structure,
                 X,
@@ -215,6 +215,7 @@ class CRF(CrfsuiteFormat):
                 token_weight=token_weight,
                 validation=validation,
             )
+            return self
         if self.loss != "likelihood":
             raise ParameterError(f"loss={self.loss!r} needs another structure than a chain")
         X, tags = self._take(X, y, partial=self.partial)

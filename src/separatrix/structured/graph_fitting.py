@@ -18,6 +18,7 @@ from separatrix.solvers.progress import progress
 from separatrix.structured.graph_likelihood import GraphLikelihood
 from separatrix.structured.held_out import HeldOutMonitor, split_sequences
 from separatrix.structured.labels import Tags, sequence_weights
+from separatrix.structures.observed import Observed
 from separatrix.validation import check_choice, number_of_threads
 
 __all__ = ["GraphExamples", "fit_likelihood", "keep_graph", "run_graph_solver", "take_graphs"]
@@ -41,16 +42,26 @@ class GraphExamples(NamedTuple):
 
 
 def take_graphs(
-    model: Any, structure: Any, X: Any, y: Any, sample_weight: Any, token_weight: Any
+    model: Any,
+    structure: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    token_weight: Any,
+    known: Any = None,
 ) -> GraphExamples:
-    """Encode the graphs and labels of a fit."""
+    """Encode the graphs and labels of a fit.
+
+    `known` are all labels there can be, or None for those of y; or what was observed already.
+    """
     if getattr(model, "order", 1) != 1:
         raise ParameterError("order=2 needs structure='chain'")
     if getattr(model, "partial", False):
         raise ParameterError("partial=True needs structure='chain'; graphs need all labels")
     if getattr(model, "scoring", "accuracy") != "accuracy":
         raise ParameterError(f"scoring={model.scoring!r} needs structure='chain'")
-    features, X, classes, codes = structure.observe(X, y)
+    observed = known if isinstance(known, Observed) else structure.observe(X, y, known)
+    features, X, classes, codes = observed
     kinds = classes if len(classes) == features.n_labels else np.arange(features.n_labels)
     tags = Tags(kinds, codes, None)
     offsets = X.graphs.node_offsets
@@ -143,11 +154,13 @@ def fit_likelihood(
     sample_weight: Any = None,
     token_weight: Any = None,
     validation: Any = None,
-) -> Any:
+) -> None:
     """Fit a `CRF` on graphs by L-BFGS or OWL-QN."""
     check_choice("loss", model.loss, ("likelihood", "pseudo"))
     regularizer = model._regularizer()
     examples = take_graphs(model, structure, X, y, sample_weight, token_weight)
+    if model.loss == "pseudo" and getattr(examples.X, "factors", None) is not None:
+        raise ParameterError("loss='pseudo' does not know factors; use loss='likelihood'")
     examples, score = held_out_graphs(model, structure, examples, validation)
     objective = GraphLikelihood(
         examples.features,
@@ -180,7 +193,6 @@ def fit_likelihood(
         _warn_of_estimate(model, solution)
     else:
         model._finish(solution, model.tol)
-    return model
 
 
 def _warn_of_estimate(model: Any, solution: Solution) -> None:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference.graphs import GraphScores, labelling_scores
+from separatrix.inference.graphs import GraphScores
 from separatrix.structured.labels import Tags, sequence_weights
 from separatrix.structures import LabelGraph, structure_named
 from separatrix.validation import number_of_threads, seed_from
@@ -92,9 +92,13 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         best = self.graph_.best(scores, number_of_threads(self.n_jobs))
         return self._graph_labels(best.labels, X)
 
+    def _graph_values(self, scores: GraphScores, codes: Integers) -> Floats:
+        values: Floats = self.graph_.values(scores, codes)
+        return values
+
     def _graph_decision(self, X: Any, y: Any) -> Floats:
         X, scores = self._graph_scores(X)
-        return labelling_scores(scores, self._graph_codes(y, X))
+        return self._graph_values(scores, self._graph_codes(y, X))
 
     def _graph_score(self, X: Any, y: Any, sample_weight: Any) -> float:
         """Share of the nodes that are labeled right, graphs weighted by `sample_weight`."""
@@ -127,7 +131,7 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
     def _graph_log_proba(self, X: Any, y: Any) -> Floats:
         X, scores, found = self._graph_sums(X)
         log_partition: Floats = found[0]
-        return labelling_scores(scores, self._graph_codes(y, X)) - log_partition
+        return self._graph_values(scores, self._graph_codes(y, X)) - log_partition
 
     def _graph_minimum_risk(self, X: Any, cost: Floats | None) -> Any:
         X, _, found = self._graph_sums(X)

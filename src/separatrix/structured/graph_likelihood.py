@@ -14,13 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.inference.convergence import Convergence
-from separatrix.inference.graphs import GraphScores, labelling_scores
+from separatrix.inference.graphs import GraphScores
 from separatrix.protocols import Regularizer
 
 __all__ = ["GraphLikelihood", "pseudo_likelihood"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+
+#: Change of messages that counts as none. Over many nodes what is left of it averages out, and the
+#: last digits of messages cost more sweeps than all others.
+_TOL, _LOOSE_TOL, _MANY = 1e-5, 1e-4, 100_000
 
 
 class _GraphLoss:
@@ -92,13 +97,14 @@ class GraphLikelihood:
         self.kind = loss
         graphs = X.graphs
         self._weight = np.ones(len(X)) if graph_weight is None else graph_weight
-        nodes, edges = structure.indicators(X, labels)
-        self._node_weight = self._edge_weight = None
+        self._item_weights: list[Floats] = []
         if graph_weight is not None:
-            self._node_weight = np.repeat(graph_weight, np.diff(graphs.node_offsets))[:, None]
-            self._edge_weight = np.repeat(graph_weight, np.diff(graphs.edge_offsets))[:, None, None]
+            factors = getattr(X, "factors", None)
+            offsets = [graphs.node_offsets, graphs.edge_offsets]
+            offsets += [] if factors is None else [factors.offsets]
+            self._item_weights = [np.repeat(graph_weight, np.diff(part)) for part in offsets]
         # The features of the labels do not change.
-        self._gold = self._adjoint(nodes, edges)
+        self._gold = self._adjoint(structure.indicators(X, labels))
         self._messages: Floats | None = None
         self.convergence: Convergence | None = None
         can = {"smooth_loss", "elastic_net"}
@@ -125,10 +131,12 @@ class GraphLikelihood:
         """The weights that the regularizer sees: all but the biases of the labels."""
         return w[: self.structure.sections["bias"].start]
 
-    def _adjoint(self, nodes: Floats, edges: Floats) -> Floats:
-        if self._node_weight is not None:
-            nodes, edges = nodes * self._node_weight, edges * self._edge_weight
-        result: Floats = self.structure.adjoint(self.X, nodes, edges)
+    def _adjoint(self, marginals: tuple[Floats, ...]) -> Floats:
+        if self._item_weights:
+            # Trailing axes are labels.
+            pairs = zip(marginals, self._item_weights, strict=True)
+            marginals = tuple((part.T * weight).T for part, weight in pairs)
+        result: Floats = self.structure.adjoint(self.X, *marginals)
         return result
 
     def loss_value_and_grad(self, w: Floats) -> tuple[float, Floats]:
@@ -136,20 +144,28 @@ class GraphLikelihood:
         scores = self.structure.scores(np.ascontiguousarray(w[:, 0]), self.X, self.n_threads)
         if self.kind == "pseudo":
             losses, nodes, edges = pseudo_likelihood(scores, self.labels)
-            grad = self._adjoint(nodes, edges)
+            grad = self._adjoint((nodes, edges))
         else:
-            losses, nodes, edges = self._likelihood(scores)
-            grad = self._adjoint(nodes, edges) - self._gold
+            losses, marginals = self._likelihood(scores)
+            grad = self._adjoint(marginals) - self._gold
         return self.C * float(losses @ self._weight), self.C * grad[:, None]
 
-    def _likelihood(self, scores: GraphScores) -> tuple[Floats, Floats, Floats]:
-        """Losses, and the marginals of nodes and edges."""
+    def _likelihood(self, scores: GraphScores) -> tuple[Floats, tuple[Floats, ...]]:
+        """Losses, and the marginals of nodes, edges and, if there are any, factors."""
         found = self.structure.log_sum_exp(
-            scores, edges=True, messages=self._messages, warn=False, n_threads=self.n_threads
+            scores,
+            edges=True,
+            messages=self._messages,
+            tol=_TOL if scores.graphs.n_nodes < _MANY else _LOOSE_TOL,
+            warn=False,
+            n_threads=self.n_threads,
         )
         self._messages = getattr(found, "messages", None)
         self.convergence = getattr(found, "convergence", None)
-        return found[0] - labelling_scores(scores, self.labels), found[1], found[2]
+        marginals: tuple[Floats, ...] = (found.nodes, found.edges)
+        if hasattr(found, "factors"):
+            marginals += (found.factors,)
+        return found[0] - self.structure.values(scores, self.labels), marginals
 
     def value_and_grad(self, w: Floats) -> tuple[float, Floats]:
         """P(w) and its gradient."""

@@ -4,7 +4,8 @@ from separatrix.structures.chain import Chain, observed_chain
 from separatrix.structures.encoded import EncodedChains, make_csr
 from separatrix.structures.graph import PairwiseGraph
 from separatrix.structures.label_graph import LabelGraph
-from separatrix.structures.shapes import Forest, Graph, Grid, LabelSet, structure_named
+from separatrix.structures.label_set import LabelSet
+from separatrix.structures.shapes import Forest, Graph, Grid, structure_named
 
 __all__ = [
     "Chain",

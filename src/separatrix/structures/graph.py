@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.inference.graphs import GraphScores
 from separatrix.structures.operations import GraphOperations
 
-__all__ = ["PAIRS", "PairwiseGraph", "pair_cells"]
+__all__ = ["PAIRS", "PairwiseGraph", "joined_rows", "pair_cells", "signed_counts"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -43,6 +44,10 @@ def pair_cells(pairs: str, K: int) -> Integers:
     if pairs == "potts":
         return np.where(np.eye(K, dtype=bool), 0, -1).astype(np.int64)
     raise ParameterError(f"pairs must be one of {', '.join(PAIRS)}, got {pairs!r}")
+
+
+#: Asked for with every call.
+_known_cells = lru_cache(maxsize=8)(pair_cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +99,16 @@ class PairwiseGraph(GraphOperations):
         self._check_method()
         _ = self._cells
 
-    @cached_property
+    @property
     def _cells(self) -> Integers:
-        return pair_cells(self.pairs, self.n_labels)
+        return _known_cells(self.pairs, self.n_labels)
 
-    @cached_property
+    @property
     def n_pairs(self) -> int:
         """Weights of the pairs of labels of one kind of edge, or of one edge feature."""
         return int(self._cells.max(initial=-1)) + 1
 
-    @cached_property
+    @property
     def sections(self) -> dict[str, slice]:
         """Where the weights of every kind stand; biases, which learners leave free, come last."""
         sizes = {
@@ -192,49 +197,66 @@ class PairwiseGraph(GraphOperations):
 
     def differences(self, X: FeatureGraphs, labels: Integers, others: Integers) -> sp.csr_matrix:
         """Psi(x, y) - Psi(x, y') of every graph as rows of a CSR matrix."""
-        graphs, K, cells = X.graphs, self.n_labels, self._cells
-        of_node = np.repeat(np.arange(graphs.n_graphs), np.diff(graphs.node_offsets))
-        of_edge = np.repeat(np.arange(graphs.n_graphs), np.diff(graphs.edge_offsets))
+        graphs, n, cells = X.graphs, X.graphs.n_graphs, self._cells
+        of_node = np.repeat(np.arange(n), np.diff(graphs.node_offsets))
+        of_edge = np.repeat(np.arange(n), np.diff(graphs.edge_offsets))
         first, second = graphs.edges.T
         pair, other = cells[labels[first], labels[second]], cells[others[first], others[second]]
         changed = np.flatnonzero(pair != other)
+        ends = pair[changed], other[changed]
         kinds, rows = graphs.kinds[changed] * self.n_pairs, of_edge[changed]
-        ends = (pair[changed], other[changed])
-        shape = graphs.n_graphs, self.n_kinds * self.n_pairs
-        parts = [_signed_counts(rows, [np.where(c < 0, -1, kinds + c) for c in ends], shape)]
+        places = [np.where(cell < 0, -1, kinds + cell) for cell in ends]
+        parts = [signed_counts(rows, places, (n, self.n_kinds * self.n_pairs))]
         if X.edge_matrix is not None:
-            owners = rows, changed, ends
-            parts.append(_signed_sums(X.edge_matrix, owners, graphs.n_graphs, self.n_pairs))
+            parts.append(_signed_sums(X.edge_matrix, rows, changed, ends, (n, self.n_pairs)))
         nodes = np.flatnonzero(labels != others)
-        values = labels[nodes], others[nodes]
-        parts.append(_signed_sums(X.matrix, (of_node[nodes], nodes, values), graphs.n_graphs, K))
+        ends, rows = (labels[nodes], others[nodes]), of_node[nodes]
+        parts.append(_signed_sums(X.matrix, rows, nodes, ends, (n, self.n_labels)))
         if self.bias:
-            parts.append(_signed_counts(of_node[nodes], values, (graphs.n_graphs, K)))
+            parts.append(signed_counts(rows, ends, (n, self.n_labels)))
+        return joined_rows(parts)
+
+
+def joined_rows(parts: list[Any]) -> sp.csr_matrix:
+    """Matrices side by side as one CSR matrix."""
+    if any(sp.issparse(part) for part in parts):
         return sp.csr_matrix(sp.hstack(parts, format="csr"))
+    return sp.csr_matrix(np.concatenate(parts, axis=1))
 
 
-def _signed_counts(rows: Integers, ends: Any, shape: tuple[int, int]) -> Any:
-    """The number of times that cells occur in ends[0] less that in ends[1], by row; -1 is none."""
-    total = sp.csr_matrix(shape)
-    for sign, cells in ((1.0, ends[0]), (-1.0, ends[1])):
+def signed_counts(rows: Integers, ends: Sequence[Integers], shape: tuple[int, int]) -> Floats:
+    """By row, how often cells occur in ends[0] less how often in ends[1]; -1 is no cell."""
+    total = np.zeros(shape[0] * shape[1])
+    for sign, cells in zip((1.0, -1.0), ends, strict=True):
         kept = cells >= 0
-        ones = np.full(int(kept.sum()), sign)
-        total = total + sp.csr_matrix((ones, (rows[kept], cells[kept])), shape=shape)
-    return total
+        total += sign * np.bincount(rows[kept] * shape[1] + cells[kept], minlength=len(total))
+    return total.reshape(shape)
 
 
-def _signed_sums(matrix: Any, owners: Any, n_rows: int, n_cells: int) -> Any:
-    """Sums of rows of features by (row, cell), plus for one end and minus for the other."""
-    rows, items, ends = owners
+def _signed_sums(
+    matrix: Any, rows: Integers, items: Integers, ends: Sequence[Integers], shape: tuple[int, int]
+) -> Any:
+    """By row, sums of the features of items by cell, plus for one end and minus for the other.
+
+    The feature is slower than the cell. Items are sorted by row.
+    """
+    n_rows, n_cells = shape
+    signs = np.zeros((len(items), n_cells))
+    for sign, cells in zip((1.0, -1.0), ends, strict=True):
+        kept = np.flatnonzero(cells >= 0)
+        signs[kept, cells[kept]] += sign
+    if not sp.issparse(matrix):
+        sums = np.zeros((n_rows, matrix.shape[1], n_cells))
+        starts = np.searchsorted(rows, np.arange(n_rows + 1))
+        for row in np.unique(rows).tolist():
+            own = slice(starts[row], starts[row + 1])
+            sums[row] = matrix[items[own]].T @ signs[own]
+        return sums.reshape(n_rows, -1)
+    item, cell = np.nonzero(signs)
     shape = n_rows * n_cells, matrix.shape[0]
-    pick = sp.csr_matrix(shape)
-    for sign, cells in ((1.0, ends[0]), (-1.0, ends[1])):
-        kept = cells >= 0
-        places = rows[kept] * n_cells + cells[kept]
-        ones = np.full(len(places), sign)
-        pick = pick + sp.csr_matrix((ones, (places, items[kept])), shape=shape)
-    sums = sp.coo_matrix(pick @ matrix)
-    row, cell = np.divmod(sums.row.astype(np.int64), n_cells)
-    columns = sums.col.astype(np.int64) * n_cells + cell
+    places = rows[item] * n_cells + cell, items[item]
+    found = sp.coo_matrix(sp.csr_matrix((signs[item, cell], places), shape=shape) @ matrix)
+    row, cell = np.divmod(found.row.astype(np.int64), n_cells)
+    columns = found.col.astype(np.int64) * n_cells + cell
     size = n_rows, matrix.shape[1] * n_cells
-    return sp.csr_matrix((sums.data, (row, columns)), shape=size)
+    return sp.csr_matrix((found.data, (row, columns)), shape=size)

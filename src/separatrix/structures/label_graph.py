@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +14,18 @@ from separatrix.data import Graphs
 from separatrix.errors import DataError
 from separatrix.inference.complete import best_sets, set_marginals
 from separatrix.inference.graphs import GraphScores
+from separatrix.structures.graph import joined_rows
 from separatrix.structures.operations import Best, GraphOperations
+from separatrix.validation import is_sparse
 
 __all__ = ["LabelGraph", "LabelRows", "chow_liu", "mutual_information"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+
+#: Products of features and labels above which only those that are not zero are made.
+_DENSE = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +109,7 @@ class LabelGraph(GraphOperations):
         """Rows of features as the operations take them."""
         return LabelRows.of(matrix, self.n_nodes, self.edges)
 
-    @cached_property
+    @property
     def sections(self) -> dict[str, slice]:
         """Where the weights of every kind stand; biases, which learners leave free, come last."""
         ends = np.cumsum([len(self.edges), self.n_features * self.n_nodes, self.n_nodes]).tolist()
@@ -196,10 +201,13 @@ class LabelGraph(GraphOperations):
         n, L = len(X), self.n_nodes
         first, second = X.graphs.edges.T
         both = labels[first] * labels[second] - others[first] * others[second]
-        signs = sp.csr_matrix((labels - others).reshape(n, L).astype(np.float64))
-        state = _row_products(sp.csr_matrix(X.matrix), signs)
-        pairs = sp.csr_matrix(both.reshape(n, len(self.edges)).astype(np.float64))
-        return sp.csr_matrix(sp.hstack([pairs, state, signs], format="csr"))
+        pairs = both.reshape(n, len(self.edges)).astype(np.float64)
+        signs = (labels - others).reshape(n, L).astype(np.float64)
+        if is_sparse(X.matrix) or n * self.n_features * L > _DENSE:
+            state = _row_products(sp.csr_matrix(X.matrix), sp.csr_matrix(signs))
+        else:
+            state = (X.matrix[:, :, None] * signs[:, None, :]).reshape(n, -1)
+        return joined_rows([pairs, state, signs])
 
 
 def _row_products(left: sp.csr_matrix, right: sp.csr_matrix) -> sp.csr_matrix:
@@ -229,7 +237,7 @@ def mutual_information(Y: Any) -> Floats:
     present: Any = Y.astype(np.float64)
     n = max(present.shape[0], 1)
     both = present.T @ present
-    both = (both.toarray() if sp.issparse(both) else np.asarray(both)) / n
+    both = (both.toarray() if is_sparse(both) else np.asarray(both)) / n
     p = np.diag(both)
     joint = np.stack([both, p[:, None] - both, p - both, 1 - p[:, None] - p + both])
     q = 1 - p
@@ -237,7 +245,8 @@ def mutual_information(Y: Any) -> Floats:
     joint = np.maximum(joint, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(joint > 0, joint * np.log(joint / apart), 0.0)
-    return np.maximum(terms.sum(axis=0), 0.0)
+    information: Floats = np.maximum(terms.sum(axis=0), 0.0)
+    return information
 
 
 def chow_liu(Y: Any) -> Integers:

@@ -12,7 +12,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.inference import bounds, forest, junction, loopy
 from separatrix.inference.bounds import LogPartitionBound
 from separatrix.inference.convergence import Convergence
-from separatrix.inference.graphs import GraphMarginals, GraphScores
+from separatrix.inference.graphs import GraphMarginals, GraphScores, labelling_scores
 from separatrix.inference.loopy import LoopyMarginals
 
 __all__ = ["METHODS", "Best", "GraphOperations", "method_for"]
@@ -167,13 +167,15 @@ class GraphOperations:
         *,
         edges: bool = False,
         messages: Floats | None = None,
+        tol: float = 1e-5,
         warn: bool = True,
         n_threads: int = 1,
     ) -> GraphMarginals | LoopyMarginals | LogPartitionBound:
         """log sum over y of exp(score), its estimate or its bound, and its gradient, the marginals.
 
         The first three entries are the values, the marginals of the nodes and those of the edges;
-        `messages` of the result, where there are any, start the next call.
+        `messages` of the result, where there are any, start the next call. Belief propagation ends
+        where messages change by less than `tol`.
         """
         if self.method == "forest":
             return forest.marginals(scores, edges=edges, n_threads=n_threads)
@@ -186,6 +188,7 @@ class GraphOperations:
             scores,
             edges=edges,
             damping=_DAMPING[self.method] if self.damping is None else self.damping,
+            tol=tol,
             max_iter=self.max_sweeps,
             messages=messages,
             warn=False,
@@ -194,6 +197,10 @@ class GraphOperations:
         if warn:
             self.warn(found.convergence)
         return found
+
+    def values(self, scores: GraphScores, labels: Integers) -> Floats:
+        """Score of a labelling of all nodes, shape (n_graphs,)."""
+        return labelling_scores(scores, labels)
 
     def sample(
         self, scores: GraphScores, n_draws: int, seed: int = 0, n_threads: int = 1

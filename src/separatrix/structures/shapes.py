@@ -7,47 +7,26 @@ which they came.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from separatrix.data import FeatureGraphs, Graphs
 from separatrix.data.graph_input import as_feature_graphs, as_image_graphs
 from separatrix.errors import DataError, ParameterError
+from separatrix.structures.factor_graph import FactorGraph
 from separatrix.structures.graph import PAIRS, PairwiseGraph
-from separatrix.structures.label_graph import LabelGraph, LabelRows, chow_liu
-from separatrix.structures.node_labels import encode_nodes, encode_sets
+from separatrix.structures.label_set import LabelSet
+from separatrix.structures.node_labels import encode_nodes
+from separatrix.structures.observed import Observed
 from separatrix.structures.operations import METHODS, method_for
 from separatrix.validation import check_choice
 
-__all__ = ["Forest", "Graph", "Grid", "LabelSet", "Observed", "structure_named"]
+__all__ = ["Forest", "Graph", "Grid", "structure_named"]
 
 Integers = npt.NDArray[np.int64]
 AnyArray = npt.NDArray[Any]
-
-
-class Observed(NamedTuple):
-    """Training data as a structure sees them.
-
-    Attributes
-    ----------
-    features : PairwiseGraph or LabelGraph
-        Which weights there are, and inference with them.
-    X : FeatureGraphs or LabelRows
-        The graphs.
-    classes : array
-        The labels, sorted; of label sets the numbers of the columns.
-    codes : int64 array of shape (n_nodes,)
-        Labels of the nodes as numbers.
-    """
-
-    features: Any
-    X: Any
-    classes: AnyArray
-    codes: Integers
 
 
 class _OnNodes:
@@ -73,30 +52,39 @@ class _OnNodes:
     def _method(self, graphs: Graphs, n_labels: int) -> str:
         return method_for(graphs, n_labels, self.inference)
 
-    def observe(self, X: Any, y: Any) -> Observed:
-        """The features of labelled graphs."""
+    def observe(self, X: Any, y: Any, classes: Any = None) -> Observed:
+        """The features of labelled graphs; `classes` are all labels there can be."""
         self._check()
         X = self.read(X)
-        classes, codes = encode_nodes(y, X.graphs)
+        known = None if classes is None else np.unique(classes)
+        classes, codes = encode_nodes(y, X.graphs, known)
         K = len(classes)
-        features = PairwiseGraph(
+        factors = X.factors
+        graphs = _whole(X)
+        n_states = K if factors is None else K**factors.arity
+        settings = self._method(graphs, n_states), self.damping, self.max_sweeps
+        pairwise = PairwiseGraph(
             K,
             X.matrix.shape[1],
             self._n_kinds(X.graphs),
             0 if X.edge_matrix is None else X.edge_matrix.shape[1],
             self.pairs,
-            self._method(X.graphs, K),
+            settings[0],
             self.bias,
-            self.damping,
-            self.max_sweeps,
+            *settings[1:],
         )
+        features: Any = pairwise
+        if factors is not None:
+            features = FactorGraph(pairwise, factors.arity, factors.n_kinds, *settings)
         return Observed(features, X, classes, codes)
 
-    def encode(self, X: Any, features: PairwiseGraph) -> FeatureGraphs:
+    def encode(self, X: Any, features: Any) -> FeatureGraphs:
         """New graphs for fitted features."""
-        X = self.read(X)
-        features._check(X)
-        return X
+        graphs = self.read(X)
+        if graphs.factors is not None and not isinstance(features, FactorGraph):
+            raise DataError("X has factors, but the model was fitted without")
+        features._check(graphs)
+        return graphs
 
     def codes(self, y: Any, X: FeatureGraphs, classes: AnyArray) -> Integers:
         """Labels of the nodes of X as numbers."""
@@ -113,6 +101,11 @@ class _OnNodes:
     def per_graph(self, values: AnyArray, X: FeatureGraphs) -> list[AnyArray]:
         """Values of the nodes, an array per graph."""
         return np.split(values, X.graphs.node_offsets[1:-1])
+
+
+def _whole(X: FeatureGraphs) -> Graphs:
+    """Nodes and edges, those of factors too."""
+    return X.graphs if X.factors is None else X.expansion.graphs
 
 
 @dataclass(frozen=True)
@@ -143,9 +136,9 @@ class Forest(_OnNodes):
 
     def read(self, X: Any) -> FeatureGraphs:
         """The graphs of X; DataError names an edge that closes a cycle."""
-        X = as_feature_graphs(X)
-        X.graphs.wiring.check_forest()
-        return X
+        graphs = as_feature_graphs(X)
+        _whole(graphs).wiring.check_forest()
+        return graphs
 
 
 @dataclass(frozen=True)
@@ -186,10 +179,10 @@ class Graph(_OnNodes):
 
     def read(self, X: Any) -> FeatureGraphs:
         """The graphs of X, checked."""
-        X = as_feature_graphs(X)
+        graphs = as_feature_graphs(X)
         if self.inference == "forest":
-            X.graphs.wiring.check_forest()
-        return X
+            _whole(graphs).wiring.check_forest()
+        return graphs
 
 
 @dataclass(frozen=True)
@@ -238,14 +231,14 @@ class Grid(_OnNodes):
 
     def read(self, X: Any) -> FeatureGraphs:
         """The images of X, checked."""
-        X = as_image_graphs(X, self.neighborhood)
+        images = as_image_graphs(X, self.neighborhood)
         if self.shape is not None:
-            for number, shape in enumerate(X.graphs.shapes or ()):
+            for number, shape in enumerate(images.graphs.shapes or ()):
                 if shape != tuple(self.shape):
                     raise DataError(
                         f"image {number} has shape {shape}; expected {tuple(self.shape)}"
                     )
-        return X
+        return images
 
     def _n_kinds(self, graphs: Graphs) -> int:
         return self.neighborhood // 2
@@ -263,113 +256,6 @@ class Grid(_OnNodes):
             part.reshape(*shape, *part.shape[1:])
             for part, shape in zip(parts, X.graphs.shapes, strict=True)
         ]
-
-
-@dataclass(frozen=True)
-class LabelSet:
-    """Sets of labels: rows of features, any number of labels each, that tend to occur together.
-
-    Parameters
-    ----------
-    edges : {"tree", "full"} or sequence of pairs
-        Labels whose co-occurrence has a weight: the tree of greatest mutual information (Chow &
-        Liu 1968), all pairs, or given pairs of columns; none makes labels independent.
-    inference : {"auto", "forest", "junction", "loopy", "tree_reweighted"}
-        As for `Graph`.
-    damping, max_sweeps
-        As for `Graph`.
-
-    Examples
-    --------
-    >>> from separatrix import CRF
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> Y = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
-    >>> crf = CRF(LabelSet(), C=10.0).fit(X, Y)
-    >>> crf.predict(X).tolist()
-    [[0, 0], [0, 0], [1, 1], [1, 1]]
-    >>> crf.predict_marginals(X).shape
-    (4, 2)
-    """
-
-    edges: Any = "tree"
-    inference: str = "auto"
-    damping: float | None = None
-    max_sweeps: int = 200
-
-    def _edges(self, Y: Integers) -> Integers:
-        L = Y.shape[1]
-        if isinstance(self.edges, str):
-            check_choice("edges", self.edges, ("tree", "full"))
-            if self.edges == "tree":
-                return chow_liu(Y)
-            return np.array(list(combinations(range(L), 2)), dtype=np.int64).reshape(-1, 2)
-        edges = np.asarray(self.edges)
-        if edges.size == 0:
-            return np.zeros((0, 2), dtype=np.int64)
-        if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-            raise ParameterError("edges must be 'tree', 'full' or pairs of numbers of labels")
-        for a, b in edges.tolist():
-            if not (0 <= a < L and 0 <= b < L) or a == b:
-                raise ParameterError(
-                    f"edges name the labels {a} and {b}; expected two of 0..{L - 1}"
-                )
-        if len({(min(a, b), max(a, b)) for a, b in edges.tolist()}) < len(edges):
-            raise ParameterError("edges name a pair of labels twice")
-        return edges.astype(np.int64)
-
-    def observe(self, X: Any, y: Any) -> Observed:
-        """The features of rows with sets of labels."""
-        check_choice("inference", self.inference, ("auto", *METHODS))
-        matrix = _matrix(X)
-        Y = encode_sets(y, matrix.shape[0])
-        edges = self._edges(Y)
-        rows = LabelRows.of(matrix, Y.shape[1], edges)
-        one = Graphs.of([Y.shape[1]], [edges])
-        method = method_for(one, 2, self.inference)
-        features = LabelGraph(
-            Y.shape[1], matrix.shape[1], edges, method, self.damping, self.max_sweeps
-        )
-        return Observed(features, rows, np.arange(Y.shape[1]), Y.ravel())
-
-    def encode(self, X: Any, features: LabelGraph) -> LabelRows:
-        """New rows for fitted features."""
-        rows = features.rows(_matrix(X))
-        features._check(rows)
-        return rows
-
-    def codes(self, y: Any, X: LabelRows, classes: AnyArray) -> Integers:
-        """Which labels are present, one number per row and label."""
-        return encode_sets(y, len(X), len(classes)).ravel()
-
-    def labels(self, codes: Integers, X: LabelRows, classes: AnyArray) -> Any:
-        """A matrix of 0 and 1, shape (n, L)."""
-        return codes.reshape(len(X), len(classes))
-
-    def marginals(self, nodes: AnyArray, X: LabelRows) -> Any:
-        """Probabilities that labels are present, shape (n, L)."""
-        return np.ascontiguousarray(nodes[:, 1]).reshape(len(X), -1)
-
-
-def _matrix(X: Any) -> Any:
-    """Rows of finite features, dense or CSR."""
-    if sp.issparse(X):
-        matrix = sp.csr_matrix(X, dtype=np.float64)
-        values = matrix.data
-    else:
-        matrix = np.ascontiguousarray(X, dtype=np.float64)
-        values = matrix
-    if matrix.ndim != 2:
-        raise DataError(f"Expected 2D array, got shape {matrix.shape} instead")
-    if matrix.shape[0] == 0:
-        raise DataError(f"Found array with 0 sample(s) (shape={matrix.shape})")
-    if not np.isfinite(values).all():
-        row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(_dense(matrix))))
-        raise DataError(f"Input X contains NaN or infinity at row {row}, column {column}")
-    return matrix
-
-
-def _dense(matrix: Any) -> Any:
-    return matrix.toarray() if sp.issparse(matrix) else matrix
 
 
 _NAMED = {"forest": Forest, "graph": Graph, "grid": Grid, "label_set": LabelSet}

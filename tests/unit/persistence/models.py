@@ -24,10 +24,12 @@ from separatrix import (
     CostMatrix,
     FrequentLabels,
     GaussianDiscriminant,
+    Graph,
     Hasher,
     Interpolation,
     JointMap,
     LabelPerWord,
+    LabelSet,
     Laplace,
     LaplaceLogisticRegression,
     LinearClassifier,
@@ -161,6 +163,26 @@ def _tagger(estimator: Any) -> Case:
     return Case(lambda: estimator.fit(tokens, tags), ask)
 
 
+def _on_graphs(estimator: Any, *, tree: bool = False) -> Case:
+    edges = [(0, 1), (1, 2)] if tree else [(0, 1), (1, 2), (2, 0)]
+    graphs = [(X[3 * i : 3 * i + 3], edges, X[3 * i : 3 * i + len(edges), :2]) for i in range(30)]
+    labels = [Y[3 * i : 3 * i + 3] for i in range(30)]
+    data = graphs, labels
+    return Case(lambda: estimator.fit(*data), lambda model: _answers(model, *data))
+
+
+def _on_rows(estimator: Any) -> Case:
+    sets = (X[:, :3] > 0).astype(np.int64)
+    return Case(lambda: estimator.fit(X, sets), lambda model: _answers(model, X, sets))
+
+
+def _answers(model: Any, data: Any, labels: Any) -> list[Any]:
+    answers = [np.stack(model.predict(data)), model.decision_function(data, labels)]
+    if hasattr(model, "predict_marginals"):
+        answers.append(np.stack(model.predict_marginals(data)))
+    return [*answers, deepcopy(model).fit(data, labels).coef_]
+
+
 def _by_duals() -> Any:
     """All pairs with more columns than rows hold weights, which are kept as rows and duals."""
     labels = np.arange(60)
@@ -240,6 +262,11 @@ CASES: dict[str, Case] = {
     "label_per_word": _word_tagger(LabelPerWord()),
     "crf": _tagger(CRF(random_state=0)),
     "crf_second_order": _tagger(CRF(order=2, C=0.1, boundaries=False)),
+    "crf_forest": _on_graphs(CRF("forest"), tree=True),
+    "crf_label_set": _on_rows(CRF(LabelSet([(0, 1), (1, 2)]))),
+    "perceptron_graph": _on_graphs(StructuredPerceptron(Graph(pairs="potts"), random_state=0)),
+    "svm_label_set": _on_rows(StructuredSVM("label_set", random_state=0)),
+    "svm_forest": _on_graphs(StructuredSVM("forest", random_state=0), tree=True),
     "structured_perceptron": _tagger(StructuredPerceptron(random_state=0)),
     "structured_svm": _tagger(StructuredSVM(random_state=0, warm_start=True)),
     "structured_svm_second_order": _tagger(
