@@ -174,23 +174,12 @@ class LabelGraph(GraphOperations):
         labels, values = best_sets(self._odds(scores), self.edges, scores.tables[:, 1, 1])
         return Best(labels.ravel(), values, None, values)
 
-    def log_sum_exp(
-        self,
-        scores: GraphScores,
-        *,
-        edges: bool = False,
-        messages: Floats | None = None,
-        warn: bool = True,
-        n_threads: int = 1,
-    ) -> Any:
+    def log_sum_exp(self, scores: GraphScores, *, edges: bool = False, **options: Any) -> Any:
         """log sum over y of exp(score) and the marginals; complete graphs by enumeration."""
         if self._is_complete:
-            return set_marginals(
-                self._odds(scores), self.edges, scores.tables[:, 1, 1], joint=edges
-            )
-        return super().log_sum_exp(
-            scores, edges=edges, messages=messages, warn=warn, n_threads=n_threads
-        )
+            pairs = scores.tables[:, 1, 1]
+            return set_marginals(self._odds(scores), self.edges, pairs, joint=edges)
+        return super().log_sum_exp(scores, edges=edges, **options)
 
     def _odds(self, scores: GraphScores) -> Floats:
         """What a label scores more when it is present, shape (n, L)."""

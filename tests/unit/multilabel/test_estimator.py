@@ -116,7 +116,7 @@ def test_all_learners_learn(learner):
     assert model.pair_weights_.shape == (6,)
     assert hasattr(model, "predict_proba") == (learner == "crf")
     if learner != "crf":
-        with pytest.raises(AttributeError, match="has no probabilities"):
+        with pytest.raises(AttributeError, match="has no attribute 'predict_proba'"):
             model.predict_proba(X)
 
 
