@@ -7,18 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from separatrix.errors import DataError
 from separatrix.multilabel.decisions import best_f1_sets, f1_tables
 from separatrix.multilabel.estimator import DECISIONS
-from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets
-from separatrix.validation import check_choice
+from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets, row_weights
+from separatrix.validation import check_choice, check_given
 
 __all__ = ["FrequentLabels"]
 
@@ -65,28 +59,24 @@ class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, decision: str = "subset") -> None:
         self.decision = decision
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count the label sets.
 
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or list of length n
             The examples; only their number matters.
-        Y : array or sparse matrix of shape (n, L), or sequence of n collections
+        y : array or sparse matrix of shape (n, L), or sequence of n collections
             A binary matrix, or the labels of every row.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
         """
         check_choice("decision", self.decision, DECISIONS)
+        check_given(self, y)
         validate_data(self, X, skip_check_array=True)
-        matrix, self.classes_, self.form_ = read_sets(Y, _num_samples(X))
-        weights = np.ones(len(matrix))
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-        if not weights.sum() > 0:
-            raise DataError("All sample weights are zero; at least one must be positive.")
+        matrix, self.classes_, self.form_ = read_sets(y, _num_samples(X))
+        given = row_weights(sample_weight, X)
+        weights = np.ones(len(matrix)) if given is None else given
         weights = weights / weights.sum()
         self.frequencies_ = weights @ matrix
         sets, codes = np.unique(matrix, axis=0, return_inverse=True)
@@ -101,7 +91,8 @@ class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The set, once per row, in the form of those that `fit` was given."""
-        rows = np.tile(self.labels_, (self._count(X), 1))
+        n_rows = self._count(X)
+        rows = np.tile(self.labels_, (n_rows, 1))
         return given_back(rows, self.classes_, self.form_)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -109,9 +100,9 @@ class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_rows = self._count(X)
         return np.tile(self.frequencies_, (n_rows, 1))
 
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the rows whose whole set is right."""
-        truth = encode_sets(Y, self._count(X), self.classes_)
+        truth = encode_sets(y, self._count(X), self.classes_)
         return float(np.average((truth == self.labels_).all(axis=1), weights=sample_weight))
 
     def _count(self, X: Any) -> int:

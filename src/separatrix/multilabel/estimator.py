@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.errors import DataError, ParameterError
 from separatrix.inference.complete import all_sets
 from separatrix.multilabel.decisions import best_f1_sets, f1_tables
-from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets
+from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets, row_weights
 from separatrix.results import Solution
 from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM
 from separatrix.structures import LabelSet
-from separatrix.validation import check_choice, check_positive, validate_X
+from separatrix.validation import check_choice, check_given, check_positive, validate_X
 
 __all__ = ["DECISIONS", "MultiLabel"]
 
@@ -139,14 +139,14 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- learning ----------------------------------------------------------------------------
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
             Features.
-        Y : array, sparse matrix or DataFrame of shape (n, L), or sequence of n collections
+        y : array, sparse matrix or DataFrame of shape (n, L), or sequence of n collections
             A binary matrix, or the labels of every row.
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
@@ -156,10 +156,12 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         self._check_parameters()
+        check_given(self, y)
         X = validate_X(self, X, reset=True)
-        matrix, self.classes_, self.form_ = read_sets(Y, X.shape[0])
+        matrix, self.classes_, self.form_ = read_sets(y, X.shape[0])
         structure = LabelSet(edges=self._numbered_edges(), inference=self.inference)
-        self.learner_ = self._make(structure).fit(X, matrix, sample_weight=sample_weight)
+        weights = row_weights(sample_weight, X)
+        self.learner_ = self._make(structure).fit(X, matrix, sample_weight=weights)
         return self
 
     def _check_parameters(self) -> None:
@@ -223,6 +225,11 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """How the solver ended."""
         solution: Solution = self.learner_.solution_
         return solution
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes over the rows, rounded up."""
+        return int(self.learner_.n_iter_)
 
     # -- predicting --------------------------------------------------------------------------
 
@@ -291,20 +298,20 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return marginals
 
     @available_if(_has_marginals)  # type: ignore[untyped-decorator]
-    def predict_set_log_proba(self, X: Any, Y: Any) -> Floats:
+    def predict_set_log_proba(self, X: Any, y: Any) -> Floats:
         """log p(y | x) of given label sets, shape (n,)."""
         X = self._checked(X)
-        values: Floats = self.learner_.predict_log_proba(X, self._encoded(Y, X.shape[0]))
+        values: Floats = self.learner_.predict_log_proba(X, self._encoded(y, X.shape[0]))
         return values
 
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the rows whose whole set is right."""
         X = self._checked(X)
-        right = (self._decide(X) == self._encoded(Y, X.shape[0])).all(axis=1)
+        right = (self._decide(X) == self._encoded(y, X.shape[0])).all(axis=1)
         return float(np.average(right, weights=sample_weight))
 
-    def _encoded(self, Y: Any, n_rows: int) -> Integers:
-        return encode_sets(Y, n_rows, self.classes_)
+    def _encoded(self, y: Any, n_rows: int) -> Integers:
+        return encode_sets(y, n_rows, self.classes_)
 
     # -- the frame ---------------------------------------------------------------------------
 

@@ -13,11 +13,12 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from sklearn.utils.validation import _check_sample_weight
 
 from separatrix.data import LabelSets
 from separatrix.errors import DataError
 
-__all__ = ["Form", "encode_sets", "given_back", "label_sets", "read_sets"]
+__all__ = ["Form", "encode_sets", "given_back", "label_sets", "read_sets", "row_weights"]
 
 Integers = npt.NDArray[np.int64]
 #: What label sets were given as.
@@ -112,6 +113,18 @@ def label_sets(Y: Any) -> LabelSets:
     return found
 
 
+def row_weights(sample_weight: Any, X: Any) -> npt.NDArray[np.float64] | None:
+    """Weights of the rows, checked; None stays None."""
+    if sample_weight is None:
+        return None
+    weights: npt.NDArray[np.float64] = _check_sample_weight(
+        sample_weight, X, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.sum() > 0:
+        raise DataError("all sample weights are zero; at least one must be positive")
+    return weights
+
+
 def _check_rows(found: int, n_rows: int) -> None:
     if found != n_rows:
         raise DataError(f"X has {n_rows} rows, Y has {found}")
@@ -125,6 +138,8 @@ def _as_sets(Y: Any) -> LabelSets | None:
         return Y
     if sp.issparse(Y) or _as_frame(Y) is not None:
         return None
+    if hasattr(Y, "__array__"):
+        Y = np.asarray(Y)
     if isinstance(Y, np.ndarray) and (Y.ndim != 1 or Y.dtype != object):
         return None
     if isinstance(Y, str) or not isinstance(Y, Iterable):

@@ -20,7 +20,7 @@ from separatrix.segmentation.nodes import Nodes, as_graphs, make_nodes
 from separatrix.segmentation.pixels import FEATURES, enlarged, read_images, shrunk
 from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM
 from separatrix.structures import Graph, Grid
-from separatrix.validation import check_choice, check_positive, number_of_threads
+from separatrix.validation import check_choice, check_given, check_positive, number_of_threads
 
 __all__ = ["Segmenter"]
 
@@ -179,22 +179,23 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
 
     # -- learning ----------------------------------------------------------------------------
 
-    def fit(self, images: Any, labels: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        images : sequence of n arrays of shape (height, width) or (height, width, channels)
-            Of any sizes. Whole numbers are divided by the largest of their type.
-        labels : sequence of n arrays of shape (height, width)
+        X : sequence of n arrays of shape (height, width) or (height, width, channels)
+            Images of any sizes. Whole numbers are divided by the largest of their type.
+        y : sequence of n arrays of shape (height, width)
             A label for every pixel.
         sample_weight : array-like of shape (n,), optional
             Weights of the images.
         """
         self._check_parameters()
-        pictures = read_images(images)
+        check_given(self, y)
+        pictures = read_images(X)
         self.n_channels_in_ = pictures[0].shape[2]
-        truth = self._read_labels(labels, pictures)
+        truth = self._read_labels(y, pictures)
         self.classes_ = np.unique(np.concatenate([one.ravel() for one in truth]))
         if len(self.classes_) < 2:
             raise DataError(
@@ -205,14 +206,14 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         self.mean_, deviation = rows.mean(axis=0), rows.std(axis=0)
         self.scale_ = np.where(deviation > 0, deviation, 1.0)
         codes = [self._node_labels(one, label) for one, label in zip(nodes, truth, strict=True)]
-        X = self._graphs(nodes)
+        graphs = self._graphs(nodes)
         if self._is_grid:
             codes = [code.reshape(one.shape) for code, one in zip(codes, nodes, strict=True)]
         with _no_word_of_messages():
-            self.learner_ = self._make().fit(X, codes, sample_weight=sample_weight)
+            self.learner_ = self._make().fit(graphs, codes, sample_weight=sample_weight)
         self.message_change_ = 0.0
         if self.learner == "crf" and self.loss == "likelihood":
-            self.message_change_ = self._sums(X)[1]
+            self.message_change_ = self._sums(graphs)[1]
         return self
 
     def _check_parameters(self) -> None:
@@ -313,28 +314,28 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
             )
         return pictures, [self._nodes(image) for image in pictures]
 
-    def predict_proba(self, images: Any) -> list[Floats]:
+    def predict_proba(self, X: Any) -> list[Floats]:
         """Probabilities of the labels of every pixel, arrays of shape (height, width, K).
 
         They are the marginals of the nodes, enlarged where images were shrunk.
         """
         if self.learner != "crf":
             raise AttributeError(f"learner {self.learner!r} has no probabilities; take 'crf'")
-        pictures, nodes = self._read(images)
+        pictures, nodes = self._read(X)
         found, _ = self._sums(self._graphs(nodes))
         return [
             enlarged(one.painted(share), image.shape[:2])
             for image, one, share in zip(pictures, nodes, found, strict=True)
         ]
 
-    def predict(self, images: Any) -> list[npt.NDArray[Any]]:
+    def predict(self, X: Any) -> list[npt.NDArray[Any]]:
         """A label for every pixel, arrays of shape (height, width).
 
         Of the CRF the most probable label of every pixel, else the best labelling of the nodes.
         """
         if self.learner == "crf":
-            return [self.classes_[share.argmax(axis=2)] for share in self.predict_proba(images)]
-        pictures, nodes = self._read(images)
+            return [self.classes_[share.argmax(axis=2)] for share in self.predict_proba(X)]
+        pictures, nodes = self._read(X)
         found = []
         best = self.learner_.predict(self._graphs(nodes))
         for image, one, labels in zip(pictures, nodes, best, strict=True):
@@ -342,10 +343,9 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
             found.append(self.classes_[enlarged(one.painted(shares), image.shape[:2]).argmax(2)])
         return found
 
-    def score(self, images: Any, labels: Any) -> float:
+    def score(self, X: Any, y: Any) -> float:
         """Share of the pixels that are labeled right."""
-        pictures = read_images(images)
-        truth = self._read_labels(labels, pictures)
-        said = self.predict(images)
+        truth = self._read_labels(y, read_images(X))
+        said = self.predict(X)
         right = sum(int((a == b).sum()) for a, b in zip(truth, said, strict=True))
         return right / sum(one.size for one in truth)
