@@ -21,7 +21,7 @@ folder = data_folder / "multilabel" / "scene"
 if folder.is_dir():
     data = read(folder / "train.svm.gz", multilabel=True)
     n = 200 if os.environ.get("SEPARATRIX_SHORT") else len(data)
-    X, Y = data.X.toarray()[:n], data.y.matrix().toarray()[:n]
+    X, Y = data.X.toarray()[:n], data.y.matrix().toarray()[:n].astype(int)
     names = gzip.decompress((folder / "labels.txt.gz").read_bytes()).decode().split()
 else:
     random = np.random.default_rng(0)

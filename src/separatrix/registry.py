@@ -47,6 +47,7 @@ _NUMBERS: tuple[Task, ...] = ("regression",)
 _MANY: tuple[Task, ...] = ("multiclass",)
 _TAGGING: tuple[Task, ...] = ("tagging",)
 _SETS: tuple[Task, ...] = ("label_sets",)
+_LABELS, _ONLINE = "separatrix.multilabel:MultiLabel", (("learner", "perceptron"),)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
@@ -194,12 +195,9 @@ def _chain(
 
 
 def _sets(name: str, summary: str, most_labels: int | None = None, **params: Any) -> Learner:
-    """A learner of label sets; the perceptron is tuned by its passes, the others by C."""
-    target = "separatrix.multilabel:MultiLabel"
-    passes = params.get("learner") == "perceptron"
-    tuned = ("max_iter", (1, 2, 5, 10, 20)) if passes else ("C", CHAIN_GRID)
-    given = (*params.items(), ("tol", 1e-3))
-    return Learner(name, target, summary, "grid", _SETS, *tuned, given, most_labels=most_labels)
+    """A learner of label sets with a C."""
+    own: Any = {"params": (*params.items(), ("tol", 1e-3)), "most_labels": most_labels}
+    return Learner(name, _LABELS, summary, "grid", _SETS, "C", CHAIN_GRID, **own)
 
 
 LEARNERS: tuple[Learner, ...] = (
@@ -344,7 +342,7 @@ LEARNERS: tuple[Learner, ...] = (
     _chain("structured_svm", "StructuredSVM", "support vector machine on chains, Hamming cost"),
     _chain("crf", "CRF", "conditional random field on chains, L2 penalty"),
     _sets("independent_labels", "a logistic regression for every label", edges=()),
-    _sets("label_perceptron", "averaged perceptron on a tree of labels", learner="perceptron"),
+    _passes("label_perceptron", _LABELS, "perceptron on a tree of labels", _ONLINE, _SETS),
     _sets("label_svm", "support vector machine on a tree of labels", learner="svm"),
     _sets("label_tree", "conditional random field on a tree of labels"),
     _sets("label_pairs", "conditional random field on all pairs of labels", 14, edges="full"),

@@ -180,7 +180,9 @@ def _wrong_labels(said: Any, y: Any) -> Floats:
 def _f1_of_sets(said: Any, y: Any) -> Floats:
     right, true, found, _ = set_counts(said, y).T
     # Of two empty sets it is one.
-    return np.divide(2 * right, true + found, out=np.ones_like(right), where=true + found > 0)
+    values: Floats = np.ones_like(right)
+    np.divide(2 * right, true + found, out=values, where=true + found > 0)
+    return values
 
 
 def _log_densities(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:

@@ -37,8 +37,9 @@ def label_report(y: LabelSets, said: LabelSets) -> ClassReport:
     rows = zip(labels.tolist(), *(column.tolist() for column in columns), strict=True)
     averages = []
     for average in ("micro", "macro"):
-        values = precision_recall_fscore_support(true, found, average=average, zero_division=0)[:3]
-        averages.append(ClassScores(f"{average} average", *map(float, values), int(true.sum())))
+        p, r, f, _ = precision_recall_fscore_support(true, found, average=average, zero_division=0)
+        name = f"{average} average"
+        averages.append(ClassScores(name, float(p), float(r), float(f), int(true.sum())))
     return ClassReport(
         tuple(ClassScores(str(name), p, r, f, int(n)) for name, p, r, f, n in rows),
         tuple(averages),

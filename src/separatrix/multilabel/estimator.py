@@ -18,7 +18,13 @@ from separatrix.multilabel.targets import Form, encode_sets, given_back, read_se
 from separatrix.results import Solution
 from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM
 from separatrix.structures import LabelSet
-from separatrix.validation import check_choice, check_given, check_positive, validate_X
+from separatrix.validation import (
+    check_choice,
+    check_given,
+    check_positive,
+    named_classes,
+    validate_X,
+)
 
 __all__ = ["DECISIONS", "MultiLabel"]
 
@@ -38,6 +44,12 @@ def _has_marginals(model: MultiLabel) -> bool:
     if model.learner == "crf":
         return True
     raise AttributeError(f"learner {model.learner!r} has no probabilities; take learner='crf'")
+
+
+def _is_online(model: MultiLabel) -> bool:
+    if model.learner == "perceptron":
+        return True
+    raise AttributeError(f"learner {model.learner!r} learns from all rows at once, not in parts")
 
 
 class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -162,6 +174,38 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         structure = LabelSet(edges=self._numbered_edges(), inference=self.inference)
         weights = row_weights(sample_weight, X)
         self.learner_ = self._make(structure).fit(X, matrix, sample_weight=weights)
+        return self
+
+    @available_if(_is_online)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on learning from one pass over further rows, with learner="perceptron".
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`. A tree of labels is that of the first rows.
+        classes : array-like of shape (L,), optional
+            All labels that will ever come, in the first call; those of `y` when left out.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        check_given(self, y)
+        first = not hasattr(self, "learner_")
+        X = validate_X(self, X, reset=first)
+        if first:
+            matrix, self.classes_, self.form_ = read_sets(y, X.shape[0], classes)
+            structure = LabelSet(edges=self._numbered_edges(), inference=self.inference)
+            learner = self._make(structure)
+        else:
+            if classes is not None:
+                named_classes(classes, self.classes_)
+            matrix, learner = self._encoded(y, X.shape[0]), self.learner_
+        weights = row_weights(sample_weight, X)
+        self.learner_ = learner.partial_fit(X, matrix, sample_weight=weights)
         return self
 
     def _check_parameters(self) -> None:

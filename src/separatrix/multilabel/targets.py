@@ -17,6 +17,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from separatrix.data import LabelSets
 from separatrix.errors import DataError
+from separatrix.validation import is_sparse
 
 __all__ = ["Form", "encode_sets", "given_back", "label_sets", "read_sets", "row_weights"]
 
@@ -27,8 +28,10 @@ Form = Literal["array", "sparse", "sets"]
 _EXPECTED = "a binary matrix of shape (n_rows, n_labels), or a list of labels for every row"
 
 
-def read_sets(Y: Any, n_rows: int) -> tuple[Integers, npt.NDArray[Any], Form]:
+def read_sets(Y: Any, n_rows: int, known: Any = None) -> tuple[Integers, npt.NDArray[Any], Form]:
     """A binary matrix of shape (n_rows, L), the labels of its columns, and the form of `Y`.
+
+    Labels are those that occur, or those that are `known` before.
 
     Examples
     --------
@@ -44,8 +47,8 @@ def read_sets(Y: Any, n_rows: int) -> tuple[Integers, npt.NDArray[Any], Form]:
     if sets is None:
         matrix, labels, form = _binary(Y)
     else:
-        labels = _sorted_labels(sets)
-        matrix, form = sets.matrix(labels).toarray().astype(np.int64), "sets"
+        labels, form = _sorted_labels(sets) if known is None else np.unique(known), "sets"
+        matrix = encode_sets(sets, n_rows, labels)
     _check_rows(len(matrix), n_rows)
     if not matrix.shape[1]:
         raise DataError("Y has no labels: at least one row needs one")
@@ -71,7 +74,7 @@ def encode_sets(Y: Any, n_rows: int, labels: npt.NDArray[Any]) -> Integers:
                     raise DataError(
                         f"row {row} has the label {name!r}, which the model does not know"
                     )
-        matrix = sets.matrix(labels).toarray().astype(np.int64)
+        matrix: Integers = sets.matrix(labels).toarray().astype(np.int64)
     else:
         matrix = _binary(Y)[0]
         if matrix.shape[1] != len(labels):
@@ -136,7 +139,7 @@ def _as_sets(Y: Any) -> LabelSets | None:
     """Label sets, or None for a matrix."""
     if isinstance(Y, LabelSets):
         return Y
-    if sp.issparse(Y) or _as_frame(Y) is not None:
+    if is_sparse(Y) or _as_frame(Y) is not None:
         return None
     if hasattr(Y, "__array__"):
         Y = np.asarray(Y)
@@ -178,8 +181,8 @@ def _as_frame(Y: Any) -> Any:
 
 def _binary(Y: Any) -> tuple[Integers, npt.NDArray[Any], Form]:
     frame = _as_frame(Y)
-    form: Form = "sparse" if sp.issparse(Y) else "array"
-    values = Y.toarray() if sp.issparse(Y) else np.asarray(Y if frame is None else frame.to_numpy())
+    form: Form = "sparse" if is_sparse(Y) else "array"
+    values = Y.toarray() if is_sparse(Y) else np.asarray(Y if frame is None else frame.to_numpy())
     if values.ndim != 2:
         raise DataError(f"Y must be {_EXPECTED}, got shape {values.shape}")
     if values.dtype.kind not in "biuf":

@@ -94,7 +94,8 @@ def enlarged(image: Floats, shape: tuple[int, int], order: int = 1) -> Floats:
 
 def _zoomed(image: Floats, shares: list[float], order: int) -> Floats:
     # Cells of the old and the new grid cover the same square.
-    found: Floats = ndimage.zoom(image, shares, order=order, mode="nearest", grid_mode=True)
+    zoom: Any = ndimage.zoom
+    found: Floats = zoom(image, shares, order=order, mode="nearest", grid_mode=True)
     return found
 
 

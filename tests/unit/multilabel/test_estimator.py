@@ -120,6 +120,23 @@ def test_all_learners_learn(learner):
             model.predict_proba(X)
 
 
+def test_learning_in_parts():
+    names = np.array(["a", "b", "c", "d"])
+    sets = [names[row.astype(bool)].tolist() for row in Y]
+    model = MultiLabel("perceptron", "full", random_state=0)
+    for first in (0, 200, 0, 200):
+        model.partial_fit(X[first : first + 200], sets[first : first + 200], classes=[*names, "e"])
+    assert model.classes_.tolist() == [*names, "e"]
+    constant = FrequentLabels().fit(X, sets).score(X, sets)
+    assert model.score(X, sets) > constant + 0.1
+    with pytest.raises(DataError, match="is not the same as on the last call"):
+        model.partial_fit(X, sets, classes=names)
+    with pytest.raises(DataError, match="row 0 has the label 'z'"):
+        model.partial_fit(X[:1], [["z"]])
+    with pytest.raises(AttributeError, match="has no attribute 'partial_fit'"):
+        MultiLabel().partial_fit(X, Y)
+
+
 def test_forms_of_y():
     names = np.array(["a", "b", "c", "d"])
     sets = [names[row.astype(bool)].tolist() for row in Y]
