@@ -32,7 +32,7 @@ MEASURES = {
     "Hamming loss": ("hamming", hamming_loss, -1),
     "F1 of a row": ("f1", lambda a, b: f1_score(a, b, average="samples", zero_division=1), 1),
 }
-GRID = (0.01, 1.0) if short else (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+GRID = (0.01, 0.1) if short else (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def load(name):
