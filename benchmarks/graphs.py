@@ -61,3 +61,53 @@ def copy(memory: Any) -> int:
 def read_copy(memory: Any, copies: int) -> Outcome:
     """The number of copies."""
     return Outcome(passes=float(copies))
+
+
+#: Images of the training benchmark, and their shape.
+IMAGES, SHAPE = 100, (150, 200)
+
+
+def prepare_images(data: Data) -> Any:
+    """Ellipses under noise of twice their contrast: two channels, two labels."""
+    random = np.random.default_rng(0)
+    rows, columns = np.mgrid[: SHAPE[0], : SHAPE[1]]
+    images, labels = [], []
+    for _ in range(IMAGES):
+        center, axes = random.uniform((45, 60), (105, 140)), random.uniform(25, 60, size=2)
+        inside = ((rows - center[0]) / axes[0]) ** 2 + ((columns - center[1]) / axes[1]) ** 2 < 1
+        noise = random.normal(size=(2, *SHAPE))
+        images.append(np.stack([0.5 * inside + noise[0], noise[1]], axis=2))
+        labels.append(inside.astype(np.int64))
+    return images, labels
+
+
+def train_grid(prepared: Any, *, loss: str, n_jobs: int) -> Any:
+    """A CRF with Potts weights by direction."""
+    from separatrix import CRF, Grid
+
+    images, labels = prepared
+    return CRF(Grid(), loss=loss, C=0.01, tol=1e-3, n_jobs=n_jobs).fit(images, labels)
+
+
+def train_pixels(prepared: Any) -> Any:
+    """The same pixels without neighbors."""
+    from separatrix import LogisticRegression
+
+    images, labels = prepared
+    pixels = np.concatenate([image.reshape(-1, image.shape[2]) for image in images])
+    return LogisticRegression(C=0.01).fit(pixels, np.concatenate(labels).ravel())
+
+
+def read_grid(prepared: Any, model: Any) -> Outcome:
+    """Share of the pixels of the first ten images that are right."""
+    images, labels = prepared
+    score = model.score(images[:10], labels[:10])
+    return Outcome(passes=float(model.solution_.n_passes), score=score)
+
+
+def read_pixels(prepared: Any, model: Any) -> Outcome:
+    """The same for pixels alone."""
+    images, labels = prepared
+    pixels = np.concatenate([image.reshape(-1, image.shape[2]) for image in images[:10]])
+    score = float(model.score(pixels, np.concatenate(labels[:10]).ravel()))
+    return Outcome(passes=float(model.solution_.n_passes), score=score)

@@ -12,6 +12,8 @@ use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 
+/// Weights at most: 2 GB.
+const MOST_WEIGHTS: usize = 1 << 28;
 /// Visits without a share after which a plane is dropped.
 const IDLE: u32 = 30;
 /// Pairwise steps of a visit at most.
@@ -116,8 +118,8 @@ impl Planes {
         if let Some(bad) = factors.iter().position(|c| !c.is_finite() || *c < 0.0) {
             return Err(KernelError::Argument(format!("the factor of example {bad} is {}", factors[bad])));
         }
-        if n_weights > u32::MAX as usize {
-            return Err(KernelError::Argument(format!("{n_weights} weights are more than planes can name")));
+        if n_weights > MOST_WEIGHTS {
+            return Err(KernelError::Argument(format!("{n_weights} weights are more than {MOST_WEIGHTS}")));
         }
         Ok(Self {
             factors: factors.to_vec(),

@@ -20,6 +20,9 @@ __all__ = ["LoopyLabels", "LoopyMarginals", "best_labels", "marginals"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+#: From this `tol` on, what the fast form for images calls converged is; below, its precision of
+#: seven digits does not tell.
+_FAST_TOL = 1e-4
 #: Pair scores that the fast form for images of two labels can tell apart from stronger ones.
 _STRONGEST = 8.0
 
@@ -74,20 +77,20 @@ def _start(
     settings: tuple[str, float, float, int],
     messages: Floats | None,
     n_threads: int,
-) -> Floats | None:
-    """Messages to start from: for images of two labels those of the fast form."""
+) -> tuple[Floats | None, Convergence | None]:
+    """Messages to start from: for images of two labels those of the fast form, and their end."""
     graphs, tables = scores.graphs, scores.tables
     if graphs.shapes is None or graphs.neighborhood != 4:
-        return messages
+        return messages, None
     if scores.own is not None or tables.shape[1:] != (2, 2):
-        return messages
+        return messages, None
     strength = max(np.abs(np.diff(tables, axis=axis)).max(initial=0.0) for axis in (1, 2))
     if not strength <= _STRONGEST or not np.isfinite(scores.unary).all():
-        return messages
-    found, _ = grid_messages(
+        return messages, None
+    found, ending = grid_messages(
         graphs.wiring, scores.arrays, list(graphs.shapes), maximum, settings, messages, n_threads
     )
-    return found
+    return found, Convergence(*ending)
 
 
 def _advice(damping: float, schedule: str, max_iter: int) -> str:
@@ -142,11 +145,19 @@ def marginals(
     (True, [0.31, 0.69])
     """
     settings = (schedule, damping, tol, max_iter)
-    start = _start(scores, False, settings, messages, n_threads)
+    start, fast = _start(scores, False, settings, messages, n_threads)
+    is_done = fast is not None and tol >= _FAST_TOL
+    rest = (schedule, damping, tol, 1) if is_done else settings
     values, nodes, pairs, messages, ending = graph_beliefs(
-        scores.graphs.wiring, scores.arrays, settings, start, edges, n_threads
+        scores.graphs.wiring, scores.arrays, rest, start, edges, n_threads
     )
     convergence = Convergence(*ending)
+    if is_done and fast is not None:
+        convergence = Convergence(
+            fast.converged | convergence.converged,
+            fast.iterations + convergence.iterations,
+            np.minimum(fast.residual, convergence.residual),
+        )
     if warn:
         convergence.warn("belief propagation", _advice(damping, schedule, max_iter))
     return LoopyMarginals(values, nodes, pairs, messages, convergence)
@@ -174,7 +185,7 @@ def best_labels(
     ([1, 1, 1, 1], [10.0])
     """
     settings = (schedule, damping, tol, max_iter)
-    start = _start(scores, True, settings, messages, n_threads)
+    start, _ = _start(scores, True, settings, messages, n_threads)
     labels, values, messages, ending = graph_max_beliefs(
         scores.graphs.wiring, scores.arrays, settings, start, n_threads
     )

@@ -28,6 +28,10 @@ Integers = npt.NDArray[np.int64]
 _TOL, _LOOSE_TOL, _MANY = 1e-5, 1e-4, 100_000
 
 
+#: Error of log Z, relative, that messages leave.
+_NOISE = 1e-6
+
+
 class _GraphLoss:
     """The loss by name."""
 
@@ -106,6 +110,7 @@ class GraphLikelihood:
         # The features of the labels do not change.
         self._gold = self._adjoint(structure.indicators(X, labels))
         self._messages: Floats | None = None
+        self._gross = 0.0
         self.convergence: Convergence | None = None
         can = {"smooth_loss", "elastic_net"}
         if regularizer.smooth:
@@ -161,6 +166,7 @@ class GraphLikelihood:
             n_threads=self.n_threads,
         )
         self._messages = getattr(found, "messages", None)
+        self._gross = self.C * float(np.abs(found[0]) @ self._weight)
         self.convergence = getattr(found, "convergence", None)
         marginals: tuple[Floats, ...] = (found.nodes, found.edges)
         if hasattr(found, "factors"):
@@ -182,6 +188,11 @@ class GraphLikelihood:
     def estimated(self) -> bool:
         """Whether values are estimates: of more than one fixed point, perhaps, and off by noise."""
         return self.kind != "pseudo" and not self.structure.is_exact
+
+    @property
+    def noise(self) -> float:
+        """How far a value may be off, since messages have not settled to the last digit."""
+        return _NOISE * self._gross if self.estimated else 0.0
 
     @property
     def convexity(self) -> float:
