@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["best_f1_sets", "f1_tables"]
+__all__ = ["best_f1_sets", "drawn_f1_tables", "f1_tables"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -39,6 +39,15 @@ def f1_tables(shares: Floats, sets: Integers) -> tuple[Floats, Floats]:
         present = shares[:, chosen] @ sets[chosen]
         gains += present[:, :, None] * by_size[size]
     return gains, shares[:, sizes == 0].sum(axis=1)
+
+
+def drawn_f1_tables(draws: Integers) -> tuple[Floats, Floats]:
+    """The same as `f1_tables` from draws of sets, shape (n_draws, n, L)."""
+    n_draws, _, L = draws.shape
+    sizes = draws.sum(axis=2)
+    by_size = 2.0 / (sizes.T[:, :, None] + np.arange(1, L + 1))
+    present = draws.transpose(1, 2, 0).astype(np.float64)
+    return present @ by_size / n_draws, (sizes == 0).mean(axis=0)
 
 
 def best_f1_sets(gains: Floats, empty: Floats) -> Integers:

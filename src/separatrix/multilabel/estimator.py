@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
 from separatrix.inference.complete import all_sets
-from separatrix.multilabel.decisions import best_f1_sets, f1_tables
+from separatrix.multilabel.decisions import best_f1_sets, drawn_f1_tables, f1_tables
 from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets, row_weights
 from separatrix.results import Solution
 from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM
@@ -315,7 +315,8 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if counted:
                 found.append(best_f1_sets(*f1_tables(self._set_shares(part, sets), sets)))
             else:
-                found.append(self._drawn_f1(part))
+                draws = self.learner_.sample(part, _DRAWS, random_state=self.random_state)
+                found.append(best_f1_sets(*drawn_f1_tables(draws)))
         return np.concatenate(found)
 
     def _set_shares(self, X: Any, sets: Integers) -> Floats:
@@ -327,12 +328,6 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         shares: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         return shares
-
-    def _drawn_f1(self, X: Any) -> Integers:
-        draws = self.learner_.sample(X, _DRAWS, random_state=self.random_state)
-        even = np.full((1, _DRAWS), 1.0 / _DRAWS)
-        rows = [best_f1_sets(*f1_tables(even, draws[:, row])) for row in range(X.shape[0])]
-        return np.concatenate(rows)
 
     @available_if(_has_marginals)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:

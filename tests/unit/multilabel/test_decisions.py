@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from separatrix.inference.complete import all_sets
-from separatrix.multilabel.decisions import best_f1_sets, f1_tables
+from separatrix.multilabel.decisions import best_f1_sets, drawn_f1_tables, f1_tables
 
 
 def _f1(truth, said):
@@ -33,6 +33,16 @@ def test_gains_are_expected_f1():
     total = sum(p * _f1(truth, said) for p, truth in zip(shares[0], sets, strict=True))
     assert gains[0, [0, 2], 1].sum() == pytest.approx(total)
     assert empty[0] == pytest.approx(shares[0, 0])
+
+
+def test_draws_are_sets_of_equal_weight():
+    random = np.random.default_rng(2)
+    draws = random.integers(0, 2, (30, 4, 3))
+    found = drawn_f1_tables(draws)
+    for row in range(4):
+        expected = f1_tables(np.full((1, 30), 1 / 30), draws[:, row])
+        np.testing.assert_allclose(found[0][row], expected[0][0], rtol=1e-12)
+        np.testing.assert_allclose(found[1][row], expected[1][0], rtol=1e-12)
 
 
 def test_f1_is_scikit_learns():
