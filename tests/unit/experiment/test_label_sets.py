@@ -14,7 +14,7 @@ from separatrix import LogisticRegression, MultiLabel, load
 from separatrix.data import Dataset, LabelSets, read, write
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, Given
-from separatrix.experiment.families.label_sets import Sets
+from separatrix.experiment.families.label_sets import Sets, _shares
 from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.metric import METRICS, set_counts
 from separatrix.experiment.source import as_dataset, fingerprint
@@ -64,7 +64,11 @@ def test_the_task_is_found_and_told(result):
 
 def test_the_report_shows_labels_mistakes_and_pairs(result, tmp_path):
     assert {one.label for one in part(result, ClassReport).classes} == set(NAMES)
-    assert part(result, Mistakes).n_rows == 48
+    mistakes = part(result, Mistakes)
+    assert mistakes.n_rows == 48
+    sure = [one.confidence for one in mistakes.mistakes]
+    assert sure == sorted(sure, reverse=True)
+    assert all(0 <= one.truth_probability <= one.confidence <= 1 for one in mistakes.mistakes)
     assert {name for name, _ in part(result, Profile).classes} == set(NAMES)
     assert part(result, Findings)
     (pairs,) = part(result, Weights).groups
@@ -165,6 +169,16 @@ def test_further_rows_of_one_label_each_are_sets(tmp_path):
     result = Experiment(read(train), split=Given(test), learners=["label_tree"]).run()
     assert result.test.n_rows == 2
     assert Inputs.from_dict(result.inputs.to_dict()).sets
+
+
+def test_sets_with_unknown_labels_have_no_probability():
+    model = MultiLabel().fit(X, SETS)
+    sets = LabelSets.of([("sea",), ("moon", "sea"), (), ("beach", "sea"), ("moon",)])
+    shares = _shares(model, X[:5], sets)
+    assert (shares == 0).tolist() == [False, True, False, False, True]
+    known = model.predict_set_log_proba(X[[0, 2, 3]], sets.take([0, 2, 3]))
+    np.testing.assert_allclose(shares[[0, 2, 3]], np.exp(known))
+    assert np.isnan(_shares(MultiLabel("svm").fit(X, SETS), X[:5], sets)).all()
 
 
 def test_parts_and_remarks():

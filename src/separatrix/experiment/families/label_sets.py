@@ -132,20 +132,43 @@ class Sets(Family):
     ) -> tuple[Part, ...]:
         """Scores of every label, mistakes, and which labels attract each other."""
         model = champion.model
-        parts: list[Part] = [label_report(test.y, said), _mistakes(test, inputs, said)]
+        parts: list[Part] = [
+            label_report(test.y, said),
+            _mistakes(model, test, inputs, said),
+        ]
         pairs = pair_part(model, champion.row.learner)
         return (*parts, pairs) if pairs is not None else tuple(parts)
 
 
-def _mistakes(test: Dataset, inputs: Inputs, said: LabelSets) -> Mistakes:
-    """Rows with the most wrong labels first."""
+def _mistakes(model: Any, test: Dataset, inputs: Inputs, said: LabelSets) -> Mistakes:
+    """Wrong sets, the surest first; of models without probabilities those of the most mistakes."""
     wrong = np.array([len(set(a) ^ set(b)) for a, b in zip(test.y, said, strict=True)])
     rows = np.flatnonzero(wrong)
-    rows = rows[np.argsort(-wrong[rows], kind="stable")]
+    X = inputs.take(test)
+    sure, truth = (_shares(model, X, sets) for sets in (said, test.y))
+    order = -wrong[rows] if np.isnan(sure).all() else -sure[rows]
+    rows = rows[np.argsort(order, kind="stable")]
     found = []
     for row in rows[:_SHOWN].tolist():
         text, picture = row_text(test, inputs, row)
-        truth, guess = shown_set(test.y[row]), shown_set(said[row])
-        nan = float("nan")
-        found.append(Mistake(f"test row {row}", text, truth, guess, nan, nan, picture))
+        names = shown_set(test.y[row]), shown_set(said[row])
+        chances = float(sure[row]), float(truth[row])
+        found.append(Mistake(f"test row {row}", text, *names, *chances, picture))
     return Mistakes(tuple(found), len(rows), len(said))
+
+
+def _shares(model: Any, X: Any, sets: LabelSets) -> npt.NDArray[np.float64]:
+    """p(set | x) of every row, zero where it has labels that the model does not know; else NaN."""
+    steps, learner = see_through(model)
+    if not hasattr(learner, "predict_set_log_proba"):
+        return np.full(len(sets), np.nan)
+    for step in steps:
+        X = step.transform(X)
+    known = np.isin(sets.labels, learner.classes_)
+    strange = np.add.reduceat(np.append(~known, False), sets.offsets[:-1]) > 0
+    strange &= np.diff(sets.offsets) > 0
+    rows = np.flatnonzero(~strange)
+    shares: npt.NDArray[np.float64] = np.zeros(len(sets))
+    if len(rows):
+        shares[rows] = np.exp(learner.predict_set_log_proba(X[rows], sets.take(rows)))
+    return shares
