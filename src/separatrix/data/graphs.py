@@ -312,6 +312,8 @@ class FeatureGraphs:
         if isinstance(index, (int, np.integer)):
             one = self.take([int(index)])
             return one.matrix, one.graphs.edges
+        if isinstance(index, tuple):  # scikit-learn asks for [rows, ...]
+            return self[index[0]]
         if isinstance(index, slice):
             index = np.arange(len(self))[index]
         return self.take(index)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from separatrix._core import ChainScorer
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
@@ -129,7 +128,6 @@ class BaseChainLearner(GraphLearner):
         w: Floats,
         solution: Solution,
     ) -> None:
-        self.__dict__.pop("_features", None)
         self.classes_ = classes
         self.coef_ = w
         self.solution_ = solution
@@ -137,6 +135,7 @@ class BaseChainLearner(GraphLearner):
         self._keep_features(chain, X)
 
     def _keep_features(self, chain: Chain, X: AttributeSequences) -> None:
+        self.__dict__.pop("_features", None)
         self.n_attributes_in_ = X.matrix.shape[1]
         self.n_edge_attributes_in_ = 0 if X.edge_matrix is None else X.edge_matrix.shape[1]
         self._names, self._edge_names = _packed(X.vocabulary), _packed(X.edge_vocabulary)
@@ -161,8 +160,8 @@ class BaseChainLearner(GraphLearner):
 
     def _parts(self) -> tuple[Chain, Vocabulary | None, Vocabulary | None]:
         """The chain and the names of the attributes, made once."""
-        check_is_fitted(self, "coef_")
-        self._only_chains("chain_ and what comes from it")
+        if self._on_graphs:
+            raise AttributeError("a model of graphs has no chain_; see graph_")
         made: tuple[Chain, Vocabulary | None, Vocabulary | None] | None = vars(self).get("_made")
         if made is None:
             edges = None if self._edge_pattern is None else Pattern(*self._edge_pattern)
@@ -338,6 +337,7 @@ class BaseChainLearner(GraphLearner):
         -------
         list of list of (labels, score)
         """
+        self._only_chains("the k best labellings")
         if k < 1:
             raise ParameterError(f"k must be at least 1, got {k}")
         scores = self._scores(X, constraints)
@@ -359,6 +359,7 @@ class BaseChainLearner(GraphLearner):
 
     def top_weights(self, top: int | None = 10) -> list[Weights]:
         """The strongest transitions, then the strongest attributes of each label."""
+        self._only_chains("the strongest attributes")
         return [transition_weights(self, top), *label_weights(self, top)]
 
     def explain_sequence(self, X: Any, words: list[str], top: int = 3) -> Trellis:
@@ -373,6 +374,7 @@ class BaseChainLearner(GraphLearner):
         top : int
             Terms of each token.
         """
+        self._only_chains("explanations of sequences")
         return explained(self, X, words, top, probabilities=hasattr(self, "predict_marginals"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

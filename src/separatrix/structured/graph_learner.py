@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.errors import DataError, ParameterError
 from separatrix.inference.graphs import GraphScores
 from separatrix.structured.labels import Tags, sequence_weights
-from separatrix.structures import LabelGraph, structure_named
+from separatrix.structures import LabelGraph, LabelSet, PairwiseGraph, structure_named
+from separatrix.structures.factor_graph import FactorGraph
 from separatrix.validation import number_of_threads, seed_from
 
 __all__ = ["GraphLearner"]
@@ -66,6 +67,9 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
     def _check_graph_state(self) -> None:
         """Raise DataError unless the arrays of a loaded model agree with each other."""
         graph = self._features
+        wanted = LabelGraph if isinstance(structure_named(self.structure), LabelSet) else None
+        if not isinstance(graph, wanted or (PairwiseGraph, FactorGraph)):
+            raise DataError("the features of the graph do not fit its structure")
         n_classes = graph.n_nodes if isinstance(graph, LabelGraph) else graph.n_labels
         good = self.coef_.shape == (graph.n_weights,) and self.classes_.shape == (n_classes,)
         if good and isinstance(graph, LabelGraph):

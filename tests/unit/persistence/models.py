@@ -22,9 +22,11 @@ from separatrix import (
     Calibrated,
     Conjunctions,
     CostMatrix,
+    FeatureGraphs,
     FrequentLabels,
     GaussianDiscriminant,
     Graph,
+    Grid,
     Hasher,
     Interpolation,
     JointMap,
@@ -163,10 +165,19 @@ def _tagger(estimator: Any) -> Case:
     return Case(lambda: estimator.fit(tokens, tags), ask)
 
 
-def _on_graphs(estimator: Any, *, tree: bool = False) -> Case:
+def _on_images(estimator: Any) -> Case:
+    images = X[:48].reshape(4, 12, 6)
+    data = images, (images > 0).astype(np.int64)
+    return Case(lambda: estimator.fit(*data), lambda model: _answers(model, *data))
+
+
+def _on_graphs(estimator: Any, *, tree: bool = False, factors: bool = False) -> Case:
     edges = [(0, 1), (1, 2)] if tree else [(0, 1), (1, 2), (2, 0)]
     graphs = [(X[3 * i : 3 * i + 3], edges, X[3 * i : 3 * i + len(edges), :2]) for i in range(30)]
     labels = [Y[3 * i : 3 * i + 3] for i in range(30)]
+    if factors:
+        groups = [[(0, 1, 2)]] * 30
+        graphs = FeatureGraphs.of([part[0] for part in graphs], [[(0, 1)]] * 30, factors=groups)
     data = graphs, labels
     return Case(lambda: estimator.fit(*data), lambda model: _answers(model, *data))
 
@@ -263,6 +274,8 @@ CASES: dict[str, Case] = {
     "crf": _tagger(CRF(random_state=0)),
     "crf_second_order": _tagger(CRF(order=2, C=0.1, boundaries=False)),
     "crf_forest": _on_graphs(CRF("forest"), tree=True),
+    "crf_factors": _on_graphs(CRF("graph"), factors=True),
+    "crf_grid": _on_images(CRF(Grid(neighborhood=8), loss="pseudo")),
     "crf_label_set": _on_rows(CRF(LabelSet([(0, 1), (1, 2)]))),
     "perceptron_graph": _on_graphs(StructuredPerceptron(Graph(pairs="potts"), random_state=0)),
     "svm_label_set": _on_rows(StructuredSVM("label_set", random_state=0)),

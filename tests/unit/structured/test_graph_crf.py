@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from separatrix import CRF, FeatureGraphs, Forest, Graph, Grid, LabelSet, LogisticRegression
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
@@ -192,6 +193,9 @@ def test_a_model_survives_pickling_and_changes_structure():
     assert isinstance(chain.predict(data)[0], list)
     with pytest.raises(AttributeError, match="has no graph_"):
         _ = chain.graph_
+    # What a chain needs during a fit is not taken from the graph before it.
+    other = CRF("forest", warm_start=True).fit(X, y).set_params(structure="chain")
+    assert other.fit(data, tags, validation=(data, tags)).score(data, tags) > 0.3
     back = chain.set_params(structure="forest").fit(X, y)
     np.testing.assert_allclose(back.coef_, copy.coef_)
     assert not hasattr(back, "_state_pattern")
@@ -225,8 +229,16 @@ def test_errors_are_named():
         CRF("tree").fit(X, y)
     with pytest.raises(ParameterError, match="constraints need structure='chain'"):
         crf.predict(X, constraints="BIO")
-    with pytest.raises(ParameterError, match="need structure='chain'"):
-        crf.predict_kbest(X, 2)
+    for call in (
+        lambda: crf.predict_kbest(X, 2),
+        crf.top_weights,
+        lambda: crf.explain_sequence(X, ["a"]),
+        lambda: crf.to_crfsuite("never.model"),
+    ):
+        with pytest.raises(ParameterError, match="need structure='chain'"):
+            call()
+    with pytest.raises(AttributeError, match="has no chain_"):
+        _ = crf.chain_
     with pytest.raises(ParameterError, match="solver='dual' needs structure='chain'"):
         CRF("forest", solver="dual").fit(X, y)
     with pytest.raises(ParameterError, match="order=2 needs structure='chain'"):
@@ -247,6 +259,16 @@ def test_errors_are_named():
         CRF(LabelSet([(0, 5)])).fit(np.ones((2, 1)), [[0, 1], [1, 0]])
     with pytest.raises(ParameterError, match="draws need method 'forest' or 'junction'"):
         CRF(Grid(), C=0.1).fit(np.eye(2)[None], np.eye(2, dtype=int)[None]).sample([np.eye(2)])
+
+
+def test_scikit_learn_splits_graphs():
+    X, y = labelled(n_graphs=12)
+    for data in (X, FeatureGraphs.of([f for f, _ in X], [e for _, e in X])):
+        search = GridSearchCV(CRF(Graph(pairs="potts"), tol=1e-3), {"C": [0.01, 1.0]}, cv=3)
+        search.fit(data, y)
+        assert search.best_estimator_.graph_.pairs == "potts"
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    assert len(cross_val_score(CRF("label_set"), rows, (rows > 0).astype(int), cv=3)) == 3
 
 
 def test_an_estimate_that_jumps_warns_once():
