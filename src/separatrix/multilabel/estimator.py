@@ -307,6 +307,11 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _best_f1(self, X: Any) -> Integers:
         L = len(self.classes_)
         counted = L <= _COUNTED
+        if not (counted or self.learner_.graph_.is_exact):
+            raise ParameterError(
+                f"decision='f1' of {L} labels needs draws, and inference "
+                f"{self.learner_.graph_.method!r} has none: take edges='tree', or another decision"
+            )
         sets = all_sets(L) if counted else np.zeros((0, L), dtype=np.int64)
         step = max(1, _AT_ONCE // (len(sets) if counted else _DRAWS * L))
         found = []

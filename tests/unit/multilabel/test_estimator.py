@@ -211,6 +211,11 @@ def test_more_labels_than_can_be_counted():
     model = MultiLabel(decision="f1", random_state=0).fit(X, many)
     assert model.predict(X[:20]).shape == (20, 18)
     assert hamming_loss(many[:20], model.predict(X[:20])) < 0.4
+    loopy = MultiLabel(edges="full", C=0.01, max_iter=20, tol=0.1).fit(X[:60], many[:60])
+    assert loopy.learner_.graph_.method == "loopy"
+    assert loopy.predict_proba(X[:3]).shape == (3, 18)
+    with pytest.raises(ParameterError, match="of 18 labels needs draws, and inference 'loopy'"):
+        loopy.set_params(decision="f1").predict(X[:3])
 
 
 def test_frame_of_scikit_learn():
