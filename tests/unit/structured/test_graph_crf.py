@@ -73,6 +73,19 @@ def test_a_chain_as_a_graph_has_the_optimum_of_the_chain(structure):
         np.testing.assert_allclose(one, other, atol=1e-8)
 
 
+@pytest.mark.parametrize("inference", ["junction", "loopy", "tree_reweighted"])
+def test_all_inference_is_exact_on_a_chain(inference):
+    rows, y = sequences()
+    exact = CRF(Forest(bias=False), tol=1e-12).fit(as_paths(rows), y)
+    other = CRF(Graph(bias=False, inference=inference), tol=1e-9).fit(as_paths(rows), y)
+    assert other.solution_.objective == pytest.approx(exact.solution_.objective, rel=1e-8)
+    other.coef_ = exact.coef_
+    ways = [model.predict_marginals(as_paths(rows)) for model in (exact, other)]
+    for one, two in zip(*ways, strict=True):
+        # Damped messages end where they change by `tol`.
+        np.testing.assert_allclose(one, two, atol=1e-5 if inference == "tree_reweighted" else 1e-8)
+
+
 def test_single_nodes_have_the_optimum_of_softmax():
     random = np.random.default_rng(0)
     features = random.normal(size=(60, 3))
