@@ -284,6 +284,22 @@ def test_scikit_learn_splits_graphs():
     assert len(cross_val_score(CRF("label_set"), rows, (rows > 0).astype(int), cv=3)) == 3
 
 
+def test_networkx_graphs_are_read():
+    networkx = pytest.importorskip("networkx")
+    X, y = labelled(n_graphs=6)
+    graphs = []
+    for features, edges in X:
+        graph = networkx.Graph(list(map(tuple, np.asarray(edges).tolist())))
+        graph.add_nodes_from((i, {"x": row}) for i, row in enumerate(features))
+        graphs.append(graph)
+    order = [list(graph.nodes) for graph in graphs]
+    labels = [row[nodes] for row, nodes in zip(y, order, strict=True)]
+    # Edges of networkx have no first node.
+    symmetric = Graph(pairs="symmetric")
+    same, wanted = CRF(symmetric).fit(graphs, labels), CRF(symmetric).fit(X, y)
+    assert same.solution_.objective == pytest.approx(wanted.solution_.objective, rel=1e-5)
+
+
 def squares():
     noise = np.random.default_rng(0).normal(size=(4, 12, 12))
     truth = np.zeros((4, 12, 12), dtype=int)
