@@ -99,9 +99,10 @@ def train_pixels(prepared: Any) -> Any:
 
 
 def read_grid(prepared: Any, model: Any) -> Outcome:
-    """Share of the pixels of the first ten images that are right."""
+    """Share of the pixels of the first ten images that are right, by marginals."""
     images, labels = prepared
-    score = model.score(images[:10], labels[:10])
+    found = model.predict_minimum_risk(images[:10])
+    score = float(np.mean([np.mean(a == b) for a, b in zip(found, labels[:10], strict=True)]))
     return Outcome(passes=float(model.solution_.n_passes), score=score)
 
 

@@ -287,7 +287,7 @@ impl Planes {
 
 #[cfg(test)]
 mod tests {
-    use super::Planes;
+    use super::{MOST_WEIGHTS, Planes};
     use crate::interrupt::Interrupt;
 
     /// Two examples with two planes each, over three weights.
@@ -330,6 +330,8 @@ mod tests {
         assert!(planes.add(&[0], &[0, 9], &[1], &[2.0], &[2.0]).is_err());
         assert!(planes.add(&[0], &[0, 1], &[1], &[f64::NAN], &[2.0]).is_err());
         assert!(planes.sweep(Some(&[5]), &Interrupt::new()).is_err());
+        assert!(Planes::new(&[1.0], MOST_WEIGHTS + 1, 0).is_err());
+        assert!(Planes::new(&[-1.0], 1, 0).is_err());
     }
 
     #[test]

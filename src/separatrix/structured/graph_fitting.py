@@ -189,7 +189,8 @@ def fit_likelihood(
     keep_graph(model, examples, solution)
     if objective.convergence is not None:
         examples.features.warn(objective.convergence)
-    if objective.estimated and solution.stopped is StopReason.BUDGET:
+    stuck = solution.stopped is StopReason.BUDGET and solution.n_passes < model.max_iter
+    if objective.estimated and stuck:
         _warn_of_estimate(model, solution)
     else:
         model._finish(solution, model.tol)

@@ -8,7 +8,7 @@ over the nodes of -log p(y_i | labels of its neighbors), convex and exact (Besag
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,16 @@ class _GraphLoss:
 
     name: ClassVar[str] = "graph_likelihood"
     smooth: ClassVar[bool] = True
+
+
+class _Point(NamedTuple):
+    """The loss at some weights, and where messages ended."""
+
+    w: Floats
+    value: float
+    grad: Floats
+    messages: Floats | None
+    convergence: Convergence | None
 
 
 class GraphLikelihood:
@@ -109,7 +119,7 @@ class GraphLikelihood:
             self._item_weights = [np.repeat(graph_weight, np.diff(part)) for part in offsets]
         # The features of the labels do not change.
         self._gold = self._adjoint(structure.indicators(X, labels))
-        self._messages: Floats | None = None
+        self._lowest: _Point | None = None
         self._gross = 0.0
         self.convergence: Convergence | None = None
         can = {"smooth_loss", "elastic_net"}
@@ -150,28 +160,49 @@ class GraphLikelihood:
         if self.kind == "pseudo":
             losses, nodes, edges = pseudo_likelihood(scores, self.labels)
             grad = self._adjoint((nodes, edges))
-        else:
-            losses, marginals = self._likelihood(scores)
-            grad = self._adjoint(marginals) - self._gold
-        return self.C * float(losses @ self._weight), self.C * grad[:, None]
+            return self.C * float(losses @ self._weight), self.C * grad[:, None]
+        point = self._at(w, scores, None if self._lowest is None else self._lowest.messages)
+        if self._is_doubtful(point):
+            other = self._at(w, scores, None)
+            if other.value > point.value:
+                point = other
+        # Trials of a line search go far; messages start from the best point so far.
+        if self._lowest is None or point.value < self._lowest.value:
+            self._lowest = point
+        self.convergence = point.convergence
+        return point.value, point.grad.copy()
 
-    def _likelihood(self, scores: GraphScores) -> tuple[Floats, tuple[Floats, ...]]:
-        """Losses, and the marginals of nodes, edges and, if there are any, factors."""
+    def _at(self, w: Floats, scores: GraphScores, messages: Floats | None) -> _Point:
+        """Loss and gradient, with messages that start from these."""
         found = self.structure.log_sum_exp(
             scores,
             edges=True,
-            messages=self._messages,
+            messages=messages,
             tol=_TOL if scores.graphs.n_nodes < _MANY else _LOOSE_TOL,
             warn=False,
             n_threads=self.n_threads,
         )
-        self._messages = getattr(found, "messages", None)
         self._gross = self.C * float(np.abs(found[0]) @ self._weight)
-        self.convergence = getattr(found, "convergence", None)
         marginals: tuple[Floats, ...] = (found.nodes, found.edges)
         if hasattr(found, "factors"):
             marginals += (found.factors,)
-        return found[0] - self.structure.values(scores, self.labels), marginals
+        losses = found[0] - self.structure.values(scores, self.labels)
+        grad = self.C * (self._adjoint(marginals) - self._gold)[:, None]
+        value = self.C * float(losses @ self._weight)
+        ending = getattr(found, "messages", None), getattr(found, "convergence", None)
+        return _Point(w.copy(), value, grad, *ending)
+
+    def _is_doubtful(self, point: _Point) -> bool:
+        """Whether messages may have settled at a poor fixed point, where log Z is too low.
+
+        A negative log-likelihood is convex and not negative: it lies above zero and above its
+        tangents.
+        """
+        if self.structure.method != "loopy" or self._lowest is None:
+            return False
+        before = self._lowest
+        tangent = before.value + float(np.vdot(before.grad, point.w - before.w))
+        return point.value < max(tangent, 0.0) - self.noise
 
     def value_and_grad(self, w: Floats) -> tuple[float, Floats]:
         """P(w) and its gradient."""

@@ -15,6 +15,7 @@ from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError, ParameterError
 from separatrix.inference.graphs import GraphScores
 from separatrix.structures.operations import GraphOperations
+from separatrix.validation import is_sparse
 
 __all__ = ["PAIRS", "PairwiseGraph", "joined_rows", "pair_cells", "signed_counts"]
 
@@ -245,7 +246,7 @@ def _signed_sums(
     for sign, cells in zip((1.0, -1.0), ends, strict=True):
         kept = np.flatnonzero(cells >= 0)
         signs[kept, cells[kept]] += sign
-    if not sp.issparse(matrix):
+    if not is_sparse(matrix):
         sums = np.zeros((n_rows, matrix.shape[1], n_cells))
         starts = np.searchsorted(rows, np.arange(n_rows + 1))
         for row in np.unique(rows).tolist():
