@@ -8,6 +8,7 @@ from benchmarks.cases import (
     files,
     flat,
     generative,
+    graphs,
     jobs,
     online,
     reductions,
@@ -31,6 +32,7 @@ CASES: tuple[Case, ...] = (
     *serving.CASES,
     *templates.CASES,
     *chains.CASES,
+    *graphs.CASES,
 )
 
 

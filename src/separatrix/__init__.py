@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         posterior_risk,
     )
     from separatrix.calibration import Calibrated
-    from separatrix.data import Dataset, read
+    from separatrix.data import Dataset, FeatureGraphs, read
     from separatrix.experiment import Experiment
     from separatrix.explanation import explain, explain_sequence
     from separatrix.features import (
@@ -57,8 +57,10 @@ if TYPE_CHECKING:
         RegularizationPath,
         regularization_path,
     )
+    from separatrix.multilabel import FrequentLabels, MultiLabel
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
+    from separatrix.segmentation import Segmenter
     from separatrix.structured import (
         CRF,
         Constraints,
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
         StructuredPerceptron,
         StructuredSVM,
     )
+    from separatrix.structures import Forest, Graph, Grid, LabelSet
 
 __all__ = [
     "CRF",
@@ -83,12 +86,18 @@ __all__ = [
     "Dataset",
     "DirichletCategorical",
     "Experiment",
+    "FeatureGraphs",
+    "Forest",
+    "FrequentLabels",
     "GammaPoisson",
     "GaussianDiscriminant",
+    "Graph",
+    "Grid",
     "Hasher",
     "Interpolation",
     "JointMap",
     "LabelPerWord",
+    "LabelSet",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
@@ -100,6 +109,7 @@ __all__ = [
     "MeanValue",
     "MedianValue",
     "MessageText",
+    "MultiLabel",
     "NaiveBayes",
     "NormalInverseGamma",
     "NormalNormal",
@@ -111,6 +121,7 @@ __all__ = [
     "PriorSampling",
     "RadialBasis",
     "RegularizationPath",
+    "Segmenter",
     "SpamFeatures",
     "StructuredPerceptron",
     "StructuredSVM",
@@ -145,14 +156,20 @@ _HOMES = {
     "Dataset": "data",
     "DirichletCategorical": "bayes",
     "Experiment": "experiment",
+    "FeatureGraphs": "data",
+    "Forest": "structures",
+    "FrequentLabels": "multilabel",
     "GammaPoisson": "bayes",
     "GaussianDiscriminant": "generative.discriminant",
+    "Graph": "structures",
+    "Grid": "structures",
     "Hasher": "features.hasher",
     "Interpolation": "generative.smoothing",
     "JointMap": "features.joint",
     "Laplace": "generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
     "LabelPerWord": "structured.frequency",
+    "LabelSet": "structures",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
@@ -162,6 +179,7 @@ _HOMES = {
     "MeanValue": "baselines",
     "MedianValue": "baselines",
     "MessageText": "features.spam",
+    "MultiLabel": "multilabel",
     "NaiveBayes": "generative.naive_bayes",
     "NormalInverseGamma": "bayes",
     "NormalNormal": "bayes",
@@ -173,6 +191,7 @@ _HOMES = {
     "PriorSampling": "baselines",
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
+    "Segmenter": "segmentation",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
     "StructuredSVM": "structured.svm",

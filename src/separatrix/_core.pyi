@@ -567,6 +567,92 @@ def chain_sample(
     n_threads: int,
 ) -> _Labels: ...
 
+_GraphScores = tuple[_Doubles, _Doubles, _Doubles | None]
+_GraphSettings = tuple[str, float, float, int]
+_GraphEndings = tuple[_Bools, _Labels, _Doubles]
+_GraphSums = tuple[_Doubles, _Doubles, _Doubles | None, _Doubles, _GraphEndings]
+
+@final
+class GraphWiring:
+    def __new__(
+        cls,
+        node_offsets: _Labels,
+        edge_offsets: _Labels,
+        edge_from: _Labels,
+        edge_to: _Labels,
+        edge_kind: _Labels,
+    ) -> GraphWiring: ...
+    @property
+    def shape(self) -> tuple[int, int, int, int]: ...
+    def is_forest(self) -> bool: ...
+    def check_forest(self) -> None: ...
+    def widths(self, n_labels: int, max_cells: int) -> _Labels: ...
+
+def graph_best(
+    graph: GraphWiring, scores: _GraphScores, max_cells: int | None, n_threads: int
+) -> tuple[_Labels, _Doubles]: ...
+def graph_log_partition(
+    graph: GraphWiring, scores: _GraphScores, max_cells: int | None, n_threads: int
+) -> _Doubles: ...
+def graph_marginals(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    with_edges: bool,
+    max_cells: int | None,
+    n_threads: int,
+) -> tuple[_Doubles, _Doubles, _Doubles | None]: ...
+def graph_sample(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    n_draws: int,
+    seed: int,
+    max_cells: int | None,
+    n_threads: int,
+) -> _Labels: ...
+def graph_beliefs(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    settings: _GraphSettings,
+    messages: _Doubles | None,
+    with_edges: bool,
+    n_threads: int,
+) -> _GraphSums: ...
+def graph_max_beliefs(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    settings: _GraphSettings,
+    messages: _Doubles | None,
+    n_threads: int,
+) -> tuple[_Labels, _Doubles, _Doubles, _GraphEndings]: ...
+def graph_tree_reweighted(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    settings: _GraphSettings,
+    seed: int,
+    messages: _Doubles | None,
+    with_edges: bool,
+    n_threads: int,
+) -> _GraphSums: ...
+def graph_mean_field(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    settings: _GraphSettings,
+    start: _Doubles | None,
+    n_threads: int,
+) -> tuple[_Doubles, _Doubles, _GraphEndings]: ...
+def graph_best_bound(
+    graph: GraphWiring, scores: _GraphScores, settings: _GraphSettings, seed: int, n_threads: int
+) -> tuple[_Labels, _Doubles, _Doubles, _GraphEndings]: ...
+def grid_messages(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    shapes: list[tuple[int, int]],
+    maximum: bool,
+    settings: _GraphSettings,
+    messages: _Doubles | None,
+    n_threads: int,
+) -> tuple[_Doubles, _GraphEndings]: ...
+
 @final
 class Chains:
     def __new__(
@@ -682,6 +768,19 @@ class ChainMargin:
     @property
     def n_weights(self) -> int: ...
     def value(self, weights: _Doubles, n_threads: int) -> float: ...
+
+@final
+class MarginPlanes:
+    def __new__(cls, factors: _Doubles, n_weights: int, seed: int) -> MarginPlanes: ...
+    @property
+    def n_planes(self) -> int: ...
+    def add(
+        self, examples: _Labels, planes: tuple[_Labels, _Labels, _Doubles], costs: _Doubles
+    ) -> int: ...
+    def sweep(self, examples: _Labels | None) -> float: ...
+    def losses(self, w: _Doubles) -> _Doubles: ...
+    def dual(self) -> float: ...
+    def weights(self) -> _Doubles: ...
 
 @final
 class ChainVisits:

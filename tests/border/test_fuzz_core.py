@@ -105,6 +105,7 @@ def valid_calls():
             (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
         ],
         "ChainMargin": margin(),
+        "MarginPlanes": [np.ones(2), D, 0],
         "ChainSegments": [_core.ChainMargin(*margin()), 0],
         "ChainVisits": [_core.ChainMargin(*margin()), "frank_wolfe", 0],
         "observed_labels": [csr(), K, CODES, None],
@@ -233,6 +234,31 @@ def test_every_name_has_a_valid_call():
     assert public_names() == set(CALLS), public_names() ^ set(CALLS)
 
 
+def graph_calls():
+    ends = np.array([0, 1, 3, 4]), np.array([1, 2, 4, 5])
+    # Two paths of three nodes, which are images of one row too.
+    wiring = [np.array([0, 3, N]), np.array([0, 2, 4]), *ends, np.zeros(4, dtype=np.int64)]
+    graph = _core.GraphWiring(*wiring)
+    unary, table = values()[:, :K].copy(), np.zeros((1, K, K))
+    scores = unary, table, np.ones((4, K, K))
+    settings, messages = ("colored", 0.1, 1e-6, 20), np.zeros((8, K))
+    return {
+        "GraphWiring": wiring,
+        "graph_best": [graph, scores, None, 1],
+        "graph_log_partition": [graph, scores, 100, 1],
+        "graph_marginals": [graph, scores, True, 100, 1],
+        "graph_sample": [graph, scores, 2, 0, None, 1],
+        "graph_beliefs": [graph, scores, settings, messages, True, 1],
+        "graph_max_beliefs": [graph, scores, settings, None, 1],
+        "graph_tree_reweighted": [graph, scores, settings, 0, messages, True, 1],
+        "graph_mean_field": [graph, scores, settings, np.full((N, K), 1 / K), 1],
+        "graph_best_bound": [graph, scores, settings, 0, 1],
+        "grid_messages": [
+            graph, (unary, table, None), [(1, 3), (1, 3)], False, settings, messages, 1,
+        ],
+    }  # fmt: skip
+
+
 def online_calls():
     start = np.zeros((D + 1, 1))
     return {
@@ -335,6 +361,7 @@ def generative_calls():
 
 CALLS = {
     **valid_calls(),
+    **graph_calls(),
     **online_calls(),
     **proximal_calls(),
     **format_calls(),

@@ -266,7 +266,8 @@ calibration_max_trials : optional
 
     def predict_single(self, xseq: Sequence[Any]) -> list[Any]:
         """Labels of one sequence."""
-        return self._fitted().predict([xseq])[0]
+        labels: list[Any] = self._fitted().predict([xseq])[0]
+        return labels
 
     def predict_marginals(self, X: Any) -> npt.NDArray[np.object_]:
         """For every item of every sequence a dict of label to probability."""

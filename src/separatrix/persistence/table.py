@@ -33,6 +33,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.features.templates.estimator", "Templates"),
     **_lines("separatrix.features.text", "TextVectorizer"),
     **_lines("separatrix.calibration.calibrated", "Calibrated"),
+    **_lines("separatrix.segmentation.estimator", "Segmenter"),
     **_lines("separatrix.structured.crf", "CRF"),
     **_lines("separatrix.structured.perceptron", "StructuredPerceptron"),
     **_lines("separatrix.structured.svm", "StructuredSVM"),
@@ -83,6 +84,9 @@ CLASSES: dict[str, str] = {
         "SupportColumns",
     ),
     **_lines("separatrix.solvers.online", "UpdateLog"),
+    **_lines("separatrix.structures.factor_graph", "FactorGraph"),
+    **_lines("separatrix.structures.graph", "PairwiseGraph"),
+    **_lines("separatrix.structures.label_graph", "LabelGraph"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
     # Value objects that are parameters.
     **_lines(
@@ -101,6 +105,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.decision.losses", "CostMatrix"),
     **_lines("separatrix.generative.smoothing", "Interpolation", "Laplace", "MaximumLikelihood"),
     **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
+    **_lines("separatrix.structures", "Forest", "Graph", "Grid", "LabelSet"),
     **_lines(
         "separatrix.solvers",
         "AdaDelta",
