@@ -22,7 +22,7 @@ from separatrix.features.encoders import (
     TextEncoder,
 )
 from separatrix.features.kinds import KINDS, as_kind, detect_kind
-from separatrix.validation import check_choice, is_sparse
+from separatrix.validation import check_choice, is_sparse, refuse_dask
 
 __all__ = ["ColumnReport", "TableEncoder"]
 
@@ -184,6 +184,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,) or None
             Labels, for text columns weighted by them; otherwise not used.
         """
+        refuse_dask(self, X, y)
         self._fit(X, y)
         return self
 
@@ -197,6 +198,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,) or None
             Labels, for text columns weighted by them; otherwise not used.
         """
+        refuse_dask(self, X, y)
         return self._encode(self._fit(X, y))[0]
 
     def _fit(self, X: Any, y: Any) -> Table:

@@ -30,6 +30,7 @@ from separatrix.validation import (
     encode_known_labels,
     encode_labels,
     number_of_threads,
+    refuse_dask,
 )
 
 __all__ = ["Reduction"]
@@ -134,6 +135,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         if y is None:
             raise DataError(
@@ -181,6 +183,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         self
             The estimator, fitted further.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         if isinstance(self.class_weight, str):
             raise ParameterError(

@@ -16,7 +16,7 @@ from separatrix.structured.base import BaseChainLearner
 from separatrix.structured.growth import joined_chains, moved_weights, with_new_columns
 from separatrix.structured.labels import Tags, encode_tags, sequence_weights
 from separatrix.structures import Chain, EncodedChains
-from separatrix.validation import check_choice, check_positive, seed_from
+from separatrix.validation import check_choice, check_positive, refuse_dask, seed_from
 
 __all__ = ["StructuredPerceptron"]
 
@@ -149,6 +149,7 @@ class StructuredPerceptron(BaseChainLearner):
         -------
         self
         """
+        refuse_dask(self, X, y)
         check_positive(max_iter=self.max_iter)
         self._check()
         before = self._state_before() if self.warm_start else None
@@ -179,6 +180,7 @@ class StructuredPerceptron(BaseChainLearner):
         -------
         self
         """
+        refuse_dask(self, X, y)
         self._check()
         if isinstance(self.class_weight, str):
             raise ParameterError(
