@@ -9,7 +9,9 @@ from sklearn.base import BaseEstimator
 
 from separatrix.bayes import BayesianLinearRegression
 from separatrix.bayes.conjugate import ConjugateFamily
+from separatrix.distributed.chains import fit_crf, fit_structured_perceptron
 from separatrix.distributed.flat import fit_flat
+from separatrix.distributed.mixing import fit_online
 from separatrix.distributed.partitions import Partitions, partitions_of
 from separatrix.distributed.progress import watching
 from separatrix.distributed.run import Run
@@ -24,6 +26,8 @@ from separatrix.distributed.statistics import (
 from separatrix.features import TextVectorizer
 from separatrix.generative import GaussianDiscriminant, NaiveBayes
 from separatrix.linear.minimizer import MinimizingClassifier
+from separatrix.linear.online import OnlineClassifier
+from separatrix.structured import CRF, StructuredPerceptron
 
 __all__ = ["fit"]
 
@@ -36,6 +40,9 @@ def _by_counting(count: Callable[[Session, Any, Partitions], None]) -> Any:
 #: How estimators are fitted, by their classes; the first that fits.
 _WAYS: tuple[tuple[Any, Callable[[Run, Any, Partitions], None]], ...] = (
     (MinimizingClassifier, fit_flat),
+    (OnlineClassifier, fit_online),
+    (CRF, fit_crf),
+    (StructuredPerceptron, fit_structured_perceptron),
     (NaiveBayes, _by_counting(fit_naive_bayes)),
     (GaussianDiscriminant, _by_counting(fit_gaussian)),
     (BayesianLinearRegression, _by_counting(fit_regression)),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.distributed.multipliers import Multipliers
 from separatrix.distributed.objective import DistributedObjective, RemoteScores
 from separatrix.distributed.partitions import Partitions
 from separatrix.distributed.problems import Setting, make_problem
@@ -21,6 +22,9 @@ from separatrix.protocols import Solver
 from separatrix.results import Solution
 from separatrix.solvers import GradientDescent, Lbfgs, NewtonCG, OwlQn, check_needs
 from separatrix.validation import check_positive
+
+#: Weights up to which the Hessian is formed without being asked for.
+_FEW_WEIGHTS = 256
 
 __all__ = ["FlatData", "choose_solver", "fit_flat", "read_flat"]
 
@@ -126,9 +130,12 @@ def class_weights(given: Any, found: Survey) -> npt.NDArray[np.float64] | None:
 def choose_solver(estimator: Any, objective: DistributedObjective) -> Solver:
     """The solver for an objective in partitions: the one named, or one that fits."""
     asked = estimator.solver
+    if getattr(objective.loss, "name", None) in ("hinge", "multiclass_hinge"):
+        return _hinge_solver(asked, objective)
     if isinstance(asked, str) and asked == "auto":
-        name = "lbfgs" if objective.regularizer.smooth else "owlqn"
-        solver: Solver = _SOLVERS[name]
+        few = objective.forms_hessian and np.prod(objective.weight_shape) <= _FEW_WEIGHTS
+        smooth = "newton" if few else "lbfgs"
+        solver: Solver = _SOLVERS[smooth if objective.regularizer.smooth else "owlqn"]
         return solver
     if isinstance(asked, str) and asked in _SOLVERS:
         solver = _SOLVERS[asked]
@@ -139,6 +146,18 @@ def choose_solver(estimator: Any, objective: DistributedObjective) -> Solver:
         f"solver={asked!r} needs the rows themselves; on Dask use 'auto' or one of "
         f"{tuple(_SOLVERS)}"
     )
+
+
+def _hinge_solver(asked: Any, objective: DistributedObjective) -> Solver:
+    if asked not in ("auto", "multipliers"):
+        raise ParameterError(
+            f"solver={asked!r} does not minimize the hinge on Dask; use 'auto' (the method of "
+            "multipliers)"
+        )
+    if getattr(objective.regularizer, "name", None) != "l2":
+        raise ParameterError("on Dask the hinge needs an L2 penalty")
+    solver: Solver = Multipliers()
+    return solver
 
 
 def make_objective(
@@ -158,6 +177,7 @@ def make_objective(
         estimator._regularizer(),
         C=C,
         exempt=bool(estimator.fit_intercept and not estimator.penalize_intercept),
+        dense=found.dense,
     )
 
 

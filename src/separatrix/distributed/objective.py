@@ -60,6 +60,13 @@ class DistributedObjective(Objective):
         Shapes.
     loss, regularizer, C, exempt
         As for `Objective`.
+    dense : bool
+        Whether all partitions are dense.
+
+    Attributes
+    ----------
+    forms_hessian : bool
+        Whether `loss_hessian` can form the Hessian as a matrix.
     """
 
     #: Points of a run cannot keep scores, so that every step of a line search is a pass.
@@ -75,10 +82,14 @@ class DistributedObjective(Objective):
         *,
         C: float,
         exempt: bool,
+        dense: bool = False,
     ) -> None:
         super().__init__(score_map, loss, regularizer, np.empty(0), C=C, exempt=exempt)
         self.session = session
         self.parts = list(parts)
+        self.dense = dense
+        known = loss.n_scores == 1 or getattr(loss, "name", None) == "multiclass_logistic"
+        self.forms_hessian = dense and known and "hvp" in self.can
 
     @property
     def has_fused_pass(self) -> bool:
@@ -107,6 +118,12 @@ class DistributedObjective(Objective):
 
         return apply
 
+    def loss_hessian(self, w: Array) -> npt.NDArray[np.float64]:
+        """Hessian of the loss part in the order of w.ravel(): a sum of matrices."""
+        (matrix,) = self.session.reduce(partial_hessian, added, self.parts, w)
+        result: npt.NDArray[np.float64] = self.C * matrix
+        return result
+
 
 def partial_gradient(problem: Any, *arguments: Any) -> tuple[float, npt.NDArray[np.float64]]:
     """Value and gradient of one partition at w, the last argument, in double precision."""
@@ -119,6 +136,12 @@ def partial_product(problem: Any, *arguments: Any) -> tuple[npt.NDArray[np.float
     """Hessian of one partition at w times v, the last two arguments."""
     *state, w, v = arguments
     return (np.asarray(problem.hessian_product(w, v, *state), dtype=np.float64),)
+
+
+def partial_hessian(problem: Any, *arguments: Any) -> tuple[npt.NDArray[np.float64]]:
+    """Hessian of one partition at w, the last argument, as a matrix."""
+    *state, w = arguments
+    return (problem.hessian_matrix(w, *state),)
 
 
 def added(*terms: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -14,7 +14,11 @@ from separatrix.linear.base import TrainingData, is_narrow
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import Unpenalized
+from separatrix.results import Monitor
 from separatrix.scores import make_design
+from separatrix.solvers.hessian import loss_hessian
+from separatrix.solvers.online import OnlineLearner
+from separatrix.solvers.points import Points
 from separatrix.validation import encode_known_labels, is_sparse
 
 __all__ = ["Problem", "Setting", "make_problem"]
@@ -83,12 +87,18 @@ class Problem:
     _products: dict[int, tuple[Array, Callable[[Array], Array]]] = field(
         default_factory=dict, repr=False
     )
+    _memory: tuple[Array, Any] | None = field(default=None, repr=False)
 
     def __sizeof__(self) -> int:
         return size_of(self.X) + size_of(self.codes) + size_of(self.weights) + size_of(self.fold)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_design": None, "_objectives": {}, "_products": {}}
+        return vars(self) | {
+            "_design": None,
+            "_objectives": {},
+            "_products": {},
+            "_memory": None,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update({name: aligned(value) for name, value in state.items()})
@@ -137,6 +147,34 @@ class Problem:
             known = w, self.objective(held_out).hessian(aligned(w))
             self._products[held_out] = known
         return known[1](aligned(v))
+
+    def hessian_matrix(self, w: Array, held_out: int = -1) -> FloatArray:
+        """Hessian at w as a matrix, of dense rows."""
+        objective = self.objective(held_out)
+        return loss_hessian(Points(objective), objective.score_map(aligned(w)))
+
+    @property
+    def n_examples(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    def epoch(self, w: Array, rule: str, step: float, seed: int | None) -> tuple[Array, Array, int]:
+        """Last weights, average and mistakes of an online pass from w."""
+        result = OnlineLearner(rule, step, "average", seed).run(
+            self.design,
+            self.codes,
+            self.weights,
+            len(self.setting.classes),
+            start=aligned(w),
+            monitor=Monitor(tol=0.0, max_passes=1),
+        )
+        return result.weights, result.solution.w, int(result.mistakes[-1])
+
+    def remembered(self, w: Array, make: Callable[[], Any]) -> Any:
+        """What was made for this very copy of w, made once."""
+        if self._memory is None or self._memory[0] is not w:
+            self._memory = w, make()
+        return self._memory[1]
 
 
 def make_problem(rows: Rows, setting: Setting) -> Problem:

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, column_or_1d
 
 from separatrix.errors import DataError, ParameterError
+from separatrix.linear.base import is_narrow
 from separatrix.scores import make_design
 from separatrix.validation import check_given, is_sparse, name_column, validate_X
 
@@ -97,6 +98,8 @@ class Facts(NamedTuple):
         Its shape.
     dtype : dtype
         Precision.
+    dense : bool
+        Whether kernels see dense rows.
     names : ndarray of str or None
         Names of the columns.
     labels : ndarray of shape (k,) or None
@@ -108,6 +111,7 @@ class Facts(NamedTuple):
     n_rows: int
     n_columns: int
     dtype: np.dtype[Any]
+    dense: bool
     names: npt.NDArray[Any] | None
     labels: npt.NDArray[Any] | None
     counts: npt.NDArray[np.int64] | None
@@ -186,7 +190,8 @@ def rows_facts(rows: Rows, classify: bool) -> Facts:
         counts = np.bincount(codes).astype(np.int64)
         weights = np.bincount(codes, weights=rows.weights).astype(np.float64)
     n, d = rows.X.shape
-    return Facts(n, d, rows.X.dtype, rows.names, labels, counts, weights)
+    dense = not is_sparse(rows.X) or is_narrow(rows.X)
+    return Facts(n, d, rows.X.dtype, dense, rows.names, labels, counts, weights)
 
 
 class Survey(NamedTuple):
@@ -200,6 +205,8 @@ class Survey(NamedTuple):
         Shape of the whole.
     dtype : dtype
         Precision: float64 where any partition has it.
+    dense : bool
+        Whether all partitions are dense.
     names : ndarray of str or None
         Names of the columns.
     classes : ndarray of shape (K,) or None
@@ -212,6 +219,7 @@ class Survey(NamedTuple):
     n_rows: int
     n_columns: int
     dtype: np.dtype[Any]
+    dense: bool
     names: npt.NDArray[Any] | None
     classes: npt.NDArray[Any]
     counts: npt.NDArray[np.int64]
@@ -259,6 +267,7 @@ def survey(facts: list[Facts]) -> Survey:
         sum(fact.n_rows for fact in found),
         first.n_columns,
         np.result_type(*(fact.dtype for fact in found)),
+        all(fact.dense for fact in found),
         first.names,
         classes,
         counts,
