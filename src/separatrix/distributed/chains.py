@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.data import AttributeSequences, Vocabulary
@@ -177,8 +176,8 @@ def fit_structured_perceptron(run: Run, estimator: StructuredPerceptron, parts: 
         max_passes=estimator.max_iter,
     )
     solution = mixture.solution._replace(w=mixture.solution.w[:, None])
-    estimator._last = mixture.last
-    w: npt.NDArray[np.float64] = solution.w[:, 0]
+    estimator._last = np.asarray(mixture.last, dtype=np.float64)
+    w = np.asarray(solution.w[:, 0], dtype=np.float64)
     estimator._average = w if estimator.averaging == "average" else None
     estimator._seen = int(solution.n_passes) * data.words.n_sequences
     estimator.mistakes_ = np.array(solution.trace.objective, dtype=np.int64)

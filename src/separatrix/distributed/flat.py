@@ -188,6 +188,7 @@ def solve_flat(
     C: float,
     start: Solution | None = None,
     state: tuple[Any, ...] = (),
+    stage: str = "fit",
 ) -> Solution:
     """Minimize P, from `start` where it fits the problem."""
     check_positive(tol=estimator.tol, max_iter=estimator.max_iter)
@@ -197,7 +198,10 @@ def solve_flat(
     solver = choose_solver(estimator, objective)
     check_needs(solver, objective)
     fits = start is not None and start.w.shape == objective.weight_shape
-    solution = run.minimize(solver, objective, start.w if fits and start is not None else None)
+    w0 = start.w if fits and start is not None else None
+    solution = run.minimize(
+        solver, objective, w0, stage=stage, tol=estimator.tol, max_passes=estimator.max_iter
+    )
     if not np.isfinite(solution.w).all():
         raise FloatingPointError(
             f"{solution.solver} ended with weights that are not finite; scale the features"

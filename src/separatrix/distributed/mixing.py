@@ -145,6 +145,6 @@ def fit_online(run: Run, estimator: OnlineClassifier, parts: Partitions) -> None
     estimator._average = solution.w if estimator.averaging == "average" else None
     estimator.mistakes_ = np.array(solution.trace.objective, dtype=np.int64)
     estimator.margin_ = estimator.radius_ = estimator.mistake_bound_ = None
-    vars(estimator).pop("vote_", None)
+    estimator.__dict__.pop("vote_", None)
     if solution.stopped is StopReason.INTERRUPTED and estimator.on_interrupt == "raise":
         raise KeyboardInterrupt

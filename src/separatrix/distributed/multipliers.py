@@ -114,7 +114,10 @@ class ShiftedHinge(DistributedObjective):
 
 
 class _RoundMonitor(Monitor):
-    """Ends a round by what its gradient proves: estimates are wrong where second derivatives jump."""
+    """Ends a round by what its gradient proves.
+
+    Newton's estimates of the distance are wrong where second derivatives jump.
+    """
 
     def __init__(self, smooth: ShiftedHinge, limit: float, max_passes: float) -> None:
         super().__init__(tol=0.0, max_passes=max_passes)
@@ -142,7 +145,9 @@ class Multipliers:
         """Minimize from `w0` (None: from zero) until `monitor` says stop."""
         cost = getattr(getattr(objective.loss, "max_op", None), "cost", None)
         knobs = Knobs(float(objective.C), float(objective.C), cost)
-        w = np.zeros(objective.weight_shape) if w0 is None else np.array(w0, dtype=np.float64)
+        w: Array = np.zeros(objective.weight_shape)
+        if w0 is not None:
+            w = np.array(w0, dtype=np.float64)
         best, best_value, best_gap = w, math.inf, math.inf
         passes, stopped = 0.0, None
         duals = self._fresh(objective)

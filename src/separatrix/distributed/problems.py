@@ -115,7 +115,7 @@ class Problem:
         """Weights of the rows, zero for those of the fold that is held out."""
         if held_out < 0 or self.fold is None:
             return self.weights
-        kept = (self.fold != held_out).astype(np.float64)
+        kept: FloatArray = (self.fold != held_out).astype(np.float64)
         return kept if self.weights is None else kept * self.weights
 
     def objective(self, held_out: int = -1) -> Objective:

@@ -113,9 +113,9 @@ class Facts(NamedTuple):
     dtype: np.dtype[Any]
     dense: bool
     names: npt.NDArray[Any] | None
-    labels: npt.NDArray[Any] | None
-    counts: npt.NDArray[np.int64] | None
-    weights: FloatArray | None
+    labels: Any
+    counts: Any
+    weights: Any
 
 
 def read_rows(
@@ -162,10 +162,12 @@ def aligned(array: Any) -> Any:
         parts = [array.data, array.indices, array.indptr]
         if not all(part.flags.aligned for part in parts):
             array = array.copy()
-            array.data, array.indices, array.indptr = (np.require(p, None, "CA") for p in parts)
+            array.data, array.indices, array.indptr = (
+                np.require(p, None, ["C", "A"]) for p in parts
+            )
         return array
     if isinstance(array, np.ndarray) and array.dtype != object:
-        return np.require(array, None, "CA")
+        return np.require(array, None, ["C", "A"])
     return array
 
 
@@ -233,6 +235,10 @@ class Survey(NamedTuple):
             estimator.feature_names_in_ = self.names
 
 
+def _listed(names: npt.NDArray[Any] | None) -> list[Any] | None:
+    return None if names is None else names.tolist()
+
+
 def survey(facts: list[Facts]) -> Survey:
     """Join the facts of all partitions; DataError where they do not belong together."""
     full = [number for number, fact in enumerate(facts) if fact.n_rows]
@@ -246,20 +252,17 @@ def survey(facts: list[Facts]) -> Survey:
                 f"partition {number} has {fact.n_columns} columns, partition {full[0]} has "
                 f"{first.n_columns}"
             )
-        same = (fact.names is None) == (first.names is None) and (
-            fact.names is None or np.array_equal(fact.names, first.names)
-        )
-        if not same:
+        if _listed(fact.names) != _listed(first.names):
             raise DataError(f"partitions {full[0]} and {number} have columns of other names")
     found = [facts[number] for number in full]
     classes: npt.NDArray[Any] = np.empty(0)
     counts, weights = np.zeros(0, dtype=np.int64), np.zeros(0)
     labeled = [fact for fact in found if fact.labels is not None]
     if labeled:
-        classes = np.unique(np.concatenate([fact.labels for fact in labeled]))  # type: ignore[arg-type]
+        classes = np.unique(np.concatenate([fact.labels for fact in labeled]))
         counts, weights = np.zeros(len(classes), dtype=np.int64), np.zeros(len(classes))
         for fact in labeled:
-            places = np.searchsorted(classes, fact.labels)  # type: ignore[arg-type]
+            places = np.searchsorted(classes, fact.labels)
             counts[places] += fact.counts
             weights[places] += fact.weights
     return Survey(

@@ -233,9 +233,8 @@ class Session:
 
     def _watch(self, futures: list[Any]) -> None:
         assert self.on_partition is not None
-        done = 0
-        for _ in dask_distributed().as_completed(futures, raise_errors=False):
-            done += 1
+        finished = dask_distributed().as_completed(futures, raise_errors=False)
+        for done, _ in enumerate(finished, start=1):
             self.on_partition(done, len(futures))
 
 

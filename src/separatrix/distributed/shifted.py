@@ -9,7 +9,8 @@ a point of the simplex of size C_i and 1 - m is replaced by the scores plus the 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,23 +59,35 @@ class _Point(NamedTuple):
     sizes: FloatArray
 
 
-def start_duals(problem: Problem) -> FloatArray:
+def start_duals(problem: Problem, *state: Any) -> FloatArray:
     """No dual at all."""
     n, k = problem.X.shape[0], problem.objective().weight_shape[1]
     return np.zeros(n) if k == 1 else np.zeros((n, k))
 
 
-def _sizes(problem: Problem, knobs: Knobs) -> FloatArray:
-    weights = problem.weights
+class _State(NamedTuple):
+    """What belongs to a partition in a round: its duals, and the fold that is held out."""
+
+    duals: FloatArray
+    held_out: int = -1
+
+    @classmethod
+    def of(cls, state: Sequence[Any]) -> _State:
+        """From the arguments between the problem and w: (fold,) duals."""
+        return cls(aligned(state[-1]), *state[:-1])
+
+
+def _sizes(problem: Problem, knobs: Knobs, held_out: int) -> FloatArray:
+    weights = problem.row_weights(held_out)
     if weights is None:
         return np.full(problem.X.shape[0], knobs.C)
     return knobs.C * weights
 
 
-def _at(problem: Problem, duals: FloatArray, w: Array, knobs: Knobs) -> _Point:
-    objective = problem.objective()
+def _at(problem: Problem, state: _State, w: Array, knobs: Knobs) -> _Point:
+    objective, duals = problem.objective(), state.duals
     scores = objective.score_map(aligned(w)).astype(np.float64, copy=False)
-    sizes = _sizes(problem, knobs)
+    sizes = _sizes(problem, knobs, state.held_out)
     if scores.shape[1] == 1:
         short = 1.0 - scores[:, 0] * objective.targets
         free = duals + knobs.sigma * short
@@ -103,24 +116,27 @@ def simplex_projection(points: FloatArray, sizes: FloatArray) -> FloatArray:
     counts = np.arange(1, points.shape[1] + 1)
     kept = (order * counts > sums).sum(axis=1).clip(min=1)
     shift = sums[np.arange(len(points)), kept - 1] / kept
-    return np.maximum(points - shift[:, None], 0.0)
+    nearest: FloatArray = np.maximum(points - shift[:, None], 0.0)
+    return nearest
 
 
-def new_duals(problem: Problem, duals: FloatArray, w: Array, knobs: Knobs) -> FloatArray:
-    """The duals of the next round."""
-    return _at(problem, duals, w, knobs).duals
+def new_duals(problem: Problem, *arguments: Any) -> FloatArray:
+    """The duals of the next round; arguments are (fold,) duals, w and the knobs."""
+    *state, w, knobs = arguments
+    duals: FloatArray = _at(problem, _State.of(state), w, knobs).duals
+    return duals
 
 
-def shifted_gradient(
-    problem: Problem, duals: FloatArray, w: Array, knobs: Knobs
-) -> tuple[float, FloatArray, float, float]:
+def shifted_gradient(problem: Problem, *arguments: Any) -> tuple[float, FloatArray, float, float]:
     """Value and gradient of the smooth function, the exact loss, and the linear part of the dual.
 
     The last two certify: the dual value is that part less half the square of the weights that the
-    duals make.
+    duals make. Arguments are those of `new_duals`.
     """
-    objective = problem.objective()
-    point = _at(problem, duals, w, knobs)
+    *given, w, knobs = arguments
+    state = _State.of(given)
+    objective, duals = problem.objective(), state.duals
+    point = _at(problem, state, w, knobs)
     q, margins, sizes = point.duals, point.margins, point.sizes
     smooth = float((q * margins).sum() - ((q - duals) ** 2).sum() / (2 * knobs.sigma))
     if q.ndim == 1:
@@ -141,12 +157,14 @@ def shifted_gradient(
     return smooth, grad, exact, dual
 
 
-def shifted_product(
-    problem: Problem, duals: FloatArray, w: Array, v: Array, knobs: Knobs
-) -> tuple[FloatArray]:
-    """A generalized Hessian of the smooth function at w, times v."""
+def shifted_product(problem: Problem, *arguments: Any) -> tuple[FloatArray]:
+    """A generalized Hessian of the smooth function at w, times v.
+
+    Arguments are those of `new_duals`, with v after w.
+    """
+    *state, w, v, knobs = arguments
     objective = problem.objective()
-    inside = problem.remembered(w, lambda: _at(problem, duals, w, knobs).inside)
+    inside = problem.remembered(w, lambda: _at(problem, _State.of(state), w, knobs).inside)
     toward = objective.score_map(aligned(v)).astype(np.float64, copy=False)
     if inside.ndim == 1:
         ds = np.where(inside[:, None], toward, 0.0)
@@ -158,12 +176,11 @@ def shifted_product(
     return (np.asarray(product, dtype=np.float64),)
 
 
-def shifted_matrix(
-    problem: Problem, duals: FloatArray, w: Array, knobs: Knobs
-) -> tuple[FloatArray]:
+def shifted_matrix(problem: Problem, *arguments: Any) -> tuple[FloatArray]:
     """The same Hessian as a matrix in the order of w.ravel(), of dense rows."""
+    *state, w, knobs = arguments
     objective = problem.objective()
-    inside = _at(problem, duals, w, knobs).inside
+    inside = _at(problem, _State.of(state), w, knobs).inside
     if inside.ndim == 1:
         weights = knobs.sigma * inside
         return (np.asarray(gram(objective, weights, n_threads=1), dtype=np.float64),)

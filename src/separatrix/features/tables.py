@@ -217,13 +217,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.kinds_[name] = kind
             if kind != "drop":
                 self._encoders[name] = self._encoder(kind).fit(as_kind(column, kind), y)
+        self._settle()
+        return table
+
+    def _settle(self) -> None:
+        """Name the columns of the result, once every encoder has learned."""
         if not self._encoders:
             raise ParameterError("kinds drops every column")
         self.n_unseen_ = {name: 0 for name, kind in self.kinds_.items() if kind == "category"}
         names = {name: encoder.names(name) for name, encoder in self._encoders.items()}
         self._widths = {name: len(own) for name, own in names.items()}
         self._names = distinct([text for own in names.values() for text in own])
-        return table
 
     def _check_parameters(self) -> None:
         check_choice("center", self.center, ("auto", True, False))

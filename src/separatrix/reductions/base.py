@@ -33,7 +33,7 @@ from separatrix.validation import (
     refuse_dask,
 )
 
-__all__ = ["Reduction"]
+__all__ = ["Reduction", "check_sides", "column_weights"]
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -147,7 +147,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         weights = self._weights(sample_weight, X, classes, codes, two_classes=True)
         code = self._code(len(classes), X, codes, weights)
         task = self._task(code, codes, weights)
-        _check_sides(task, classes)
+        check_sides(task, classes)
         base = self._base()
         self.__dict__.pop("report_", None)
         if self.shared and can_share(base):
@@ -158,7 +158,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
             self.columns_ = fit_separately(base, X, task, self.n_jobs)
             self._adopt(self.columns_)
         self.classes_, self.code_ = classes, code
-        self.column_weights_ = _column_weights(task)
+        self.column_weights_ = column_weights(task)
         return self
 
     @available_if(_base_has("partial_fit"))  # type: ignore[untyped-decorator]
@@ -207,7 +207,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         self.columns_ = update_separately(before, self._base(), X, task, self.n_jobs)  # type: ignore[arg-type]
         self._adopt(self.columns_)
         earlier = 0 if first else self.column_weights_
-        self.classes_, self.column_weights_ = known, earlier + _column_weights(task)
+        self.classes_, self.column_weights_ = known, earlier + column_weights(task)
         return self
 
     def _known_classes(self, y: Any, classes: Any, X: Any) -> npt.NDArray[Any]:
@@ -383,13 +383,13 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         )
 
 
-def _column_weights(task: Task) -> npt.NDArray[np.float64]:
+def column_weights(task: Task) -> npt.NDArray[np.float64]:
     """Sums of the weights of the rows in every column."""
     sums = np.bincount(task.codes, weights=task.weights, minlength=len(task.table))
     return np.asarray(sums @ np.abs(task.table), dtype=np.float64)
 
 
-def _check_sides(task: Task, classes: npt.NDArray[Any]) -> None:
+def check_sides(task: Task, classes: npt.NDArray[Any]) -> None:
     """Raise DataError where a column has rows of positive weight on one side only."""
     sums = np.bincount(task.codes, weights=task.weights, minlength=len(task.table))
     for sign in (1, -1):
