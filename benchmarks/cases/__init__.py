@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.cases import (
     bayes,
     chains,
+    distributed,
     files,
     flat,
     generative,
@@ -31,6 +32,7 @@ CASES: tuple[Case, ...] = (
     *serving.CASES,
     *templates.CASES,
     *chains.CASES,
+    *distributed.CASES,
 )
 
 

@@ -27,10 +27,12 @@ from separatrix.solvers import NewtonCG
 
 __all__ = ["Multipliers", "ShiftedHinge"]
 
-#: Factor by which the curvature grows from round to round, and its largest value in units of C.
-_GROWTH, _LARGEST = 4.0, 1e4
+#: Curvature of the first round in units of C, its growth from round to round, and the largest.
+_FIRST, _GROWTH, _LARGEST = 1.0, 4.0, 1e4
 #: Share of the certified gap that may be left of the smooth function after its round.
 _INNER = 0.02
+#: Steps without progress after which a round ends: rounding allows no more.
+_PATIENCE = 12
 #: Rounds at most.
 _ROUNDS = 200
 
@@ -122,6 +124,17 @@ class _RoundMonitor(Monitor):
     def __init__(self, smooth: ShiftedHinge, limit: float, max_passes: float) -> None:
         super().__init__(tol=0.0, max_passes=max_passes)
         self._smooth, self._limit = smooth, limit
+        self._best, self._idle = math.inf, 0
+
+    def record(
+        self, n_passes: float, objective: float, gap: float, weights: Callable[[], Any]
+    ) -> StopReason | None:
+        """Note the state; a round that comes no nearer ends as well."""
+        stopped = super().record(n_passes, objective, gap, weights)
+        left = self._smooth.left()
+        self._idle = 0 if left < 0.5 * self._best else self._idle + 1
+        self._best = min(self._best, left)
+        return StopReason.BUDGET if stopped is None and self._idle >= _PATIENCE else stopped
 
     def converged(self, objective: float, gap: float) -> bool:
         """Whether strong convexity bounds what is left by the limit."""
@@ -144,7 +157,7 @@ class Multipliers:
     ) -> Solution:
         """Minimize from `w0` (None: from zero) until `monitor` says stop."""
         cost = getattr(getattr(objective.loss, "max_op", None), "cost", None)
-        knobs = Knobs(float(objective.C), float(objective.C), cost)
+        knobs = Knobs(float(objective.C), _FIRST * float(objective.C), cost)
         w: Array = np.zeros(objective.weight_shape)
         if w0 is not None:
             w = np.array(w0, dtype=np.float64)

@@ -25,7 +25,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def session_client(cluster: Any) -> Iterator[Any]:
-    with distributed.Client(cluster) as found:
+    with distributed.Client(cluster, set_as_default=False) as found:
         yield found
 
 
@@ -33,6 +33,19 @@ def session_client(cluster: Any) -> Iterator[Any]:
 def client(session_client: Any) -> Any:
     session_client.wait_for_workers(2, timeout=60)
     return session_client
+
+
+@pytest.fixture(scope="session")
+def nearby() -> Iterator[Any]:
+    """One worker in this process: for fits of hundreds of passes."""
+    with distributed.Client(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address=None,
+        set_as_default=False,
+    ) as found:
+        yield found
 
 
 def left_behind(client: Any) -> list[str]:

@@ -46,16 +46,11 @@ def test_a_wrong_value_names_partition_and_row(client: Any, data: Any) -> None:
     lazy = da.from_array(X, chunks=(100, 30))
     with pytest.raises(DataError, match=r"partition 1: Input X contains NaN at row 23, column 4"):
         fit(LogisticRegression(), lazy, y, client=client)
+    weights = np.ones(len(y))
+    weights[250] = -1
+    good = da.from_array(data[0], chunks=(100, 30))
     with pytest.raises(DataError, match=r"partition 2: sample_weight is -1 at row 50"):
-        weights = np.ones(len(y))
-        weights[250] = -1
-        fit(
-            LogisticRegression(),
-            da.from_array(data[0], chunks=(100, 30)),
-            y,
-            weights,
-            client=client,
-        )
+        fit(LogisticRegression(), good, y, weights, client=client)
     X[123, 4] = np.inf
     with pytest.raises(DataError, match=r"partition 1: .*row 23"):
         fit(NaiveBayes("gaussian"), da.from_array(X, chunks=(100, 30)), y, client=client)
@@ -80,28 +75,20 @@ def test_a_worker_is_killed(data: Any) -> None:
         dask_distributed.Client(cluster, set_as_default=False) as client,
     ):
         victims = list(client.run(os.getpid).values())
-        passes: list[float] = []
+        ended, killed = threading.Event(), threading.Event()
 
         def watch() -> None:
-            while len(passes) < 2:
-                kills = [Path(f"/proc/{victim}").exists() for victim in victims]
-                if not all(kills):
-                    return
-                running = client.run_on_scheduler(
-                    lambda dask_scheduler: sum(
-                        "partial_gradient" in str(k) for k in dask_scheduler.tasks
-                    )
-                )
-                if running:
+            while not ended.is_set() and not killed.is_set():
+                if any("partial_gradient" in key for key in left_behind(client)):
                     os.kill(victims[0], signal.SIGKILL)
-                    passes.extend([1.0, 2.0])
-                time.sleep(0.01)
+                    killed.set()
 
         killer = threading.Thread(target=watch)
         killer.start()
         there = fit(model, da.from_array(X, chunks=(60, 30)), y, client=client)
+        ended.set()
         killer.join()
-        assert passes, "no worker was killed while the fit ran"
+        assert killed.is_set(), "no worker was killed while the fit ran"
         assert victims[0] not in client.run(os.getpid).values()
     assert abs(there.solution_.objective - wanted) <= 1e-8 * wanted
 

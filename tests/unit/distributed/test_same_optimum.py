@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import dask.array as da
-import distributed as dask_distributed
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -91,35 +90,27 @@ def test_penalties_with_a_kink(client: Any) -> None:
     assert there.solution_.solver == "OWL-QN"
 
 
-@pytest.mark.parametrize("C", [0.01, 1.0])
-def test_hinge(client: Any, two: Any, C: float) -> None:
-    there = compare(client, LinearSVM(C=C, tol=1e-9, random_state=0), *two, 110)
+def test_hinge(client: Any, two: Any) -> None:
+    there = compare(client, LinearSVM(C=0.01, tol=1e-9, random_state=0), *two, 110)
     solution = there.solution_
     assert solution.certificate == "duality gap"
     assert solution.gap <= 1e-9 * max(1.0, solution.objective)
 
 
-def test_hinge_of_many_classes_with_costs(client: Any) -> None:
+def test_hinge_of_many_classes_with_costs(nearby: Any) -> None:
     X, y = load_iris(return_X_y=True)
     cost = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
-    compare(client, LinearSVM(C=0.1, cost=cost, tol=1e-9, random_state=0), X, y, 60)
+    compare(nearby, LinearSVM(C=0.1, cost=cost, tol=1e-9, random_state=0), X, y, 60)
     cost = np.array([[0.0, 2.0], [1.0, 0.0]])
-    compare(client, LinearSVM(C=0.1, cost=cost, tol=1e-9, random_state=0), X, y > 0, 60)
+    compare(nearby, LinearSVM(C=0.1, cost=cost, tol=1e-9, random_state=0), X, y > 0, 60)
 
 
-def test_workers_do_not_change_a_bit(client: Any, two: Any) -> None:
+def test_workers_do_not_change_a_bit(client: Any, nearby: Any, two: Any) -> None:
     X, y = two
     lazy = da.from_array(X, chunks=(23, 10))
     model = LogisticRegression(tol=1e-6, solver="lbfgs")
     many = fit(clone(model), lazy, y, client=client)
-    with dask_distributed.Client(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        dashboard_address=None,
-        set_as_default=False,
-    ) as alone:
-        one = fit(clone(model), lazy, y, client=alone)
+    one = fit(clone(model), lazy, y, client=nearby)
     assert (many.coef_ == one.coef_).all()
     assert many.solution_.n_passes == one.solution_.n_passes
 
@@ -133,20 +124,20 @@ def test_workers_do_not_change_a_bit(client: Any, two: Any) -> None:
         ),
     ],
 )
-def test_columns(client: Any, ten: Any, reduction: Any) -> None:
+def test_columns(nearby: Any, ten: Any, reduction: Any) -> None:
     X, y = ten
     here = clone(reduction).fit(X, y)
-    there = fit(clone(reduction), da.from_array(X, chunks=(90, 64)), y, client=client)
+    there = fit(clone(reduction), da.from_array(X, chunks=(90, 64)), y, client=nearby)
     assert (there.code_.values == here.code_.values).all()
     np.testing.assert_allclose(there.report_.objective, here.report_.objective, rtol=1e-8)
     np.testing.assert_allclose(there.column_weights_, here.column_weights_)
     assert (there.predict(X) == here.predict(X)).mean() > 0.99
 
 
-def test_columns_of_the_hinge(client: Any) -> None:
+def test_columns_of_the_hinge(nearby: Any) -> None:
     X, y = load_iris(return_X_y=True)
     base = LinearSVM(C=0.1, tol=1e-9)
-    there = fit(OneVsAll(base), da.from_array(X, chunks=(70, 4)), y, client=client)
+    there = fit(OneVsAll(base), da.from_array(X, chunks=(70, 4)), y, client=nearby)
     here = OneVsAll(base, shared=False).fit(X, y)
     for mine, own in zip(there.estimators_, here.estimators_, strict=True):
         wanted = own.solution_.objective
