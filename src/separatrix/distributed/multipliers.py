@@ -88,7 +88,13 @@ class ShiftedHinge(DistributedObjective):
     def loss_hessian(self, w: Array) -> npt.NDArray[np.float64]:
         """The same Hessian as a matrix."""
         (matrix,) = self.session.reduce(shifted_matrix, added, self.parts, w, self.knobs)
-        result: npt.NDArray[np.float64] = matrix
+        result: npt.NDArray[np.float64] = matrix.copy()
+        if self.exempt:
+            # Where all duals are at their ends, nothing bends along an intercept: one row there
+            # keeps the step finite. The gradient stays as it is, and so does the minimizer.
+            free = np.arange(len(result) - w.shape[1], len(result))
+            flat = free[result[free, free] <= 0]
+            result[flat, flat] += self.knobs.sigma
         return result
 
     def left(self) -> float:
@@ -161,27 +167,25 @@ class Multipliers:
         w: Array = np.zeros(objective.weight_shape)
         if w0 is not None:
             w = np.array(w0, dtype=np.float64)
-        best, best_value, best_gap = w, math.inf, math.inf
+        best, best_value, below = w, math.inf, -math.inf
         passes, stopped = 0.0, None
         duals = self._fresh(objective)
         try:
             for _ in range(_ROUNDS):
                 try:
                     smooth = ShiftedHinge(objective, duals, knobs)
-                    w, used = self._round(smooth, w, best_gap, monitor, passes)
+                    w, used = self._round(smooth, w, best_value - below, monitor, passes)
                     passes += used
                     value, gap = smooth.certificate(w)
                     duals = self._next(objective, duals, w, knobs)
                 except LostDataError:
                     duals = self._fresh(objective)
                     continue
-                # Values are those of w, gaps bound all that is below them.
-                best_gap = min(gap, best_gap + value - best_value)
+                below = max(below, value - gap)
                 if value <= best_value:
                     best, best_value = w, value
-                else:
-                    best_gap -= value - best_value
-                stopped = monitor.record(passes, best_value, best_gap, lambda: best)  # noqa: B023
+                gap = best_value - below
+                stopped = monitor.record(passes, best_value, gap, lambda: best)  # noqa: B023
                 if stopped is not None:
                     break
                 knobs = knobs._replace(
@@ -192,7 +196,7 @@ class Multipliers:
         return Solution(
             w=best,
             n_passes=passes,
-            gap=best_gap,
+            gap=best_value - below,
             stopped=stopped or StopReason.BUDGET,
             trace=monitor.trace,
             objective=best_value,
