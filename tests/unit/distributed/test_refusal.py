@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -30,3 +32,21 @@ def test_fit_names_the_way(kind: Any) -> None:
     X, y = da.ones((4, 2), chunks=2), da.ones(4, chunks=2)
     with pytest.raises(TypeError, match=r"separatrix\.distributed\.fit"):
         model.fit(X, y)
+
+
+def test_dask_is_imported_when_it_is_used() -> None:
+    code = (
+        "import sys, separatrix.distributed; assert not {'dask', 'distributed'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from separatrix.distributed import fit
+    from separatrix.errors import MissingPackageError
+
+    X = da.ones((4, 2), chunks=2)
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    monkeypatch.delattr("dask.distributed", raising=False)
+    with pytest.raises(MissingPackageError, match=r"separatrix\[dask\]"):
+        fit(separatrix.LogisticRegression(), X, [0, 1, 0, 1])
