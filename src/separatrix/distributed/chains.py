@@ -17,6 +17,7 @@ from separatrix.distributed.run import Run
 from separatrix.distributed.sentences import (
     Agreement,
     Words,
+    aligned_chain,
     make_chain_problem,
     merged_chains,
     merged_words,
@@ -121,7 +122,7 @@ def _read(session: Session, estimator: Any, data: Partitions, order: int) -> _Ch
         order,
     )
     sent = session.send(shared)
-    chain: Chain = session.reduce(observed, merged_chains, parts, sent)
+    chain = aligned_chain(session.reduce(observed, merged_chains, parts, sent))
     problems = session.keep(make_chain_problem, parts, shared, chain)
     session.release(sentences)
     return _ChainData(problems, chain, shared, words)

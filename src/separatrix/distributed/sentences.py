@@ -20,10 +20,12 @@ from separatrix.structured.labels import Tags, encode_tags, sequence_weights
 from separatrix.structured.likelihood import ChainLikelihood
 from separatrix.structured.perceptron import from_kernel, to_kernel
 from separatrix.structures import Chain, EncodedChains
+from separatrix.structures.chain import Pattern
 
 __all__ = [
     "ChainProblem",
     "Sentences",
+    "aligned_chain",
     "make_chain_problem",
     "merged_chains",
     "merged_words",
@@ -201,6 +203,13 @@ def merged_chains(*chains: Chain) -> Chain:
     return result
 
 
+def aligned_chain(chain: Chain) -> Chain:
+    """The chain with arrays that kernels can read."""
+    state = Pattern(*(aligned(part) for part in chain.state))
+    triples = aligned(chain.triples)
+    return Chain(chain.n_labels, state, aligned(chain.transitions), triples, chain.boundaries)
+
+
 @dataclass(eq=False)
 class ChainProblem:
     """The sequences of a partition with their features; sums are those for C = 1.
@@ -248,6 +257,7 @@ class ChainProblem:
         self.X = AttributeSequences(aligned(X.matrix), X.vocabulary, aligned(X.offsets), None, None)
         self.tags = Tags(tags.classes, aligned(tags.codes), aligned(tags.allowed))
         self.weights = aligned(self.weights)
+        self.chain = aligned_chain(self.chain)
 
     def value_and_grad(self, w: Array) -> tuple[float, Array]:
         """Sums over the sequences of c_i loss_i and of its gradient."""

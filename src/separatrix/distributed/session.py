@@ -12,7 +12,7 @@ import asyncio
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -95,21 +95,16 @@ class Session:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.drop(list(self._kept.values()))
+        self.release(list(self._kept.values()))
 
     def release(self, futures: Sequence[Any]) -> None:
-        """Let go of futures that only others need any more."""
+        """Let go of futures: Dask drops what nobody wants, and stops what still computes it.
+
+        Tracebacks of errors would hold them otherwise.
+        """
         for future in futures:
             self._kept.pop(future.key, None)
             future.release()
-
-    def drop(self, futures: Sequence[Any]) -> None:
-        """Give up futures, and all that waits for them or still computes them."""
-        for future in futures:
-            self._kept.pop(future.key, None)
-        if futures and self.client.status == "running":
-            with suppress(Exception):  # the cluster may be gone; then nothing is left on it
-                self.client.cancel(list(futures))
 
     def send(self, value: Any) -> Sent:
         """Copies of a value for all workers; a later pass may use them again."""
@@ -209,7 +204,7 @@ class Session:
             except _LOST as error:
                 lost = error
             except BaseException:
-                self.drop([*futures, *own])
+                self.release([*futures, *own])
                 raise
         raise LostDataError(
             f"a pass was tried {_ATTEMPTS} times, and each time workers were lost with what had "
@@ -233,9 +228,10 @@ class Session:
 
     def _watch(self, futures: list[Any]) -> None:
         assert self.on_partition is not None
-        finished = dask_distributed().as_completed(futures, raise_errors=False)
-        for done, _ in enumerate(finished, start=1):
-            self.on_partition(done, len(futures))
+        with self.client.as_current():
+            finished = dask_distributed().as_completed(futures, raise_errors=False)
+            for done, _ in enumerate(finished, start=1):
+                self.on_partition(done, len(futures))
 
 
 def tuple_of(*values: Any) -> tuple[Any, ...]:

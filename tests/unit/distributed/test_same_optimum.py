@@ -51,7 +51,7 @@ def compare(client: Any, model: Any, X: Any, y: Any, chunk: int, weights: Any = 
     return there
 
 
-@pytest.mark.parametrize("chunk", [300, 110, 13])
+@pytest.mark.parametrize("chunk", [300, 110, 23])
 @pytest.mark.parametrize(
     "model",
     [
@@ -83,10 +83,10 @@ def test_many_classes(client: Any) -> None:
     assert abs(there.intercept_.sum()) < 1e-9
 
 
-def test_penalties_with_a_kink(client: Any) -> None:
+def test_penalties_with_a_kink(nearby: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    model = LogisticRegression("elasticnet", tol=1e-10, C=0.1)
-    there = compare(client, model, X, (y == 2).astype(int), 40)
+    model = LogisticRegression("elasticnet", tol=1e-9, C=0.1)
+    there = compare(nearby, model, X - X.mean(axis=0), (y == 2).astype(int), 80)
     assert there.solution_.solver == "OWL-QN"
 
 
@@ -136,8 +136,9 @@ def test_columns(nearby: Any, ten: Any, reduction: Any) -> None:
 
 def test_columns_of_the_hinge(nearby: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    base = LinearSVM(C=0.1, tol=1e-9)
-    there = fit(OneVsAll(base), da.from_array(X, chunks=(70, 4)), y, client=nearby)
+    base = LinearSVM(C=0.01, tol=1e-9)
+    X = X - X.mean(axis=0)
+    there = fit(OneVsAll(base), da.from_array(X, chunks=(80, 4)), y, client=nearby)
     here = OneVsAll(base, shared=False).fit(X, y)
     for mine, own in zip(there.estimators_, here.estimators_, strict=True):
         wanted = own.solution_.objective
