@@ -65,9 +65,9 @@ def prepare_cluster(data: Data, *, n_workers: int) -> Prepared:
         both = delayed(rows_of, nout=2)(X, y, number, n_rows)
         blocks.append(da.from_delayed(both[0], (n_rows, width), np.float32))
         labels.append(da.from_delayed(both[1], (n_rows,), kind))
-    kept = client.persist([da.concatenate(blocks), da.concatenate(labels)])
-    wait(kept)
-    return Prepared(client, *kept, data.X_test)
+    rows, targets = client.persist([da.concatenate(blocks), da.concatenate(labels)])
+    wait([rows, targets])
+    return Prepared(client, rows, targets, data.X_test)
 
 
 def prepare_here(data: Data) -> Prepared:
@@ -77,7 +77,7 @@ def prepare_here(data: Data) -> Prepared:
         rows_of(np.asarray(data.X_train), np.asarray(data.y_train), number, n_rows)
         for number in range(PARTITIONS)
     ]
-    X, y = (np.concatenate(some) for some in zip(*parts, strict=True))
+    X, y = np.concatenate([part[0] for part in parts]), np.concatenate([p[1] for p in parts])
     return Prepared(None, X, y, data.X_test)
 
 

@@ -27,9 +27,9 @@ from separatrix.errors import ConvergenceWarning, ParameterError
 from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.objective import Objective
 from separatrix.protocols import Array
-from separatrix.reductions.base import Reduction, check_sides, column_weights
+from separatrix.reductions.base import Reduction
 from separatrix.reductions.columns import ColumnReport, FittedColumns, LinearColumns
-from separatrix.reductions.separate import Task
+from separatrix.reductions.separate import Task, check_sides, column_weights
 from separatrix.regularizers import Unpenalized
 from separatrix.results import StopReason
 from separatrix.scores import FlatScores

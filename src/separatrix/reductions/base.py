@@ -21,7 +21,13 @@ from separatrix.reductions.columns import (
     LinearColumns,
     SupportColumns,
 )
-from separatrix.reductions.separate import Task, fit_separately, update_separately
+from separatrix.reductions.separate import (
+    Task,
+    check_sides,
+    column_weights,
+    fit_separately,
+    update_separately,
+)
 from separatrix.reductions.shared import can_share, fit_shared
 from separatrix.results import Solution, StopReason, Trace
 from separatrix.validation import (
@@ -33,7 +39,7 @@ from separatrix.validation import (
     refuse_dask,
 )
 
-__all__ = ["Reduction", "check_sides", "column_weights"]
+__all__ = ["Reduction"]
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -381,22 +387,3 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         return is_regressor(base) or any(
             hasattr(base, name) for name in ("decision_function", "predict_proba")
         )
-
-
-def column_weights(task: Task) -> npt.NDArray[np.float64]:
-    """Sums of the weights of the rows in every column."""
-    sums = np.bincount(task.codes, weights=task.weights, minlength=len(task.table))
-    return np.asarray(sums @ np.abs(task.table), dtype=np.float64)
-
-
-def check_sides(task: Task, classes: npt.NDArray[Any]) -> None:
-    """Raise DataError where a column has rows of positive weight on one side only."""
-    sums = np.bincount(task.codes, weights=task.weights, minlength=len(task.table))
-    for sign in (1, -1):
-        empty = ((sign * task.table > 0) * sums[:, None]).sum(axis=0) <= 0
-        if empty.any():
-            column = int(np.argmax(empty))
-            raise DataError(
-                f"column {column} of the code has no rows of positive weight and cost at its "
-                f"{sign:+d}; the weights of the classes {classes.tolist()} sum to {sums.tolist()}"
-            )
