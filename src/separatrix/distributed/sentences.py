@@ -240,7 +240,8 @@ class ChainProblem:
         return size_of(self.X.matrix) + size_of(self.tags.codes) + size_of(self.X.offsets)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_likelihood": None, "_data": None}
+        # Handles of the kernels do not travel, and a chain keeps one once it was used.
+        return vars(self) | {"_likelihood": None, "_data": None, "chain": aligned_chain(self.chain)}
 
     @property
     def likelihood(self) -> ChainLikelihood:

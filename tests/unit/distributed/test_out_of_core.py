@@ -13,7 +13,7 @@ import pytest
 from separatrix import LogisticRegression, NaiveBayes
 from separatrix.distributed import fit, peak_memory
 
-LIMIT = 640 * 2**20
+LIMIT = 512 * 2**20
 COLUMNS, ROWS = 64, 100_000
 
 
