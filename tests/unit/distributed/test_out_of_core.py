@@ -10,10 +10,10 @@ import distributed as dask_distributed
 import numpy as np
 import pytest
 
-from separatrix import LogisticRegression, NaiveBayes
+from separatrix import LogisticRegression
 from separatrix.distributed import fit, peak_memory
 
-LIMIT = 512 * 2**20
+LIMIT = 400 * 2**20
 COLUMNS, ROWS = 64, 100_000
 
 
@@ -49,7 +49,6 @@ def test_three_times_the_memory(tmp_path: Path, record_property: pytest.RecordPr
         X, y = da.concatenate(blocks), da.concatenate(labels)
         assert X.nbytes >= 3 * 2 * LIMIT
         model = fit(LogisticRegression(tol=1e-6), X, y, client=client)
-        counts = fit(NaiveBayes("gaussian"), X, y, client=client)
         peaks = peak_memory(client)
         pids = client.run(lambda: 0)
     assert len(pids) == 2
@@ -57,7 +56,6 @@ def test_three_times_the_memory(tmp_path: Path, record_property: pytest.RecordPr
     # The labels were drawn from weights of one on the first eight columns, zero elsewhere.
     np.testing.assert_allclose(model.coef_[0, :8], 1.0, atol=0.01)
     np.testing.assert_allclose(model.coef_[0, 8:], 0.0, atol=0.01)
-    assert counts.class_count_.sum() == partitions * ROWS
     for worker, peak in peaks.items():
         record_property(worker, peak)
         print(f"{worker}: peak memory {peak / 2**20:.0f} MiB of {LIMIT / 2**20:.0f}")
