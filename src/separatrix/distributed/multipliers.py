@@ -201,7 +201,7 @@ class Multipliers:
             trace=monitor.trace,
             objective=best_value,
             certificate="duality gap",
-            solver="method of multipliers with Newton-CG",
+            solver="method of multipliers, Newton steps",
         )
 
     @staticmethod
@@ -228,5 +228,8 @@ class Multipliers:
         objective: DistributedObjective, duals: list[Any], w: Array, knobs: Knobs
     ) -> list[Any]:
         parts = [(*part, dual) for part, dual in zip(objective.parts, duals, strict=True)]
-        # The copies of w stay, since lost duals are made again from them.
-        return objective.session.keep(new_duals, parts, objective.session.send(w), knobs)
+        # The copies of w stay, since Dask makes lost duals again from them, round by round.
+        session = objective.session
+        found = session.keep(new_duals, parts, session.send(w), knobs)
+        session.release(duals)
+        return found
