@@ -97,6 +97,7 @@ def test_hinge(client: Any, two: Any) -> None:
     assert solution.gap <= 1e-9 * max(1.0, solution.objective)
 
 
+@pytest.mark.slow
 def test_hinge_of_many_classes_with_costs(nearby: Any) -> None:
     X, y = load_iris(return_X_y=True)
     cost = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
@@ -133,6 +134,7 @@ def test_columns(nearby: Any, reduction: Any) -> None:
     assert (there.predict(X) == here.predict(X)).mean() > 0.99
 
 
+@pytest.mark.slow
 def test_columns_of_the_hinge(nearby: Any) -> None:
     X, y = load_iris(return_X_y=True)
     base = LinearSVM(C=0.01, tol=1e-9)

@@ -39,8 +39,7 @@ def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, y, generator.uniform(0.5, 2.0, 200)
 
 
-@pytest.mark.parametrize("chunk", [200, 37, 7])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("chunk", "weighted"), [(200, False), (37, True), (13, False)])
 def test_naive_bayes_and_gaussian_discriminant(
     client: Any, rows: Any, chunk: int, weighted: bool
 ) -> None:
