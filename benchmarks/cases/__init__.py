@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.cases import (
     bayes,
     chains,
+    distributed,
     files,
     flat,
     generative,
@@ -33,6 +34,7 @@ CASES: tuple[Case, ...] = (
     *templates.CASES,
     *chains.CASES,
     *graphs.CASES,
+    *distributed.CASES,
 )
 
 

@@ -23,6 +23,7 @@ from separatrix.validation import (
     check_cost,
     check_positive,
     number_of_threads,
+    refuse_dask,
     seed_from,
 )
 
@@ -200,6 +201,7 @@ class CRF(CrfsuiteFormat):
         -------
         self
         """
+        refuse_dask(self, X, y)
         structure = self._check_structure()
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         check_choice("order", self.order, (1, 2))

@@ -17,9 +17,9 @@ from separatrix.structured.graph_online import learn_graphs
 from separatrix.structured.growth import joined_chains, moved_weights, with_new_columns
 from separatrix.structured.labels import Tags, encode_tags, sequence_weights
 from separatrix.structures import Chain, EncodedChains
-from separatrix.validation import check_choice, check_positive, seed_from
+from separatrix.validation import check_choice, check_positive, refuse_dask, seed_from
 
-__all__ = ["StructuredPerceptron"]
+__all__ = ["StructuredPerceptron", "from_kernel", "to_kernel"]
 
 Floats = npt.NDArray[np.float64]
 _KernelWeights = tuple[Floats, Floats, Floats, Floats]
@@ -154,6 +154,7 @@ class StructuredPerceptron(BaseChainLearner):
         -------
         self
         """
+        refuse_dask(self, X, y)
         check_positive(max_iter=self.max_iter)
         structure = self._check()
         if structure is not None:
@@ -196,6 +197,7 @@ class StructuredPerceptron(BaseChainLearner):
         -------
         self
         """
+        refuse_dask(self, X, y)
         structure = self._check()
         if isinstance(self.class_weight, str):
             raise ParameterError(
@@ -274,13 +276,13 @@ class StructuredPerceptron(BaseChainLearner):
             chain.boundaries,
             self.update,
             float(self.rate if self.update == "perceptron" else self.C),
-            None if last is None else _to_kernel(chain, data, last),
-            None if average is None else _to_kernel(chain, data, average),
+            None if last is None else to_kernel(chain, data, last),
+            None if average is None else to_kernel(chain, data, average),
             seen if average is not None else 0,
             seed_from(self.random_state) if self.shuffle else None,
         )
         solution = self._run(handle, chain, data, max_passes)
-        self._last = _from_kernel(chain, data, handle.weights())
+        self._last = from_kernel(chain, data, handle.weights())
         w = np.asarray(solution.w[:, 0], dtype=np.float64)
         self._average = w if self.averaging == "average" else None
         self._seen = handle.seen
@@ -298,7 +300,7 @@ class StructuredPerceptron(BaseChainLearner):
 
         def weights() -> npt.NDArray[np.floating]:
             found = handle.average() if averaging else handle.weights()
-            return _from_kernel(chain, data, found)[:, None]
+            return from_kernel(chain, data, found)[:, None]
 
         passes, stopped = 0, None
         with progress(type(self).__name__, self.verbose, 1e-3) as report:
@@ -323,11 +325,13 @@ class StructuredPerceptron(BaseChainLearner):
         )
 
 
-def _to_kernel(chain: Chain, data: EncodedChains, w: Floats) -> _KernelWeights:
+def to_kernel(chain: Chain, data: EncodedChains, w: Floats) -> _KernelWeights:
+    """Weights as the kernel of the online learners takes them."""
     state = data.compress(w[chain.sections["state"]])
     return state, chain.edge_scores(w), chain.start_scores(w), chain.end_scores(w)
 
 
-def _from_kernel(chain: Chain, data: EncodedChains, weights: _KernelWeights) -> Floats:
+def from_kernel(chain: Chain, data: EncodedChains, weights: _KernelWeights) -> Floats:
+    """Weights of the chain from those of the kernel."""
     state, edges, start, end = weights
     return np.concatenate([chain.gather(edges, start, end, np.zeros(0)), data.expand(state)])
