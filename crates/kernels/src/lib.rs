@@ -35,6 +35,7 @@ pub mod interrupt;
 pub mod label_gram;
 pub mod likelihood;
 pub mod losses;
+pub mod many;
 pub mod margin_dual;
 pub mod moments;
 pub mod online;

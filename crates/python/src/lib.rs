@@ -16,6 +16,8 @@ mod formats;
 mod fused;
 mod hasher;
 mod interior;
+mod many_index;
+mod many_joint;
 mod online;
 mod pixels;
 mod products;
@@ -54,6 +56,10 @@ mod _core {
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]
     use super::design::{Dense, adjoint, scores};
+    #[pymodule_export]
+    use super::many_index::{LabelCounts, LabelIndex};
+    #[pymodule_export]
+    use super::many_joint::{joint_learn, joint_rank};
     #[pymodule_export]
     use super::online::{Online, vote_shares};
     #[pymodule_export]
