@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
+    from separatrix.reductions.many import LabelTree
     from separatrix.structured import (
         CRF,
         Constraints,
@@ -89,6 +90,7 @@ __all__ = [
     "Interpolation",
     "JointMap",
     "LabelPerWord",
+    "LabelTree",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
@@ -153,6 +155,7 @@ _HOMES = {
     "Laplace": "generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
     "LabelPerWord": "structured.frequency",
+    "LabelTree": "reductions.many",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",

@@ -93,6 +93,68 @@ def write_crfsuite(
 ) -> bytes: ...
 def scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Floats: ...
 def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats: ...
+class TreeProgress:
+    def __init__(self) -> None: ...
+    @property
+    def done(self) -> int: ...
+
+class TreeModel:
+    def __init__(
+        self,
+        starts: npt.NDArray[np.int64],
+        targets: npt.NDArray[np.int64],
+        feature_starts: npt.NDArray[np.int64],
+        features: npt.NDArray[np.int32],
+        weight_starts: npt.NDArray[np.int64],
+        children: npt.NDArray[np.uint16],
+        values: _Floats | npt.NDArray[np.uint16],
+        intercepts: npt.NDArray[np.float64],
+        single: bool,
+        scale: float,
+    ) -> None: ...
+    def search(
+        self, design: Csr, beam: int, n_best: int, least: float, n_threads: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
+    def shares(
+        self, design: Csr, beam: int, n_labels: int, n_threads: int
+    ) -> npt.NDArray[np.float64]: ...
+
+def tree_groups(
+    labels: Csr,
+    factors: list[int],
+    max_iter: int,
+    seed: int,
+    n_threads: int,
+    progress: TreeProgress,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+def tree_fit(
+    design: Csr,
+    starts: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.int64],
+    label_starts: npt.NDArray[np.int64],
+    labels: npt.NDArray[np.int32],
+    n_labels: int,
+    single: bool,
+    upper: npt.NDArray[np.float64],
+    node: str,
+    intercept: str,
+    prune: float,
+    seed: int,
+    tol: float,
+    max_passes: float,
+    n_threads: int,
+    progress: TreeProgress,
+) -> tuple[
+    tuple[
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.uint16],
+        _Floats,
+        npt.NDArray[np.float64],
+    ],
+    tuple[float, float, float, int],
+]: ...
 def solve_columns(
     design: Csr | Dense,
     y: _Ints,

@@ -16,6 +16,7 @@ mod formats;
 mod fused;
 mod hasher;
 mod interior;
+mod many_tree;
 mod online;
 mod pixels;
 mod products;
@@ -54,6 +55,8 @@ mod _core {
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]
     use super::design::{Dense, adjoint, scores};
+    #[pymodule_export]
+    use super::many_tree::{TreeModel, TreeProgress, tree_fit, tree_groups};
     #[pymodule_export]
     use super::online::{Online, vote_shares};
     #[pymodule_export]
