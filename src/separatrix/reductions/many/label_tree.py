@@ -67,8 +67,9 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Labels that are alike stand close together: by the mean of their rows, or by the characters of
         their names, in balanced groups by spherical k-means (Prabhu et al. 2018). A mapping gives for
         each label the names of the nodes above it, from the top, as a hierarchy of your own.
-    C : float, default=1.0
-        Weight of the data against the penalty.
+    C : float, default=3.0
+        Weight of the data against the penalty; the default is meant for rows of length about one, as
+        tf-idf makes them.
     prune : float, default=0.1
         The smallest weights of a child are dropped as long as they have at most this share of the
         norm of all; 0 keeps every weight.
@@ -144,7 +145,7 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         node: str = "logistic",
         *,
         tree: Any = "features",
-        C: float = 1.0,
+        C: float = 3.0,
         prune: float = 0.1,
         precision: str = "single",
         fit_intercept: bool = True,
