@@ -1,8 +1,9 @@
 """A reverse dictionary: from a gloss to the noun synset that it defines (WordNet 3.0).
 
-The 82,115 noun synsets are the labels, each with one gloss. Debian's ``wordnet-base`` has the file; set
-``WORDNET`` to the folder that holds ``data.noun`` if it lies elsewhere. A synset's features are the words of its
-names and the synsets above it, so that one whose gloss was not in the training rows can be found too.
+The 82,115 noun synsets are the labels, each with one gloss. Debian's ``wordnet-base`` has the file;
+set ``WORDNET`` to the folder that holds ``data.noun`` if it lies elsewhere. A synset's features are
+the words of its names and the synsets above it, so that one whose gloss was not in the training
+rows can be found too.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _FOLDER = "/usr/share/wordnet"
 
 
 class Synset(NamedTuple):
-    """One noun synset: its names, its gloss without examples, the offsets of those right above it."""
+    """One noun synset: names, gloss without examples, and the offsets of those right above it."""
 
     names: tuple[str, ...]
     gloss: str
@@ -50,7 +51,10 @@ def read_nouns(folder: Path | None = None) -> dict[str, Synset]:
 
 
 def _parse(fields: list[str], gloss: str) -> tuple[str, Synset]:
-    """Fields: offset, file, type, number of words (hex), (word, id) …, number of pointers, pointers …"""
+    """Read one line.
+
+    Fields: offset, file, type, number of words (hex), (word, id) …, number of pointers, pointers ….
+    """
     n_words = int(fields[3], 16)
     names = tuple(fields[4 + 2 * i].replace("_", " ") for i in range(n_words))
     pointers = fields[5 + 2 * n_words :]

@@ -1,6 +1,7 @@
 """Word prediction: the word itself is the class, the words around it are the features.
 
-Every word that occurs often enough is a class of its own, so a plain text makes tens of thousands of them.
+Every word that occurs often enough is a class of its own, so a plain text makes tens of thousands
+of them.
 """
 
 from __future__ import annotations
@@ -88,9 +89,7 @@ def _drawn(
     return generator.permutation(positions[kept])
 
 
-def _windows(
-    line: npt.NDArray[np.int64], positions: npt.NDArray[np.int64], n_words: int
-) -> Matrix:
+def _windows(line: npt.NDArray[np.int64], positions: npt.NDArray[np.int64], n_words: int) -> Matrix:
     offsets = np.array([o for o in range(-_NEAR, _NEAR + 1) if o])
     near = line[positions[:, None] + offsets]
     rows, columns = np.nonzero(near >= 0)

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
+    from separatrix.reductions.many import JointFeatures, LabelTree, ManyClass
     from separatrix.structured import (
         CRF,
         Constraints,
@@ -87,8 +88,10 @@ __all__ = [
     "GaussianDiscriminant",
     "Hasher",
     "Interpolation",
+    "JointFeatures",
     "JointMap",
     "LabelPerWord",
+    "LabelTree",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
@@ -96,6 +99,7 @@ __all__ = [
     "LogisticRegression",
     "MajorityClass",
     "MajorityLabel",
+    "ManyClass",
     "MaximumLikelihood",
     "MeanValue",
     "MedianValue",
@@ -149,15 +153,18 @@ _HOMES = {
     "GaussianDiscriminant": "generative.discriminant",
     "Hasher": "features.hasher",
     "Interpolation": "generative.smoothing",
+    "JointFeatures": "reductions.many",
     "JointMap": "features.joint",
     "Laplace": "generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
     "LabelPerWord": "structured.frequency",
+    "LabelTree": "reductions.many",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
     "MajorityLabel": "structured.frequency",
+    "ManyClass": "reductions.many",
     "MaximumLikelihood": "generative.smoothing",
     "MeanValue": "baselines",
     "MedianValue": "baselines",

@@ -23,6 +23,7 @@ mod dual_merge;
 pub mod dual_multiclass;
 mod dual_multiclass_rows;
 pub mod dual_pairs;
+mod dual_run;
 pub mod dual_softmax;
 pub mod error;
 pub mod exponential;

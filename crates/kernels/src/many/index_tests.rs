@@ -221,7 +221,8 @@ fn long_rows_are_scored_in_coarser_units() {
     let d = 4000;
     let columns: Vec<i32> = (0..d as i32).collect();
     let values = vec![1.0; d];
-    let x = Csr::new(&[0, d], &columns, &values, d).unwrap();
+    let row = [0, d];
+    let x = Csr::new(&row, &columns, &values, d).unwrap();
     let weights: Vec<u8> = (0..d * 2).map(|at| if at % 2 == 0 { 200 } else { 198 }).collect();
     let wide: Vec<i32> = (0..d as i32).collect();
     let starts = vec![0; d + 1];

@@ -5,15 +5,21 @@ fn rows() -> (Vec<usize>, Vec<i32>, Vec<f32>) {
     (vec![0, 2, 4, 6, 8], vec![0, 2, 0, 3, 1, 2, 1, 3], vec![1.0; 8])
 }
 
+/// Three colors times three animals; the last of the nine labels is not learned from.
+fn grid() -> (Vec<usize>, Vec<i32>, Vec<f32>) {
+    let columns: Vec<i32> = (0..9).flat_map(|y| [y / 3, 3 + y % 3]).collect();
+    ((0..=18).step_by(2).collect(), columns, vec![1.0; 18])
+}
+
 fn fit(rule: Rule, hashed: bool) -> (Vec<[f32; 2]>, u64) {
-    let (starts, columns, values) = rows();
-    let rows = Csr::new(&starts, &columns, &values, 4).unwrap();
-    let y = [0, 1, 2];
-    let x = Csr::new(&starts[..4], &columns[..6], &values[..6], 4).unwrap();
-    let data = JointData { x: &x, y: &y, phi: &rows, starts: &[], rivals: &[], n_trained: 3 };
-    let order: Vec<u32> = (0..90).map(|i| i % 3).collect();
-    let mut weights = vec![[0.0; 2]; if hashed { 256 } else { 16 }];
-    let plan = JointPlan { rule, rate: 0.5, n_sampled: 4, seed: 1 };
+    let (starts, columns, values) = grid();
+    let phi = Csr::new(&starts, &columns, &values, 6).unwrap();
+    let x = Csr::new(&starts[..9], &columns[..16], &values[..16], 6).unwrap();
+    let y = [0, 1, 2, 3, 4, 5, 6, 7];
+    let data = JointData { x: &x, y: &y, phi: &phi, starts: &[], rivals: &[], n_trained: 8 };
+    let order: Vec<u32> = (0..400).map(|i| i * 3 % 8).collect();
+    let mut weights = vec![[0.0; 2]; if hashed { 1024 } else { 36 }];
+    let plan = JointPlan { rule, rate: 0.5, n_sampled: 6, seed: 1 };
     let mut seen = 0;
     learn(&data, &order, plan, hashed, &mut weights, &mut seen, &Interrupt::new()).unwrap();
     (weights, seen)
@@ -21,17 +27,17 @@ fn fit(rule: Rule, hashed: bool) -> (Vec<[f32; 2]>, u64) {
 
 #[test]
 fn every_rule_finds_a_label_that_it_never_saw() {
-    let (starts, columns, values) = rows();
-    let rows = Csr::new(&starts, &columns, &values, 4).unwrap();
+    let (starts, columns, values) = grid();
+    let rows = Csr::new(&starts, &columns, &values, 6).unwrap();
     for rule in [Rule::Perceptron, Rule::Mira, Rule::Svm, Rule::Softmax] {
         for hashed in [false, true] {
             let (weights, seen) = fit(rule, hashed);
             let averaged = matches!(rule, Rule::Perceptron | Rule::Mira);
             let final_weight = |w: &[f32; 2]| if averaged { w[0] - w[1] / seen as f32 } else { w[0] };
             let weights: Vec<f32> = weights.iter().map(final_weight).collect();
-            let out = rank(&rows, &rows, &weights, hashed, 4, 2, &Interrupt::new()).unwrap();
-            let first: Vec<u32> = out.labels.iter().copied().step_by(4).collect();
-            assert_eq!(first, [0, 1, 2, 3], "{rule:?} {hashed}");
+            let out = rank(&rows, &rows, &weights, hashed, 9, 2, &Interrupt::new()).unwrap();
+            let first: Vec<u32> = out.labels.iter().copied().step_by(9).collect();
+            assert_eq!(first, [0, 1, 2, 3, 4, 5, 6, 7, 8], "{rule:?} {hashed}");
         }
     }
 }

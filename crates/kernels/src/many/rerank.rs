@@ -12,7 +12,7 @@
 
 use rayon::prelude::*;
 
-use super::index::{Candidate, Index, Label, Workspace};
+use super::index::{Candidate, Index, Label, ScaledRow, Workspace};
 use super::leave_one_out::Counts;
 use super::pairs::Places;
 use crate::csr::Csr;
@@ -65,13 +65,13 @@ pub struct Progress {
 
 /// The candidates of one row, and the place of its own label among them.
 #[derive(Debug, Default)]
-struct Task16 {
-    row: usize,
-    counted: bool,
-    own: Option<usize>,
-    candidates: Vec<Candidate>,
-    features: Vec<u32>,
-    values: Vec<f32>,
+pub(super) struct Lesson {
+    pub row: usize,
+    pub counted: bool,
+    pub own: Option<usize>,
+    pub candidates: Vec<Candidate>,
+    pub features: Vec<u32>,
+    pub values: Vec<f32>,
 }
 
 /// One epoch over the rows in `order`.
@@ -98,11 +98,11 @@ pub fn learn<L: Label>(
         return Err(KernelError::Argument("the order names a row that is not there".into()));
     }
     let mut progress = Progress::default();
-    let mut chunk: Vec<Task16> = Vec::new();
+    let mut chunk: Vec<Lesson> = Vec::new();
     for rows in order.chunks(CHUNK) {
         stop.check()?;
-        chunk.resize_with(rows.len(), Task16::default);
-        let block = |(tasks, rows): (&mut [Task16], &[u32])| {
+        chunk.resize_with(rows.len(), Lesson::default);
+        let block = |(tasks, rows): (&mut [Lesson], &[u32])| {
             dispatch(ProposeTask { index, counts, x, y, rows, n: plan.n_candidates, tasks })
         };
         with_threads(n_threads, || {
@@ -122,7 +122,7 @@ struct ProposeTask<'a, L> {
     y: &'a [u32],
     rows: &'a [u32],
     n: usize,
-    tasks: &'a mut [Task16],
+    tasks: &'a mut [Lesson],
 }
 
 impl<L: Label> Task for ProposeTask<'_, L> {
@@ -148,7 +148,14 @@ impl<L: Label> Task for ProposeTask<'_, L> {
     }
 }
 
-fn update(task: &Task16, places: Places, plan: Plan, learned: &mut Learned<'_>, progress: &mut Progress) {
+/// Learn from one row.
+pub(super) fn update(
+    task: &Lesson,
+    places: Places,
+    plan: Plan,
+    learned: &mut Learned<'_>,
+    progress: &mut Progress,
+) {
     progress.rows += u64::from(task.counted);
     let Some(own) = task.own else { return };
     let mut scores = [0.0f32; 256];
@@ -211,6 +218,34 @@ pub struct Ranker<'a> {
     pub unit: f32,
 }
 
+impl Ranker<'_> {
+    /// Fail unless the arrays fit `n_labels` labels.
+    pub(super) fn check(&self, n_labels: usize) -> Result<(), KernelError> {
+        check_length("biases", self.biases.len(), n_labels)?;
+        if !self.pairs.is_empty() && Places::of(self.pairs.len()).is_none() {
+            return Err(KernelError::Argument("the table must have a power of two of entries".into()));
+        }
+        Ok(())
+    }
+
+    /// Score the candidates anew and sort them, best first; returns ln of the sum of their exponentials.
+    #[inline(always)]
+    pub(super) fn sort(&self, places: Option<Places>, row: &ScaledRow, candidates: &mut [Candidate]) -> f32 {
+        for (score, label) in candidates.iter_mut() {
+            *score = self.beta * *score + self.biases.get(*label as usize).copied().unwrap_or(0.0);
+            let Some(places) = places else { continue };
+            let mut sum = 0.0;
+            for (&f, &value) in row.features.iter().zip(&row.values) {
+                sum += value * f32::from(self.pairs[places.place(f, *label)]);
+            }
+            *score += sum * self.unit;
+        }
+        candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let top = candidates.first().map_or(0.0, |c| c.0);
+        top + candidates.iter().map(|c| (c.0 - top).exp()).sum::<f32>().ln()
+    }
+}
+
 /// Labels and scores of the `keep` best candidates of each row (n x keep, best first), and the logarithm of the sum
 /// of the exponentials of all candidates' scores (n).
 #[derive(Debug, Default)]
@@ -235,10 +270,7 @@ pub fn rank<L: Label>(
     stop: &Interrupt,
 ) -> Result<Ranked, KernelError> {
     index.check(x)?;
-    check_length("biases", ranker.biases.len(), index.n_labels())?;
-    if !ranker.pairs.is_empty() && Places::of(ranker.pairs.len()).is_none() {
-        return Err(KernelError::Argument("the table must have a power of two of entries".into()));
-    }
+    ranker.check(index.n_labels())?;
     let n_candidates = n_candidates.min(index.n_labels());
     if keep == 0 || keep > n_candidates {
         return Err(KernelError::Argument(format!("keep must be in 1..={n_candidates}, got {keep}")));
@@ -281,18 +313,7 @@ impl<L: Label> Task for RankTask<'_, L> {
         for (i, ((labels, scores), log_sum)) in (self.first..).zip(outputs.zip(self.log_sums)) {
             space.score(self.index, self.x, i)?;
             space.best(self.n_candidates, self.index.n_labels(), &mut candidates);
-            for (score, label) in &mut candidates {
-                *score = self.ranker.beta * *score + self.ranker.biases[*label as usize];
-                let Some(places) = places else { continue };
-                let mut sum = 0.0;
-                for (&f, &value) in space.row.features.iter().zip(&space.row.values) {
-                    sum += value * f32::from(self.ranker.pairs[places.place(f, *label)]);
-                }
-                *score += sum * self.ranker.unit;
-            }
-            candidates.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            let top = candidates.first().map_or(0.0, |c| c.0);
-            *log_sum = top + candidates.iter().map(|c| (c.0 - top).exp()).sum::<f32>().ln();
+            *log_sum = self.ranker.sort(places, &space.row, &mut candidates);
             for ((label, score), candidate) in labels.iter_mut().zip(scores).zip(&candidates) {
                 (*score, *label) = *candidate;
             }

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from separatrix._core import LabelCounts
 from separatrix.errors import DataError
 
-__all__ = ["PairCounts", "relative_rows"]
+__all__ = ["PairCounts", "check_no_empty_rows", "relative_rows"]
 
 FloatVector = npt.NDArray[np.float32]
 
@@ -33,6 +33,19 @@ def relative_rows(X: Any) -> sp.csr_array:
     means = np.where(sums > 0, sums, 1.0) / np.maximum(lengths, 1)
     X.data /= np.repeat(means, lengths)
     return X.astype(np.float32)
+
+
+def check_no_empty_rows(rows: sp.csr_array) -> None:
+    """Raise DataError naming the first row without a value other than zero."""
+    lengths = np.diff(rows.indptr)
+    if not rows.data.all():
+        lengths = np.asarray((rows != 0).sum(axis=1)).ravel()
+    empty = np.flatnonzero(lengths == 0)
+    if len(empty):
+        raise DataError(
+            f"row {empty[0]} has no features ({len(empty)} such rows): it says nothing about "
+            "its label; drop such rows before fitting"
+        )
 
 
 @dataclass(frozen=True)
@@ -60,12 +73,7 @@ class PairCounts:
     def of(cls, rows: sp.csr_array, codes: npt.NDArray[np.int64], n_labels: int) -> PairCounts:
         """Count rows (from `relative_rows`) with the label numbers `codes`."""
         n = rows.shape[0]
-        empty = np.flatnonzero(np.diff(rows.indptr) == 0)
-        if len(empty):
-            raise DataError(
-                f"row {empty[0]} has no features ({len(empty)} such rows): it says nothing about "
-                "its label; drop such rows before fitting"
-            )
+        check_no_empty_rows(rows)
         ones = np.ones(n, dtype=np.float32)
         labels = sp.csr_array((ones, (np.arange(n), codes)), shape=(n, n_labels))
         pairs = sp.csr_array(rows.T.tocsr() @ labels)

@@ -16,7 +16,7 @@ from separatrix._core import joint_learn, joint_rank
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix, sparse_handle
 from separatrix.reductions.many.label_names import LabelFeatures, kinds_of
-from separatrix.reductions.many.retrieval import retrieved_rivals
+from separatrix.reductions.many.retrieval import rivals_of_beam, rivals_of_index
 from separatrix.reductions.many.top_labels import TopLabels
 from separatrix.validation import (
     check_choice,
@@ -33,13 +33,13 @@ _MOST_PAIRS = 2**27
 
 
 class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    r"""A linear classifier over :math:`\Psi(x, y) = x \otimes \varphi(y)`, one weight vector for all labels.
+    r"""A linear classifier over :math:`\Psi(x, y) = x \otimes \varphi(y)`, one w for all labels.
 
     .. math:: s_y(x) = \sum_j \sum_q x_j\, \varphi_q(y)\, w_{h(j, q)}
 
-    where :math:`\varphi(y)` are features of the label: its identity, the words and characters of its
-    name, its path in a hierarchy. Labels that share features share weights, and a label that training
-    never saw is scored by what it shares with others.
+    where :math:`\varphi(y)` are features of the label: its identity, the words and characters of
+    its name, its path in a hierarchy. Labels that share features share weights, and a label that
+    training never saw is scored by what it shares with others.
 
     Parameters
     ----------
@@ -50,10 +50,12 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     combine : {"hash", "conjunction"}, default="hash"
         Pairs of features hashed to `n_features` weights, or a weight for each pair.
     learner : {"softmax", "svm", "mira", "perceptron"}, default="softmax"
-        What is learned by: log loss or hinge loss by AdaGrad, MIRA, or the perceptron, the last two averaged.
-    negatives : {"sampled", "retrieved"}, default="sampled"
-        What a label is told from in each step: `n_negatives` labels drawn at random; or half of them drawn, and half
-        the labels that an inverted index retrieves for the row (with the row's own counts in it).
+        What is learned by: log loss or hinge loss by AdaGrad, MIRA, or the perceptron, the last
+        two averaged.
+    negatives : {"sampled", "index", "beam"}, default="sampled"
+        What a label is told from in each step: labels drawn at random; or half of them drawn, and
+        half those that rank first for the row in an inverted index ("index") or in the beam of a
+        `LabelTree` ("beam"). Only labels with rows are drawn or retrieved.
     n_negatives : int, default=16
         Labels in each step besides the row's own.
     n_features : int, default=2**22
@@ -174,10 +176,8 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         check_choice("combine", self.combine, ("hash", "conjunction"))
         check_choice("learner", self.learner, ("softmax", "svm", "mira", "perceptron"))
-        check_choice("negatives", self.negatives, ("sampled", "retrieved"))
-        check_positive(
-            n_negatives=self.n_negatives, passes=self.passes, rate=self.rate, C=self.C
-        )
+        check_choice("negatives", self.negatives, ("sampled", "index", "beam"))
+        check_positive(n_negatives=self.n_negatives, passes=self.passes, rate=self.rate, C=self.C)
         size = self.n_features
         if not isinstance(size, int | np.integer) or not 2 <= size <= 2**31 or size & (size - 1):
             raise ParameterError(f"n_features must be a power of two, got {size!r}")
@@ -249,11 +249,11 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"{size} weights are too many; use combine='hash' with fewer")
         n_sampled = self.n_negatives
         starts, rivals = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        if self.negatives == "retrieved":
+        if self.negatives != "sampled":
             n_sampled = self.n_negatives // 2
-            starts, rivals = retrieved_rivals(
-                plain, codes, self.n_trained_, self.n_negatives - n_sampled, generator, n_threads
-            )
+            retrieve = rivals_of_index if self.negatives == "index" else rivals_of_beam
+            n_rivals = self.n_negatives - n_sampled
+            starts, rivals = retrieve(plain, codes, self.n_trained_, n_rivals, generator, n_threads)
         weights = np.zeros((size, 2), dtype=np.float32)
         x, phi = sparse_handle(rows), sparse_handle(self.phi_)
         rate = self.C if self.learner == "mira" else self.rate

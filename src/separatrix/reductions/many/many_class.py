@@ -10,12 +10,20 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from separatrix._core import given_rank
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix, sparse_handle
 from separatrix.reductions.many.candidates import Candidates
-from separatrix.reductions.many.counts import PairCounts, relative_rows
+from separatrix.reductions.many.counts import PairCounts, check_no_empty_rows, relative_rows
+from separatrix.reductions.many.crossed import arrays_of, crossed_candidates, new_tree
 from separatrix.reductions.many.inverted import InvertedIndex, Smoothing, fit_smoothing
-from separatrix.reductions.many.ranker import PairRanker, Progress, table_size_for
+from separatrix.reductions.many.ranker import (
+    PairRanker,
+    Progress,
+    given_epoch,
+    index_epoch,
+    table_size_for,
+)
 from separatrix.reductions.many.top_labels import TopLabels
 from separatrix.validation import (
     check_choice,
@@ -26,6 +34,9 @@ from separatrix.validation import (
 )
 
 __all__ = ["ManyClass"]
+
+#: The number of no class, where a row has fewer candidates than others.
+_NONE = 2**32 - 1
 
 
 class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -41,13 +52,14 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     .. math:: z_y(x) = \beta s_y(x) + b_y + \sum_f x_f v_{h(f, y)}
 
-    with weights v of hashed pairs, learned by AdaGrad on the softmax over the candidates. Smoothing and
-    mixing (mu, alpha, beta) are fitted by leaving rows out of the counts of their own class.
+    with weights v of hashed pairs, learned by AdaGrad on the softmax over the candidates. Smoothing
+    and mixing (mu, alpha, beta) are fitted by leaving rows out of the counts of their own class.
 
     Parameters
     ----------
-    candidates : {"index"}, default="index"
-        Where candidates come from.
+    candidates : {"index", "tree"}, default="index"
+        Where candidates come from: the index, or the beam of a `LabelTree`, whose log-probability
+        stands in the place of s.
     n_candidates : int, default=32
         Classes that are ranked.
     rerank : bool, default=True
@@ -68,16 +80,20 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray of shape (K,)
         The labels, sorted.
-    index_ : InvertedIndex
+    index_ : InvertedIndex or None
         The index.
+    tree_ : LabelTree or None
+        The tree, with ``candidates="tree"``.
     ranker_ : PairRanker
         The learned weights.
-    smoothing_ : Smoothing
-        The smoothing that was chosen, with the ranks of left-out rows.
+    smoothing_ : Smoothing or None
+        The smoothing of the index that was chosen, with the ranks of left-out rows.
     progress_ : Progress or None
         What the first pass saw, each row judged before it was learned from.
     missed_ : float
         Share of left-out rows whose class was not among the candidates.
+    label_shares_ : ndarray of shape (K,)
+        Share of each class in the rows.
     n_features_in_ : int
         Columns of X.
 
@@ -88,8 +104,8 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     from (DataError); when predicted it gets the most frequent classes.
 
     Probabilities: the candidates share 1 - `missed_` by the softmax of z, the other classes share
-    `missed_` by their frequency, so that all sum to one. `predict_proba` fills a matrix of shape (n, K);
-    `top_k` and `candidates_of` do not.
+    `missed_` by their frequency, so that all sum to one. `predict_proba` fills a matrix of shape
+    (n, K); `top_k` and `candidates_of` do not.
 
     Examples
     --------
@@ -109,17 +125,21 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "classes_",
         "index_",
         "ranker_",
+        "tree_",
         "smoothing_",
         "progress_",
         "missed_",
+        "label_shares_",
     )
 
     classes_: npt.NDArray[Any]
-    index_: InvertedIndex
+    index_: InvertedIndex | None
+    tree_: Any
     ranker_: PairRanker
-    smoothing_: Smoothing
+    smoothing_: Smoothing | None
     progress_: Progress | None
     missed_: float
+    label_shares_: npt.NDArray[np.float32]
     n_features_in_: int
 
     def __init__(
@@ -153,12 +173,19 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sx_check__(self) -> None:
         """Raise DataError unless the arrays of a loaded model agree with each other."""
-        if hasattr(self, "index_"):
-            self.index_.check(self.n_features_in_, len(self.classes_))
-            self.ranker_.check(len(self.classes_))
+        if not hasattr(self, "ranker_"):
+            return
+        k = len(self.classes_)
+        if self.index_ is not None:
+            self.index_.check(self.n_features_in_, k)
+        elif self.tree_ is None or len(self.tree_.classes_) != k:
+            raise DataError(f"the tree does not fit {k} classes")
+        self.ranker_.check(k)
+        if self.label_shares_.shape != (k,):
+            raise DataError(f"label_shares_ has shape {self.label_shares_.shape}, expected {(k,)}")
 
     def _check_parameters(self) -> None:
-        check_choice("candidates", self.candidates, ("index",))
+        check_choice("candidates", self.candidates, ("index", "tree"))
         check_positive(n_candidates=self.n_candidates, rate=self.rate, passes=self.passes)
         size = self.table_size
         if size != "auto" and (not isinstance(size, int) or size < 2 or size & (size - 1)):
@@ -187,29 +214,53 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._rows(X, n_threads, reset=True)
         classes, codes = encode_labels(y, rows.shape[0])
         generator = check_random_state(self.random_state)
-        counts = PairCounts.of(relative_rows(rows), codes, len(classes))
-        numbers = codes.astype(np.uint32)
+        self.classes_, self.index_, self.tree_ = classes, None, None
+        if self.candidates == "index":
+            self._fit_index(rows, codes, generator, n_threads)
+        else:
+            self._fit_tree(rows, codes, generator)
+        return self
+
+    def _fit_index(self, rows: sp.csr_array, codes: Any, generator: Any, n_threads: int) -> None:
+        k, numbers = len(self.classes_), codes.astype(np.uint32)
+        counts = PairCounts.of(relative_rows(rows), codes, k)
         smoothing = fit_smoothing(counts, rows, numbers, generator, n_threads)
-        index = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
-        ranker, progress = PairRanker.unlearned(len(classes)), None
-        if self.rerank and len(smoothing.ranks):
+        self.index_ = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
+        self.smoothing_ = smoothing
+        self.missed_ = smoothing.missed(self.n_candidates)
+        self.label_shares_ = (counts.label_rows / len(codes)).astype(np.float32)
+        epoch = index_epoch(self.index_, counts, smoothing, rows, numbers, n_threads)
+        size = table_size_for(counts.pairs.nnz)
+        self._fit_ranker(epoch, len(smoothing.ranks) > 0, len(codes), size, generator)
+
+    def _fit_tree(self, rows: sp.csr_array, codes: Any, generator: Any) -> None:
+        check_no_empty_rows(rows)
+        k = len(self.classes_)
+        seed = int(generator.randint(2**31 - 1))
+        self.tree_ = new_tree(self.n_candidates, seed, self.n_jobs).fit(rows, codes)
+        self.smoothing_ = None
+        self.label_shares_ = (np.bincount(codes, minlength=k) / len(codes)).astype(np.float32)
+        crossed = crossed_candidates(rows, codes, self.n_candidates, generator, self.n_jobs)
+        self.missed_ = crossed.missed
+        epoch = given_epoch(crossed.arrays, rows, codes.astype(np.uint32))
+        useful = crossed.missed < 1.0
+        self._fit_ranker(epoch, useful, len(codes), table_size_for(rows.nnz), generator)
+
+    def _fit_ranker(
+        self, epoch: Any, useful: bool, n_rows: int, table_size: int, generator: Any
+    ) -> None:
+        self.ranker_, self.progress_ = PairRanker.unlearned(len(self.classes_)), None
+        if self.rerank and useful:
             size = self.table_size
-            ranker, progress = PairRanker.learn(
-                index,
-                counts,
-                smoothing,
-                rows,
-                numbers,
+            self.ranker_, self.progress_ = PairRanker.learn(
+                epoch,
+                n_rows,
+                len(self.classes_),
                 rate=self.rate,
                 passes=self.passes,
-                table_size=table_size_for(counts.pairs.nnz) if isinstance(size, str) else size,
+                table_size=table_size if isinstance(size, str) else size,
                 generator=generator,
-                n_threads=n_threads,
             )
-        self.classes_, self.index_, self.ranker_ = classes, index, ranker
-        self.smoothing_, self.progress_ = smoothing, progress
-        self.missed_ = smoothing.missed(self.n_candidates)
-        return self
 
     def _rows(self, X: Any, n_threads: int, *, reset: bool) -> sp.csr_array:
         """X as sparse rows in float32 without negative values."""
@@ -229,16 +280,13 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_threads = number_of_threads(self.n_jobs)
         rows = self._rows(X, n_threads, reset=False)
         n_candidates = min(self.n_candidates, len(self.classes_))
-        return self.index_.handle().rank(
-            sparse_handle(rows),
-            self.ranker_.beta,
-            self.ranker_.biases,
-            self.ranker_.pairs,
-            self.ranker_.unit,
-            n_candidates,
-            min(keep, n_candidates),
-            n_threads,
-        )
+        ranker, keep = self.ranker_, min(keep, n_candidates)
+        weights = ranker.beta, ranker.biases, ranker.pairs, ranker.unit
+        if self.index_ is not None:
+            handle = self.index_.handle()
+            return handle.rank(sparse_handle(rows), *weights, n_candidates, keep, n_threads)
+        found = arrays_of(self.tree_.candidates(rows, n_candidates))
+        return given_rank(found, sparse_handle(rows), *weights, keep, n_threads)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of every row.
@@ -277,8 +325,17 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not 1 <= k <= most:
             raise ParameterError(f"k must be in 1 … {most} (the candidates), got {k!r}")
         numbers, scores, log_sums = self._ranked(X, k)
-        shares = (1.0 - self.missed_) * np.exp(scores.astype(np.float64) - log_sums[:, None])
+        short = np.flatnonzero(numbers[:, -1] == _NONE)
+        if len(short):
+            raise ParameterError(
+                f"the tree proposes fewer than k={k} classes for row {short[0]}; raise n_candidates"
+            )
+        shares = (1.0 - self._rest()) * np.exp(scores.astype(np.float64) - log_sums[:, None])
         return TopLabels(self.classes_[numbers], shares)
+
+    def _rest(self) -> float:
+        """Probability of the classes that are not candidates."""
+        return self.missed_ if self.n_candidates < len(self.classes_) else 0.0
 
     def candidates_of(self, X: Any, n: int | None = None) -> Candidates:
         """The n best candidates of every row, with the logarithms of their probabilities.
@@ -296,10 +353,10 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Places in `classes_` and log-probabilities, best first.
         """
         numbers, scores, log_sums = self._ranked(X, n or self.n_candidates)
-        n_rows, width = numbers.shape
-        logs = scores.astype(np.float64) - log_sums[:, None] + np.log1p(-min(self.missed_, 1 - 1e-9))
-        starts = np.arange(0, (n_rows + 1) * width, width, dtype=np.int64)
-        return Candidates(starts, numbers.astype(np.int32).ravel(), logs.ravel())
+        there = numbers != _NONE
+        logs = scores.astype(np.float64) - log_sums[:, None] + np.log1p(-self._rest())
+        starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+        return Candidates(starts, numbers[there].astype(np.int32), logs[there])
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Probabilities of all classes: a full matrix, so ask for few rows at a time.
@@ -315,13 +372,15 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Probabilities; each row sums to one.
         """
         numbers, scores, log_sums = self._ranked(X, self.n_candidates)
-        k = len(self.classes_)
-        missed = self.missed_ if numbers.shape[1] < k else 0.0
-        shares = np.exp(scores.astype(np.float64) - log_sums[:, None])
-        shares *= (1.0 - missed) / shares.sum(axis=1, keepdims=True)
-        rest = np.exp(self.index_.prior / 256.0 / (self.smoothing_.alpha or 1.0))
-        result = np.tile(rest, (len(numbers), 1))
-        np.put_along_axis(result, numbers.astype(np.int64), 0.0, axis=1)
-        result *= missed / np.maximum(result.sum(axis=1, keepdims=True), 1e-300)
-        np.put_along_axis(result, numbers.astype(np.int64), shares, axis=1)
+        there = numbers != _NONE
+        places = np.where(there, numbers, 0).astype(np.int64)
+        rows = np.arange(len(numbers))[:, None]
+        shares = np.where(there, np.exp(scores.astype(np.float64) - log_sums[:, None]), 0.0)
+        result = np.tile(self.label_shares_.astype(np.float64), (len(numbers), 1))
+        result[np.broadcast_to(rows, places.shape)[there], places[there]] = 0.0
+        others = result.sum(axis=1, keepdims=True)
+        rest = np.where(others > 0, self._rest(), 0.0)
+        result *= rest / np.maximum(others, 1e-300)
+        shares *= (1.0 - rest) / shares.sum(axis=1, keepdims=True)
+        np.add.at(result, (np.broadcast_to(rows, places.shape), places), shares)
         return result

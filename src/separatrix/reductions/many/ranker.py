@@ -1,19 +1,23 @@
-"""A second look at the candidates of an index: weights of hashed pairs, learned discriminatively."""
+"""A second look at candidates: weights of hashed pairs, learned discriminatively."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from separatrix._core import given_learn
 from separatrix.errors import DataError
 from separatrix.features.handles import sparse_handle
 from separatrix.reductions.many.counts import PairCounts
 from separatrix.reductions.many.inverted import InvertedIndex, Smoothing
 
-__all__ = ["PairRanker", "Progress"]
+__all__ = ["PairRanker", "Progress", "given_epoch", "index_epoch", "table_size_for"]
+
+GivenArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]
 
 #: Value of one unit of the 8-bit weights.
 _UNIT = 1.0 / 32.0
@@ -47,6 +51,75 @@ class Progress:
     loss: float
 
 
+class Epoch(Protocol):
+    """One pass over rows that changes the weights: (rows, rows reached, hits, loss)."""
+
+    def __call__(
+        self,
+        order: npt.NDArray[np.uint32],
+        rates: tuple[float, float],
+        beta: npt.NDArray[np.float32],
+        biases: npt.NDArray[np.float32],
+        pairs: npt.NDArray[np.float32],
+    ) -> tuple[int, int, int, float]:
+        """Visit the rows in `order`; arrays hold weights and second moments in two columns."""
+        ...
+
+
+def index_epoch(
+    index: InvertedIndex,
+    counts: PairCounts,
+    smoothing: Smoothing,
+    X: sp.csr_array,
+    codes: npt.NDArray[np.uint32],
+    n_threads: int,
+) -> Epoch:
+    """Passes over candidates of an index, each row with its own counts left out."""
+    handle, counted, rows = index.handle(), counts.handle(), sparse_handle(X)
+
+    def epoch(
+        order: npt.NDArray[np.uint32],
+        rates: tuple[float, float],
+        beta: npt.NDArray[np.float32],
+        biases: npt.NDArray[np.float32],
+        pairs: npt.NDArray[np.float32],
+    ) -> tuple[int, int, int, float]:
+        return handle.learn(
+            counted,
+            smoothing.mu,
+            smoothing.alpha,
+            rows,
+            codes,
+            order,
+            _TRAINING_CANDIDATES,
+            rates,
+            beta,
+            biases,
+            pairs,
+            n_threads,
+        )
+
+    return epoch
+
+
+def given_epoch(candidates: GivenArrays, X: sp.csr_array, codes: npt.NDArray[np.uint32]) -> Epoch:
+    """Passes over candidates that were found beforehand."""
+    rows = sparse_handle(X)
+
+    def epoch(
+        order: npt.NDArray[np.uint32],
+        rates: tuple[float, float],
+        beta: npt.NDArray[np.float32],
+        biases: npt.NDArray[np.float32],
+        pairs: npt.NDArray[np.float32],
+    ) -> tuple[int, int, int, float]:
+        return given_learn(
+            candidates, rows, codes, order, _TRAINING_CANDIDATES, rates, beta, biases, pairs
+        )
+
+    return epoch
+
+
 @dataclass(frozen=True)
 class PairRanker:
     """z_y = beta s_y + b_y + sum_f x_f v_h(f, y).
@@ -78,45 +151,27 @@ class PairRanker:
     @classmethod
     def learn(
         cls,
-        index: InvertedIndex,
-        counts: PairCounts,
-        smoothing: Smoothing,
-        X: sp.csr_array,
-        codes: npt.NDArray[np.uint32],
+        epoch: Epoch,
+        n_rows: int,
+        n_labels: int,
         *,
         rate: float,
         passes: int,
         table_size: int,
         generator: np.random.RandomState,
-        n_threads: int,
     ) -> tuple[PairRanker, Progress]:
-        """Learn from `passes` over the rows in random order, each with its own counts left out."""
+        """Learn from `passes` over the rows in random order.
+
+        The factor of the score is set first, from some of the rows, with all else at zero.
+        """
         beta = np.array([[_BETA, 0.0]], dtype=np.float32)
-        biases = np.zeros((len(index.penalty), 2), dtype=np.float32)
+        biases = np.zeros((n_labels, 2), dtype=np.float32)
         pairs = np.zeros((table_size, 2), dtype=np.float32)
-        handle, counted, rows = index.handle(), counts.handle(), sparse_handle(X)
-
-        def run(order: npt.NDArray[np.uint32], rate: float) -> tuple[int, int, int, float]:
-            return handle.learn(
-                counted,
-                smoothing.mu,
-                smoothing.alpha,
-                rows,
-                codes,
-                order,
-                _TRAINING_CANDIDATES,
-                (rate, _BETA_RATE),
-                beta,
-                biases,
-                pairs,
-                n_threads,
-            )
-
-        order = generator.permutation(X.shape[0]).astype(np.uint32)
-        run(order[:_SAMPLE], 0.0)
-        seen, reached, hits, loss = run(order, rate)
+        order = generator.permutation(n_rows).astype(np.uint32)
+        epoch(order[:_SAMPLE], (0.0, _BETA_RATE), beta, biases, pairs)
+        seen, reached, hits, loss = epoch(order, (rate, _BETA_RATE), beta, biases, pairs)
         for _ in range(1, passes):
-            run(generator.permutation(order), rate)
+            epoch(generator.permutation(order), (rate, _BETA_RATE), beta, biases, pairs)
         progress = Progress(seen, reached, hits, loss / max(reached, 1))
         return cls.from_weights(beta, biases, pairs), progress
 
