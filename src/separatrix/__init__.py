@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
-    from separatrix.reductions.many import LabelTree
+    from separatrix.reductions.many import LabelTree, SampledSoftmax
     from separatrix.structured import (
         CRF,
         Constraints,
@@ -113,6 +113,7 @@ __all__ = [
     "PriorSampling",
     "RadialBasis",
     "RegularizationPath",
+    "SampledSoftmax",
     "SpamFeatures",
     "StructuredPerceptron",
     "StructuredSVM",
@@ -176,6 +177,7 @@ _HOMES = {
     "PriorSampling": "baselines",
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
+    "SampledSoftmax": "reductions.many",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
     "StructuredSVM": "structured.svm",
