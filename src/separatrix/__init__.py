@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     )
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
-    from separatrix.reductions.many import JointFeatures, LabelTree, ManyClass
+    from separatrix.reductions.many import JointFeatures, LabelTree, ManyClass, SampledSoftmax
     from separatrix.structured import (
         CRF,
         Constraints,
@@ -115,6 +115,7 @@ __all__ = [
     "PriorSampling",
     "RadialBasis",
     "RegularizationPath",
+    "SampledSoftmax",
     "SpamFeatures",
     "StructuredPerceptron",
     "StructuredSVM",
@@ -180,6 +181,7 @@ _HOMES = {
     "PriorSampling": "baselines",
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
+    "SampledSoftmax": "reductions.many",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
     "StructuredSVM": "structured.svm",

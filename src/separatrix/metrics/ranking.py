@@ -128,9 +128,9 @@ def ndcg_at_k(y_true: Any, ranked: npt.ArrayLike, k: int) -> float:
 def propensities(y_train: Any, *, a: float = 0.55, b: float = 1.5) -> FloatArray:
     """Probability that a label that is right was also noted, from its frequency in training.
 
-    p = 1 / (1 + c (N_label + b)^-a) with c = (log N - 1) (b + 1)^a for N rows (Jain, Prabhu & Varma
-    2016); they take a = 0.5, b = 0.4 for Wikipedia, a = 0.6, b = 2.6 for Amazon, and the values here
-    elsewhere.
+    p = 1 / (1 + c (N_label + b)^-a) with c = (log N - 1) (b + 1)^a for N rows (Jain, Prabhu &
+    Varma 2016); they take a = 0.5, b = 0.4 for Wikipedia, a = 0.6, b = 2.6 for Amazon, and the
+    values here elsewhere.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def propensities(y_train: Any, *, a: float = 0.55, b: float = 1.5) -> FloatArray
     Examples
     --------
     >>> propensities(np.array([[1, 0]] * 9 + [[1, 1]])).round(3)
-    array([0.612, 0.434])
+    array([0.64 , 0.434])
     """
     Y = _indicator(y_train)
     counts = np.bincount(Y.indices, minlength=Y.shape[1])

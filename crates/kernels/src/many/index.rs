@@ -22,6 +22,8 @@ const UNIT_BITS: u32 = 4;
 const FINE: f32 = 256.0;
 /// Sums are kept below this.
 const LARGEST: u64 = 30_000;
+/// Bases that a workspace keeps.
+const MOST_BASES: usize = 12;
 /// Labels whose largest score is looked at together.
 const BLOCK: usize = 64;
 
@@ -180,6 +182,16 @@ impl ScaledRow {
     }
 }
 
+/// prior - mass * penalty of every label in units of 2^shift / 256; the row's shift keeps it in range.
+#[inline(always)]
+fn fill_base(base: &mut [i16], penalty: &[i32], prior: &[i32], (mass, shift): (usize, u32)) {
+    let (mass, scale) = (mass as f32, 1.0 / (1u64 << shift.min(63)) as f32);
+    for ((base, &penalty), &prior) in base.iter_mut().zip(penalty).zip(prior) {
+        let sum = (prior as f32 - mass * penalty as f32) * scale;
+        *base = sum.clamp(-32_767.0, 32_767.0).floor() as i32 as i16;
+    }
+}
+
 /// A candidate: its score in natural units, and the label.
 pub type Candidate = (f32, u32);
 
@@ -187,8 +199,8 @@ pub type Candidate = (f32, u32);
 #[derive(Debug)]
 pub struct Workspace {
     scores: Vec<i16>,
-    base: Vec<i16>,
-    base_key: Option<(usize, u32)>,
+    /// What rows of one mass, in one unit, have in common: prior and penalties.
+    bases: Vec<((usize, u32), Vec<i16>)>,
     largest: Vec<i16>,
     ranked: Vec<i16>,
     found: Vec<(i16, u32)>,
@@ -204,8 +216,7 @@ impl Workspace {
         let widest = |values: &[i32]| values.iter().map(|v| u64::from(v.unsigned_abs())).max().unwrap_or(0);
         Self {
             scores: vec![i16::MIN; padded],
-            base: vec![i16::MIN; padded],
-            base_key: None,
+            bases: Vec::new(),
             largest: vec![0; padded / BLOCK],
             ranked: Vec::new(),
             found: Vec::new(),
@@ -223,16 +234,21 @@ impl Workspace {
         i: usize,
     ) -> Result<(), KernelError> {
         self.row.take(x, i, self.largest_penalty)?;
-        let (mass, shift) = (self.row.mass(), self.row.shift);
-        if self.base_key != Some((mass, shift)) {
-            let factor = i32::try_from(mass).unwrap_or(i32::MAX);
-            for ((base, &penalty), &prior) in self.base.iter_mut().zip(index.penalty).zip(index.prior) {
-                let sum = prior.saturating_sub(penalty.saturating_mul(factor)) >> shift;
-                *base = sum.clamp(-i32::from(i16::MAX), i32::from(i16::MAX)) as i16;
+        let key = (self.row.mass(), self.row.shift);
+        let at = match self.bases.iter().position(|base| base.0 == key) {
+            Some(at) => at,
+            None => {
+                let mut values = vec![i16::MIN; self.scores.len()];
+                fill_base(&mut values, index.penalty, index.prior, key);
+                if self.bases.len() == MOST_BASES {
+                    self.bases.remove(0);
+                }
+                self.bases.push((key, values));
+                self.bases.len() - 1
             }
-            self.base_key = Some((mass, shift));
-        }
-        self.scores.copy_from_slice(&self.base);
+        };
+        self.scores.copy_from_slice(&self.bases[at].1);
+        let shift = key.1;
         for (&f, &steps) in self.row.features.iter().zip(&self.row.steps) {
             if let Some(weights) = index.whole_row(f as usize) {
                 for (score, &weight) in self.scores.iter_mut().zip(weights) {

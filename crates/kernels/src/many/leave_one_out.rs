@@ -16,7 +16,7 @@ use crate::simd::{Task, dispatch};
 use crate::threads::with_threads;
 
 /// Rows of one task.
-const BLOCK: usize = 64;
+const BLOCK: usize = 256;
 
 /// What was counted in the training rows, and how it is smoothed.
 #[derive(Debug, Clone, Copy)]

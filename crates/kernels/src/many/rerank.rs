@@ -23,7 +23,7 @@ use crate::simd::{Task, dispatch};
 use crate::threads::with_threads;
 
 /// Rows of one task, and of one chunk between updates.
-const BLOCK: usize = 64;
+const BLOCK: usize = 256;
 const CHUNK: usize = 1 << 13;
 /// A gradient below this changes nothing that could be seen.
 const NO_GRADIENT: f32 = 1e-3;

@@ -23,6 +23,10 @@ use crate::rows::Rows;
 use crate::simd::Gather;
 use crate::threads::with_threads;
 
+/// Portions in which nodes are solved, and the fewest nodes of one.
+const PORTIONS: usize = 32;
+const LEAST: usize = 256;
+
 /// The weights of a tree: those of node n are the features `features[feature_starts[n]..]`, and those of feature
 /// number f the pairs `children`, `values` from `weight_starts[f]` on.
 #[derive(Debug, Clone)]
@@ -42,37 +46,30 @@ pub struct TreeWeights<T> {
 }
 
 impl<T: Copy> TreeWeights<T> {
-    fn new(nodes: Vec<NodeWeights<T>>) -> Self {
-        let sum = |count: fn(&NodeWeights<T>) -> usize| nodes.iter().map(count).sum();
-        let (n_features, n_values): (usize, usize) = (sum(|n| n.features.len()), sum(|n| n.values.len()));
-        let mut all = Self {
+    fn new() -> Self {
+        Self {
             feature_starts: vec![0],
-            features: Vec::with_capacity(n_features),
-            weight_starts: Vec::with_capacity(n_features + 1),
-            children: Vec::with_capacity(n_values),
-            values: Vec::with_capacity(n_values),
+            features: Vec::new(),
+            weight_starts: vec![0],
+            children: Vec::new(),
+            values: Vec::new(),
             intercepts: Vec::new(),
-        };
-        let mut end = 0i64;
-        all.weight_starts.push(end);
-        for node in nodes {
-            all.features.extend_from_slice(&node.features);
-            all.feature_starts.push(all.features.len() as i64);
-            for count in node.counts {
-                end += i64::from(count);
-                all.weight_starts.push(end);
-            }
-            all.children.extend_from_slice(&node.children);
-            all.values.extend_from_slice(&node.values);
-            all.intercepts.extend_from_slice(&node.intercepts);
         }
-        all
     }
-}
 
-/// The number of (row, node) pairs that [`fit`] works through.
-pub fn work(plan: &Plan, lessons: &Lessons) -> u64 {
-    (0..plan.n_nodes()).map(|node| lessons.rows(node).len() as u64).sum()
+    /// Add the next node.
+    fn push(&mut self, node: NodeWeights<T>) {
+        let mut end = self.values.len() as i64;
+        self.features.extend_from_slice(&node.features);
+        self.feature_starts.push(self.features.len() as i64);
+        for count in node.counts {
+            end += i64::from(count);
+            self.weight_starts.push(end);
+        }
+        self.children.extend_from_slice(&node.children);
+        self.values.extend_from_slice(&node.values);
+        self.intercepts.extend_from_slice(&node.intercepts);
+    }
 }
 
 /// Solve all nodes; `upper` are the U_i = C c_i of the rows, `done` counts the rows of the nodes solved.
@@ -105,18 +102,20 @@ pub fn fit<T: VectorExp + Gather>(
         done.fetch_add(rows.len() as u64, Ordering::Relaxed);
         Ok(answer)
     };
-    let answers: Vec<(NodeWeights<T>, Report)> = with_threads(n_threads, || {
-        let nodes = (0..plan.n_nodes()).into_par_iter().map_init(|| Renumber::new(x.n_cols()), one);
-        nodes.collect::<Result<_, KernelError>>()
-    })?;
-    let mut report = Report::default();
-    let (mut nodes, mut reports) = (Vec::with_capacity(answers.len()), Vec::with_capacity(answers.len()));
-    for (node, one) in answers {
-        nodes.push(node);
-        reports.push(one);
+    let (mut weights, mut report) = (TreeWeights::new(), Report::default());
+    // In portions, so that the nodes' own arrays never hold more than a small part of all weights.
+    let nodes: Vec<usize> = (0..plan.n_nodes()).collect();
+    for portion in nodes.chunks(nodes.len().div_ceil(PORTIONS).max(LEAST)) {
+        let answers: Vec<(NodeWeights<T>, Report)> = with_threads(n_threads, || {
+            let nodes = portion.par_iter().copied();
+            nodes.map_init(|| Renumber::new(x.n_cols()), one).collect::<Result<_, KernelError>>()
+        })?;
+        for (node, one) in answers {
+            weights.push(node);
+            report.merge(&one);
+        }
     }
-    reports.iter().for_each(|one| report.merge(one));
-    Ok((TreeWeights::new(nodes), report))
+    Ok((weights, report))
 }
 
 /// The children of `node` that lead to the labels of its rows.

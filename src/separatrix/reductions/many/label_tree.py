@@ -10,15 +10,22 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from separatrix._core import tree_fit, tree_groups
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
-from separatrix.features.handles import checked_matrix, sparse_handle
-from separatrix.reductions.many.candidates import Candidates
-from separatrix.reductions.many.tree_labels import RowLabels, encode_rows, mean_rows, text_rows
+from separatrix.features.handles import sparse_handle
+from separatrix.reductions.many.tree_labels import (
+    RowLabels,
+    encode_further,
+    encode_rows,
+    mean_rows,
+    text_rows,
+)
+from separatrix.reductions.many.tree_prediction import TreePrediction
 from separatrix.reductions.many.tree_progress import progress_bar
 from separatrix.reductions.many.tree_shape import MOST_CHILDREN, TreeShape, factors_of
+from separatrix.reductions.many.tree_update import add_labels, update
 from separatrix.reductions.many.tree_weights import PRECISIONS, NodeReport, TreeWeights
 from separatrix.validation import (
     check_choice,
@@ -31,15 +38,13 @@ from separatrix.validation import (
 
 __all__ = ["LabelTree"]
 
-FloatArray = npt.NDArray[np.floating[Any]]
-
 #: Rounds of 2-means of one cut.
 _ROUNDS = 12
-#: Factor on the scores of each kind of node before they are read as logits.
-_SCALES = {"logistic": 1.0, "svm": 3.0, "perceptron": 1.0}
+#: C of each kind of node with one label per row, and with several.
+_STRENGTHS = {"logistic": (30.0, 3.0), "svm": (1.0, 1.0), "perceptron": (1.0, 1.0)}
 
 
-class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""A tree over the labels, with a linear classifier at every node.
 
     A label is reached by the edges from the root to it, and
@@ -47,29 +52,31 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     .. math:: P(y \mid x) = \prod_{e \in \text{path}(y)} P(e \mid \text{node}(e), x),
 
     so that training and prediction cost about the logarithm of the number of labels, not the
-    number. With one label per row a node has a softmax over its children and the probabilities of all
-    labels sum to one; with several labels per row (y an indicator matrix) it has a sigmoid for
-    each child, the probability that some label of the row lies below it given that one lies
-    below the node (Jasinska et al. 2016). Each node minimizes
+    number. With one label per row a node has a softmax over its children and the probabilities of
+    all labels sum to one; with several labels per row (y an indicator matrix) it has a sigmoid for
+    each child, the probability that some label of the row lies below it given that one lies below
+    the node (Jasinska et al. 2016). Each node minimizes
     :math:`\tfrac12 |W|^2 + C \sum_i c_i\, \text{loss}_i` over the rows with a label below it.
 
     Parameters
     ----------
     branching : int or "auto", default="auto"
-        The most children of a node; "auto" means up to 100 labels below a node of the last level and
-        up to 32 nodes below a node above, and no tree at all for up to 100 labels.
+        The most children of a node; "auto" means up to 100 labels below a node of the last level
+        and up to 32 nodes below a node above, and no tree at all for up to 100 labels.
     beam : int or None, default=10
         Nodes of each level that a prediction follows; None follows all, which is exact.
     node : {"logistic", "svm", "perceptron"}, default="logistic"
         What a node learns by: logistic loss (softmax), squared hinge loss of each child against the
         others, or averaged perceptrons. The probabilities of the latter two are not calibrated.
     tree : {"features", "text"} or mapping, default="features"
-        Labels that are alike stand close together: by the mean of their rows, or by the characters of
-        their names, in balanced groups by spherical k-means (Prabhu et al. 2018). A mapping gives for
-        each label the names of the nodes above it, from the top, as a hierarchy of your own.
-    C : float, default=3.0
-        Weight of the data against the penalty; the default is meant for rows of length about one, as
-        tf-idf makes them.
+        Labels that are alike stand close together: by the mean of their rows, or by the characters
+        of their names, in balanced groups by spherical k-means (Prabhu et al. 2018). A mapping
+        gives for each label the names of the nodes above it, from the top, as a hierarchy of your
+        own.
+    C : float or "auto", default="auto"
+        Weight of the data against the penalty. "auto" is meant for rows of length about one, as
+        tf-idf makes them: 30 for logistic nodes with one label per row, 3 with several; 1 for
+        "svm".
     prune : float, default=0.1
         The smallest weights of a child are dropped as long as they have at most this share of the
         norm of all; 0 keeps every weight.
@@ -79,9 +86,9 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Learn intercepts.
     tol : float, default=0.01
         A node is done when gap <= tol * max(1, P).
-    max_iter : int, default=100
-        Largest number of passes over the rows of a node; of perceptrons, the number of passes
-        unless one makes no mistake.
+    max_iter : int or None, default=None
+        Largest number of passes over the rows of a node; None means 1,000, and 10 for perceptrons,
+        which end earlier only after a pass without mistakes.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -102,10 +109,8 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     multilabel_ : bool
         Whether rows may have several labels.
 
-    Notes
-    -----
-    The kernels are those of `LogisticRegression` and `LinearSVM`: dual coordinate descent on copies of
-    a node's rows over the features that occur in them, a node per thread.
+    Notes ----- The kernels are those of `LogisticRegression` and `LinearSVM`: dual coordinate
+    descent on copies of a node's rows over the features that occur in them, a node per thread.
 
     Examples
     --------
@@ -115,7 +120,7 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> tree = LabelTree(branching=4, random_state=0).fit(X / 16, y)
     >>> tree.shape_.depth(), tree.score(X / 16, y) > 0.9
     (2, True)
-    >>> tree.predict_top(X[:1] / 16, 3)[0, 0]
+    >>> int(tree.predict_top(X[:1] / 16, 3)[0, 0])
     0
     >>> bool(np.allclose(tree.predict_proba(X / 16).sum(axis=1), 1))
     True
@@ -145,12 +150,12 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         node: str = "logistic",
         *,
         tree: Any = "features",
-        C: float = 3.0,
+        C: float | str = "auto",
         prune: float = 0.1,
         precision: str = "single",
         fit_intercept: bool = True,
         tol: float = 1e-2,
-        max_iter: int = 100,
+        max_iter: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -181,9 +186,11 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise DataError("the tree does not have a place for every class")
 
     def _check_parameters(self) -> None:
-        check_choice("node", self.node, tuple(_SCALES))
+        check_choice("node", self.node, tuple(_STRENGTHS))
         check_choice("precision", self.precision, tuple(PRECISIONS))
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
+        check_positive(tol=self.tol, max_iter=self._max_passes())
+        if self.C != "auto":
+            check_positive(C=self.C)  # type: ignore[arg-type]
         if not isinstance(self.tree, dict):
             check_choice("tree", self.tree, ("features", "text"))
         if self.branching != "auto" and (
@@ -196,13 +203,6 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not 0 <= self.prune < 1:
             raise ParameterError(f"prune must be at least 0 and below 1, got {self.prune!r}")
         self._beam()
-
-    def _beam(self) -> int:
-        if self.beam is None:
-            return 2**31
-        if not isinstance(self.beam, int | np.integer) or self.beam < 1:
-            raise ParameterError(f"beam must be None or a positive number, got {self.beam!r}")
-        return int(self.beam)
 
     # -- learning ----------------------------------------------------------------------------
 
@@ -236,26 +236,22 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.multilabel_, self.dense_labels_ = not rows.single, rows.dense
         if self.report_.unfinished:
             warnings.warn(
-                f"{self.report_.unfinished} problems of LabelTree used up max_iter={self.max_iter}. "
-                "Raise max_iter, raise tol, scale the features, or lower C.",
+                f"{self.report_.unfinished} problems of LabelTree used up max_iter="
+                f"{self._max_passes()}. Raise max_iter, raise tol, scale the features, or lower C.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         return self
 
-    def _rows(self, X: Any, *, reset: bool) -> sp.csr_array:
-        X = checked_matrix(self, X, number_of_threads(self.n_jobs), reset=reset)
-        return X if sp.issparse(X) else sp.csr_array(X)
-
     def _weights(
-        self, sample_weight: Any, X: Any, rows: RowLabels
+        self, sample_weight: Any, X: Any, rows: RowLabels, *, two_classes: bool = True
     ) -> npt.NDArray[np.float64] | None:
         if sample_weight is None:
             return None
         weights: npt.NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if rows.single:
             codes = rows.indicator.indices.astype(np.int64)
-            return check_weights(weights, None, X, rows.classes, codes)
+            return check_weights(weights, None, X, rows.classes, codes, two_classes=two_classes)
         if (weights < 0).any():
             row = int(np.argmax(weights < 0))
             raise DataError(f"sample_weight is negative at row {row} ({weights[row]:g})")
@@ -287,9 +283,7 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_nodes(
         self, X: sp.csr_array, rows: RowLabels, weights: Any, shape: TreeShape
     ) -> tuple[TreeWeights, NodeReport]:
-        upper = np.full(X.shape[0], float(self.C))
-        if weights is not None:
-            upper *= weights
+        upper = self._upper(X.shape[0], weights, single=rows.single)
         Y = rows.indicator
         total = X.shape[0] + int(Y.nnz * (shape.depth() - 1))
         with progress_bar("LabelTree: nodes", total, self.verbose) as counter:
@@ -307,7 +301,7 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 float(self.prune),
                 seed_from(self.random_state),
                 float(self.tol),
-                float(self.max_iter),
+                float(self._max_passes()),
                 number_of_threads(self.n_jobs),
                 counter,
             )
@@ -316,116 +310,71 @@ class LabelTree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         kept = TreeWeights(starts, features, weight_starts, children, values, intercepts)
         return kept, NodeReport(*report)
 
-    # -- prediction --------------------------------------------------------------------------
+    def _max_passes(self) -> int:
+        if self.max_iter is None:
+            return 10 if self.node == "perceptron" else 1000
+        return self.max_iter
 
-    def _search(self, X: Any, n: int, least: float = -np.inf) -> Candidates:
-        check_is_fitted(self, "weights_")
+    def _upper(self, n_rows: int, weights: Any, *, single: bool) -> npt.NDArray[np.float64]:
+        """C times the weights of the rows."""
+        C = _STRENGTHS[self.node][not single] if self.C == "auto" else float(self.C)
+        return np.full(n_rows, C) if weights is None else C * weights
+
+    @property
+    def n_iter_(self) -> int:
+        """Largest number of passes over the rows of a node."""
+        return max(1, math.ceil(self.report_.n_passes))
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, *, labels: Any = None
+    ) -> Self:
+        r"""Learn from further rows, which may have labels that were not there before.
+
+        A new label gets a place below the node that its rows lead to. Every node with rows moves
+        its weights as little as fits them: it minimizes
+        :math:`\tfrac12 |W - W_{before}|^2 + C \sum_i c_i\, \text{loss}_i` over the new
+        rows, with the loss of `node` (that of "svm" for perceptrons). The first call is `fit`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Further rows.
+        y : array-like of shape (n,), or array or sparse matrix of shape (n, K)
+            Their labels; of an indicator matrix the first columns are those of `classes_`, and
+            further ones are new labels.
+        classes : ignored
+            New labels need not be named beforehand; it is here for tools that do.
+        sample_weight : array-like of shape (n,), optional
+            Weight of every row.
+        labels : array-like of shape (K,), optional
+            Names of the columns of an indicator matrix; their numbers by default.
+
+        Returns
+        -------
+        self
+            The tree, fitted further; new labels stand last in `classes_`.
+        """
+        if not hasattr(self, "weights_"):
+            return self.fit(X, y, sample_weight, labels=labels)
+        self._check_parameters()
+        check_given(self, y)
         X = self._rows(X, reset=False)
-        return Candidates(
-            *self._model().search(
-                sparse_handle(X), self._beam(), n, least, number_of_threads(self.n_jobs)
-            )
+        rows = encode_further(y, X.shape[0], self.classes_, labels, single=not self.multilabel_)
+        weights = self._weights(sample_weight, X, rows, two_classes=False)
+        shape, kept = self.shape_, self.weights_
+        n_new = len(rows.classes) - len(self.classes_)
+        if n_new:
+            shape, kept = add_labels(shape, kept, X, rows.indicator, n_new)
+        self.weights_ = update(
+            shape,
+            kept,
+            X,
+            rows.indicator,
+            self._upper(X.shape[0], weights, single=rows.single),
+            single=rows.single,
+            margin=self.node != "logistic",
+            prune=float(self.prune),
+            fit_intercept=self.fit_intercept,
         )
-
-    def _model(self) -> Any:
-        scale = _SCALES[self.node]
-        return self.weights_.model(self.shape_, single=not self.multilabel_, scale=scale)
-
-    def candidates(self, X: Any, n: int = 10) -> Candidates:
-        """The best labels that the beam reaches.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_rows, d)
-            Rows.
-        n : int, default=10
-            Labels per row; a row has fewer where the beam reaches fewer.
-
-        Returns
-        -------
-        Candidates
-            For each row places in `classes_`, best first, and logarithms of probabilities.
-        """
-        if not isinstance(n, int | np.integer) or n < 1:
-            raise ParameterError(f"n must be a positive number, got {n!r}")
-        return self._search(X, min(int(n), 2**31))
-
-    def predict_top(self, X: Any, k: int = 5) -> npt.NDArray[Any]:
-        """The k most probable labels of every row, best first.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows.
-        k : int, default=5
-            At most the number of labels that the beam reaches in every row.
-
-        Returns
-        -------
-        ndarray of shape (n, k)
-            Labels.
-        """
-        found = self.candidates(X, k)
-        if (np.diff(found.indptr) < k).any():
-            row = int(np.argmax(np.diff(found.indptr) < k))
-            raise ParameterError(
-                f"the beam reaches {int(np.diff(found.indptr)[row])} labels of row {row}, fewer than "
-                f"k={k}; raise beam"
-            )
-        top: npt.NDArray[Any] = self.classes_[found.indices.reshape(-1, k)]
-        return top
-
-    def predict(self, X: Any) -> Any:
-        """The most probable label, or all labels with a probability of at least one half.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,), or array or CSR array of shape (n, K)
-            Labels; an indicator matrix, sparse where that of `fit` was, with several per row.
-        """
-        if not getattr(self, "multilabel_", False):
-            labels: npt.NDArray[Any] = self.classes_[self._search(X, 1).indices]
-            return labels
-        found = self._search(X, len(self.classes_), math.log(0.5))
-        Y = self._indicator(found, np.ones(len(found.indices), dtype=np.int64))
-        return Y.toarray() if self.dense_labels_ else Y
-
-    def _indicator(self, found: Candidates, values: npt.NDArray[Any]) -> sp.csr_array:
-        shape = (len(found.indptr) - 1, len(self.classes_))
-        Y = sp.csr_array((values, found.indices, found.indptr), shape=shape)
-        Y.sort_indices()
-        return Y
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of all labels, of shape (n, K).
-
-        With one label per row they sum to one: what a node that the beam leaves out has is
-        spread evenly over the labels below it. With several labels per row, labels that the beam does not
-        reach have probability zero. For very many labels see `candidates`.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            P(y | x), or P(y in set | x), columns in the order of `classes_`.
-        """
-        check_is_fitted(self, "weights_")
-        n_labels = len(self.classes_)
-        if self.multilabel_:
-            found = self._search(X, n_labels)
-            shares: FloatArray = self._indicator(found, np.exp(found.log_scores)).toarray()
-            return shares
-        X = self._rows(X, reset=False)
-        result: FloatArray = self._model().shares(
-            sparse_handle(X), self._beam(), n_labels, number_of_threads(self.n_jobs)
-        )
-        return result
+        self.shape_, self.classes_ = shape, rows.classes
+        return self

@@ -64,7 +64,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Classes that are ranked.
     rerank : bool, default=True
         Whether to learn the weights of pairs; without them the order is that of the index.
-    rate : float, default=0.3
+    rate : float, default=0.1
         Step of AdaGrad.
     passes : int, default=1
         Passes over the rows.
@@ -148,7 +148,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_candidates: int = 32,
         rerank: bool = True,
-        rate: float = 0.3,
+        rate: float = 0.1,
         passes: int = 1,
         table_size: int | str = "auto",
         random_state: Any = 0,

@@ -9,12 +9,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from separatrix.errors import DataError
 from separatrix.features.text import TextVectorizer
 from separatrix.validation import encode_labels
 
-__all__ = ["RowLabels", "encode_rows", "mean_rows", "text_rows"]
+__all__ = ["RowLabels", "encode_further", "encode_rows", "mean_rows", "text_rows"]
 
 
 class RowLabels(NamedTuple):
@@ -64,10 +65,11 @@ def encode_rows(y: Any, n_rows: int, labels: Any = None) -> RowLabels:
 
     Examples
     --------
-    >>> encode_rows(["b", "a", "b"], 3).indicator.indices
-    array([1, 0, 1], dtype=int32)
+    >>> encode_rows(["b", "a", "b"], 3).indicator.indices.tolist()
+    [1, 0, 1]
     """
-    if not (sp.issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] != 1)):
+    y = y if sp.issparse(y) else np.asarray(y)
+    if not (sp.issparse(y) or (y.ndim == 2 and y.shape[1] != 1)):
         if labels is not None:
             raise DataError("labels name the columns of an indicator matrix, but y is a vector")
         classes, codes = encode_labels(y, n_rows)
@@ -75,6 +77,14 @@ def encode_rows(y: Any, n_rows: int, labels: Any = None) -> RowLabels:
     dense = not sp.issparse(y)
     if dense:
         check_classification_targets(y)
+    Y = _checked_indicator(y, n_rows)
+    names = _names(labels, Y.shape[1])
+    _check_examples(Y, names, 0)
+    return RowLabels(names, Y, False, dense)
+
+
+def _checked_indicator(y: Any, n_rows: int) -> sp.csr_array:
+    """A copy of an indicator matrix, its columns rising and its ones alone stored."""
     Y = sp.csr_array(y)
     if Y.shape[0] != n_rows:
         raise DataError(
@@ -91,15 +101,52 @@ def encode_rows(y: Any, n_rows: int, labels: Any = None) -> RowLabels:
     Y.sum_duplicates()
     Y.eliminate_zeros()
     Y.data[:] = 1.0
+    return Y
+
+
+def encode_further(
+    y: Any, n_rows: int, classes: npt.NDArray[Any], labels: Any, *, single: bool
+) -> RowLabels:
+    """Read y of further rows for a tree that knows `classes`; new labels come last.
+
+    Examples
+    --------
+    >>> rows = encode_further(["b", "z"], 2, np.array(["a", "b"]), None, single=True)
+    >>> rows.classes.tolist(), rows.indicator.indices.tolist()
+    (['a', 'b', 'z'], [1, 2])
+    """
+    if single:
+        y = column_or_1d(y, warn=True)
+        if len(y) != n_rows:
+            raise DataError(f"X has {n_rows} rows, y has {len(y)}")
+        everything = np.concatenate([classes, np.setdiff1d(y, classes)])
+        order = np.argsort(everything, kind="stable")
+        codes = order[np.searchsorted(everything, y, sorter=order)]
+        return RowLabels(everything, _of_codes(codes, len(everything)), True, True)
+    Y = _checked_indicator(y, n_rows)
+    if Y.shape[1] < len(classes):
+        raise DataError(f"y has {Y.shape[1]} columns, but the tree has {len(classes)} labels")
     names = _names(labels, Y.shape[1])
-    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    if not np.array_equal(names[: len(classes)], classes):
+        place = int(np.argmin(names[: len(classes)] == classes))
+        raise DataError(
+            f"column {place} of y is label {names.tolist()[place]!r}, but "
+            f"{classes.tolist()[place]!r} in the tree; the first columns must be those of "
+            "classes_, and new labels come last"
+        )
+    _check_examples(Y, names, len(classes))
+    return RowLabels(names, Y, False, not sp.issparse(y))
+
+
+def _check_examples(Y: sp.csr_array, names: npt.NDArray[Any], first: int) -> None:
+    """Raise DataError unless every label from `first` on has a row."""
+    counts = np.bincount(Y.indices, minlength=Y.shape[1])[first:]
     if (counts == 0).any():
-        column = int(np.argmin(counts))
+        column = int(np.argmin(counts)) + first
         raise DataError(
             f"label {names.tolist()[column]!r} (column {column} of y) has no example"
             f"{_more(int((counts == 0).sum()))}; leave such columns out"
         )
-    return RowLabels(names, Y, False, dense)
 
 
 def _more(count: int) -> str:
@@ -112,15 +159,14 @@ def _names(labels: Any, n_labels: int) -> npt.NDArray[Any]:
     names: npt.NDArray[Any] = np.asarray(labels)
     if names.shape != (n_labels,):
         raise DataError(f"y has {n_labels} columns, but labels have shape {names.shape}")
-    found, first, counts = np.unique(names, return_index=True, return_counts=True)
+    found, counts = np.unique(names, return_counts=True)
     if len(found) < n_labels:
         twice = int(np.argmax(counts > 1))
         places = np.flatnonzero(names == found[twice])[:2].tolist()
         raise DataError(
-            f"label {found.tolist()[twice]!r} occurs twice, at columns {places[0]} and {places[1]}; "
-            "names of labels must differ"
+            f"label {found.tolist()[twice]!r} occurs twice, at columns {places[0]} and "
+            f"{places[1]}; names of labels must differ"
         )
-    del first
     return names
 
 
@@ -144,8 +190,8 @@ def mean_rows(
         label = int(np.argmin(norms))
         count = int(np.diff(members.indptr)[label])
         raise DataError(
-            f"label {rows.classes.tolist()[label]!r} has no features: its {count} rows are empty or "
-            f"weigh nothing{_more(int((norms == 0).sum()))}; drop it, or build the tree from a "
+            f"label {rows.classes.tolist()[label]!r} has no features: its {count} rows are empty "
+            f"or weigh nothing{_more(int((norms == 0).sum()))}; drop it, or build the tree from a "
             "hierarchy or from the labels' text"
         )
     return means

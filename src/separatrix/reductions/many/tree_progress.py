@@ -28,7 +28,13 @@ def progress_bar(name: str, total: int, verbose: int) -> Iterator[TreeProgress]:
     if not verbose:
         yield counter
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     ended = threading.Event()
     columns = (

@@ -27,9 +27,9 @@ def factors_of(n_labels: int, branching: int | str) -> list[int]:
     Examples
     --------
     >>> factors_of(100, "auto"), factors_of(1000, "auto"), factors_of(1_000_000, "auto")
-    ([], [10], [22, 22, 22])
+    ([], [10], [22, 22, 21])
     >>> factors_of(20, 3)
-    [2, 3]
+    [3, 3]
     """
     leaf, inner = (_LEAF, _INNER) if branching == "auto" else (int(branching), int(branching))
     n_groups = math.ceil(n_labels / leaf)
@@ -152,7 +152,8 @@ class TreeShape:
             path = hierarchy[label]
             if isinstance(path, str):
                 raise ParameterError(
-                    f"the path of label {label!r} must be a sequence of names, not the text {path!r}"
+                    f"the path of label {label!r} must be a sequence of names, not the text "
+                    f"{path!r}"
                 )
             node = root
             for name in path:
