@@ -13,7 +13,14 @@ ESTIMATORS = [
     JointFeatures(combine="conjunction", learner="svm"),
 ]
 
+EMPTY_ROW = "its data have a row of zeros, which is an error: it says nothing about its label"
 
-@parametrize_with_checks(ESTIMATORS)
+
+def expected_failures(estimator):
+    """Checks that do not apply, each with the reason in one line."""
+    return {"check_estimators_dtypes": EMPTY_ROW} if isinstance(estimator, ManyClass) else {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_check(estimator, check):
     check(estimator)
