@@ -1,7 +1,8 @@
 """Learners of very many classes: ours and the peers PECOS (XR-Linear) and napkinXC (PLT).
 
-PECOS asks for NumPy 1 (pip would downgrade it), but runs with 2. Install the peers into a folder of
-their own, ``pip install --no-deps --target DIR libpecos napkinxc gdown``, and put DIR on PYTHONPATH.
+PECOS asks for NumPy 1 and SciPy 1.13 (pip would downgrade both), but runs with newer ones after one
+name is put back. Install the peers into a folder of their own,
+``pip install --no-deps --target DIR libpecos napkinxc gdown``, and put DIR on PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ def save_ours(model: Any, folder: str) -> None:
 
 def train_pecos(problem: Problem) -> Any:
     """Train XR-Linear as its own command line does by default, from clustering to weights."""
+    # PECOS asks for this module by its old name, which SciPy no longer has.
+    vars(sparse)["sputils"] = importlib.import_module("scipy.sparse._sputils")
     xmc = importlib.import_module("pecos.xmc")
     xlinear = importlib.import_module("pecos.xmc.xlinear.model")
     n = len(problem.y)

@@ -57,7 +57,7 @@ def main() -> None:
         verdict = "met" if low >= 10 * chance else "NOT met"
         print(
             f"among the first {k:2d}: {found / len(truth):.2%} (95 %: {low:.2%} to {high:.2%}), "
-            f"chance {chance:.5%}, lower end / chance = {low / chance:.0f} (10 asked for: {verdict})"
+            f"chance {chance:.5%}, lower end / chance {low / chance:.0f} (10 asked for: {verdict})"
         )
 
 

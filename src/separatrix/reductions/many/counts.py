@@ -32,15 +32,13 @@ def relative_rows(X: Any) -> sp.csr_array:
     sums = np.asarray(X.sum(axis=1)).ravel()
     means = np.where(sums > 0, sums, 1.0) / np.maximum(lengths, 1)
     X.data /= np.repeat(means, lengths)
-    return X.astype(np.float32)
+    return sp.csr_array(X, dtype=np.float32)
 
 
 def check_no_empty_rows(rows: sp.csr_array) -> None:
     """Raise DataError naming the first row without a value other than zero."""
-    lengths = np.diff(rows.indptr)
-    if not rows.data.all():
-        lengths = np.asarray((rows != 0).sum(axis=1)).ravel()
-    empty = np.flatnonzero(lengths == 0)
+    owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    empty = np.flatnonzero(np.bincount(owners[rows.data != 0], minlength=rows.shape[0]) == 0)
     if len(empty):
         raise DataError(
             f"row {empty[0]} has no features ({len(empty)} such rows): it says nothing about "

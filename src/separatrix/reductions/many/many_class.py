@@ -272,7 +272,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Negative values in data passed to ManyClass: {X.data[place]:g} at row {row}, "
                 f"column {X.indices[place]}; the index counts features, shift or drop such columns"
             )
-        return X.astype(np.float32)
+        return sp.csr_array(X, dtype=np.float32)
 
     def _ranked(self, X: Any, keep: int) -> tuple[Any, Any, Any]:
         """Class numbers and scores (n, keep), best first, and log-sums of all candidates (n,)."""
