@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from separatrix.multilabel import FrequentLabels, MultiLabel
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
+    from separatrix.reductions.many import JointFeatures, LabelTree, ManyClass, SampledSoftmax
     from separatrix.segmentation import Segmenter
     from separatrix.structured import (
         CRF,
@@ -95,9 +96,11 @@ __all__ = [
     "Grid",
     "Hasher",
     "Interpolation",
+    "JointFeatures",
     "JointMap",
     "LabelPerWord",
     "LabelSet",
+    "LabelTree",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
@@ -105,6 +108,7 @@ __all__ = [
     "LogisticRegression",
     "MajorityClass",
     "MajorityLabel",
+    "ManyClass",
     "MaximumLikelihood",
     "MeanValue",
     "MedianValue",
@@ -121,6 +125,7 @@ __all__ = [
     "PriorSampling",
     "RadialBasis",
     "RegularizationPath",
+    "SampledSoftmax",
     "Segmenter",
     "SpamFeatures",
     "StructuredPerceptron",
@@ -165,16 +170,19 @@ _HOMES = {
     "Grid": "structures",
     "Hasher": "features.hasher",
     "Interpolation": "generative.smoothing",
+    "JointFeatures": "reductions.many",
     "JointMap": "features.joint",
     "Laplace": "generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
     "LabelPerWord": "structured.frequency",
     "LabelSet": "structures",
+    "LabelTree": "reductions.many",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
     "MajorityLabel": "structured.frequency",
+    "ManyClass": "reductions.many",
     "MaximumLikelihood": "generative.smoothing",
     "MeanValue": "baselines",
     "MedianValue": "baselines",
@@ -192,6 +200,7 @@ _HOMES = {
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
     "Segmenter": "segmentation",
+    "SampledSoftmax": "reductions.many",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
     "StructuredSVM": "structured.svm",

@@ -15,6 +15,7 @@ __all__ = [
     "C_GRID",
     "K_GRID",
     "LEARNERS",
+    "MANY_CLASSES",
     "MAX_PASSES",
     "XI_GRID",
     "Learner",
@@ -53,6 +54,8 @@ _LABELS, _ONLINE = "separatrix.multilabel:MultiLabel", (("learner", "perceptron"
 _NARROW = 1000
 #: Rows up to which learners are tried by themselves that keep their train rows.
 _SHORT = 5000
+#: Classes from which on a score for each is too much.
+MANY_CLASSES = 1000
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,9 @@ class Learner:
         Whether it takes rows as they were read, not prepared ones.
     most_labels : int or None
         Labels of a set up to which it is tried without being asked for.
+    many : bool
+        Whether it is for very many classes: from `MANY_CLASSES` on, it and not the others is tried
+        without being asked for.
     """
 
     name: str
@@ -110,6 +116,7 @@ class Learner:
     longest: int | None = None
     raw: bool = False
     most_labels: int | None = None
+    many: bool = False
 
 
 def _baseline(
@@ -325,6 +332,14 @@ LEARNERS: tuple[Learner, ...] = (
     _reduction("one_vs_all", "OneVsAll", "one-vs-all of squared hinge machines", None),
     _reduction("all_pairs", "AllPairs", "all pairs of squared hinge machines, by vote"),
     _reduction("output_code", "OutputCode", "random output code of squared hinge machines"),
+    Learner(
+        "many_class",
+        "separatrix.reductions.many:ManyClass",
+        "very many classes: candidates by an inverted index, ranked by learned weights of pairs",
+        "none",
+        _MANY,
+        many=True,
+    ),
     _passes(
         "structured_perceptron",
         "separatrix.structured:StructuredPerceptron",

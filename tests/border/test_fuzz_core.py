@@ -359,6 +359,65 @@ def generative_calls():
     }  # fmt: skip
 
 
+def many_calls():
+    """Two labels over D features, in an index, in given candidates and in joint features."""
+    counts = [
+        np.arange(0, 2 * D + 1, 2), np.tile(np.arange(K, dtype=np.int32), D),
+        np.ones(D * K, np.float32), np.ones(D, np.float32), *np.ones((2, K), np.float32),
+    ]  # fmt: skip
+    index = [
+        np.arange(0, 2 * D + 1, 2), np.tile(np.arange(K, dtype=np.uint16), D),
+        np.ones(D * K, np.uint8), np.full(D, -1, np.int32), np.ones((0, K), np.uint8),
+        *np.ones((2, K), np.int32),
+    ]  # fmt: skip
+    positive = _core.Csr(
+        np.arange(0, N * D + 1, D, dtype=np.int32), np.tile(np.arange(D, dtype=np.int32), N),
+        np.ones(N * D, np.float32), D,
+    )  # fmt: skip
+    labels, order = CODES.astype(np.uint32), np.arange(N, dtype=np.uint32)
+    candidates = (
+        np.arange(0, 2 * N + 1, 2), np.tile(np.arange(K, dtype=np.int32), N),
+        np.zeros(N * K, np.float32),
+    )  # fmt: skip
+    phi = _core.Csr(
+        np.array([0, 1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32),
+        np.ones(2, np.float32), 2,
+    )  # fmt: skip
+    twos = [np.zeros((n, 2), np.float32) for n in (1, K, 16)]
+    none = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    biases, pairs = np.zeros(K, np.float32), np.zeros(16, np.int8)
+    return {
+        "LabelCounts": counts,
+        "LabelIndex": index,
+        "given_learn": [candidates, positive, labels, order, K, (0.1, 0.1), *twos],
+        "given_rank": [candidates, positive, 1.0, biases, pairs, 1.0, K, 1],
+        "joint_learn": [
+            positive, labels, phi, *none, K, order, "softmax", 0.1, 2, 0, True, twos[2], 0,
+        ],
+        "joint_rank": [positive, phi, np.zeros(16, np.float32), True, K, 1],
+    }  # fmt: skip
+
+
+def test_methods_of_an_index_refuse_what_does_not_fit():
+    calls = many_calls()
+    counts = _core.LabelCounts(*calls["LabelCounts"])
+    index = _core.LabelIndex(*calls["LabelIndex"])
+    _, x, labels, order, _, rates, beta, biases, pairs = calls["given_learn"]
+    ranks = [counts, 1.0, 0.5, x, labels, 1]
+    learn = [counts, 1.0, 0.5, x, labels, order, K, rates, beta, biases, pairs, 1]
+    rank = [x, 1.0, np.zeros(K, np.float32), np.zeros(16, np.int8), 1.0, K, K, 1]
+    junk = [np.zeros(1, np.float32), np.zeros((3, 2), np.float32), csr(), csr(np.float32), -1.0, 99]
+    for method, arguments in ((index.ranks, ranks), (index.learn, learn), (index.rank, rank)):
+        method(*arguments)
+        for place in range(len(arguments)):
+            for other in junk:
+                changed = [*arguments[:place], other, *arguments[place + 1 :]]
+                with contextlib.suppress(*ALLOWED):
+                    method(*changed)
+    with pytest.raises(ValueError, match="y has length"):
+        index.ranks(counts, 1.0, 0.5, x, labels[:2], 1)
+
+
 CALLS = {
     **valid_calls(),
     **graph_calls(),
@@ -368,6 +427,7 @@ CALLS = {
     **text_calls(),
     **template_calls(),
     **generative_calls(),
+    **many_calls(),
 }
 
 

@@ -18,6 +18,10 @@ mod graph;
 mod graph_messages;
 mod hasher;
 mod interior;
+mod many_given;
+mod many_index;
+mod many_joint;
+mod many_tree;
 mod online;
 mod pixels;
 mod planes;
@@ -57,6 +61,14 @@ mod _core {
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]
     use super::design::{Dense, adjoint, scores};
+    #[pymodule_export]
+    use super::many_given::{given_learn, given_rank};
+    #[pymodule_export]
+    use super::many_index::{LabelCounts, LabelIndex};
+    #[pymodule_export]
+    use super::many_joint::{joint_learn, joint_rank};
+    #[pymodule_export]
+    use super::many_tree::{TreeModel, TreeProgress, tree_fit, tree_groups};
     #[pymodule_export]
     use super::online::{Online, vote_shares};
     #[pymodule_export]

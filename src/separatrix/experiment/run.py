@@ -208,9 +208,11 @@ class Experiment:
         first = preparation.fit(raw.X, raw.y, self.n_jobs)
         train, held_out = Prepared.of(raw, first), Prepared.of(raw_held_out, first)
 
+        classes = family.labels(raw.y)
+        n_classes = 0 if classes is None else len(classes)
         lines = tuple(
             family.adapted(line, metric)
-            for line in entrants(self.learners, task, train.n_features, len(raw.y))
+            for line in entrants(self.learners, task, train.n_features, len(raw.y), n_classes)
             if self.learners != "auto" or family.suits(line, raw.y)
         )
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)

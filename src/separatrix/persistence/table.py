@@ -41,6 +41,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.regression", "BayesianLinearRegression"),
     **_lines("separatrix.bayes.laplace", "LaplaceLogisticRegression"),
     **_lines("separatrix.reductions", "ClassNumbers"),
+    **_lines("separatrix.reductions.many", "JointFeatures"),
     # Parts of the above.
     **_lines(
         "separatrix.features.encoders",
@@ -76,6 +77,9 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.generative.moments", "ClassMoments"),
     **_lines("separatrix.linear.online", "Vote"),
     **_lines("separatrix.reductions.code_matrix", "CodeMatrix"),
+    **_lines("separatrix.reductions.many.inverted", "InvertedIndex", "Smoothing"),
+    **_lines("separatrix.reductions.many.label_names", "LabelFeatures"),
+    **_lines("separatrix.reductions.many.ranker", "PairRanker", "Progress"),
     **_lines(
         "separatrix.reductions.columns",
         "ColumnReport",

@@ -29,6 +29,7 @@ from separatrix import (
     Grid,
     Hasher,
     Interpolation,
+    JointFeatures,
     JointMap,
     LabelPerWord,
     LabelSet,
@@ -39,6 +40,7 @@ from separatrix import (
     LogisticRegression,
     MajorityClass,
     MajorityLabel,
+    ManyClass,
     MeanValue,
     MedianValue,
     MessageText,
@@ -325,6 +327,13 @@ CASES: dict[str, Case] = {
     ),
     "output_code": _classifier(OutputCode(LogisticRegression(), code="random_sparse")),
     "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
+    "many_class": _classifier(ManyClass(n_candidates=2), Y, np.abs(X)),
+    "joint_features": _classifier(JointFeatures(n_features=2**10)),
+    "joint_features_named": _classifier(
+        JointFeatures(y_features=("words", "characters"), combine="conjunction", learner="mira"),
+        Y,
+        SPARSE,
+    ),
     "class_numbers": Case(
         lambda: ClassNumbers(BayesianLinearRegression()).fit(X, Y), lambda m: [m.predict(X)]
     ),
