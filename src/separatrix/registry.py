@@ -49,6 +49,8 @@ _TAGGING: tuple[Task, ...] = ("tagging",)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
+#: Classes from which on learners are tried by themselves that do not look at all of them.
+_MANY_CLASSES = 1000
 #: Rows up to which learners are tried by themselves that keep their train rows.
 _SHORT = 5000
 
@@ -87,6 +89,8 @@ class Learner:
         Columns up to which it is tried without being asked for; None for any number.
     longest : int or None
         Train rows up to which it is tried without being asked for; None for any number.
+    fewest : int
+        Classes from which on it is tried without being asked for.
     raw : bool
         Whether it takes rows as they were read, not prepared ones.
     """
@@ -104,6 +108,7 @@ class Learner:
     baseline: bool = False
     widest: int | None = None
     longest: int | None = None
+    fewest: int = 0
     raw: bool = False
 
 
@@ -314,6 +319,16 @@ LEARNERS: tuple[Learner, ...] = (
     _reduction("one_vs_all", "OneVsAll", "one-vs-all of squared hinge machines", None),
     _reduction("all_pairs", "AllPairs", "all pairs of squared hinge machines, by vote"),
     _reduction("output_code", "OutputCode", "random output code of squared hinge machines"),
+    Learner(
+        "label_tree",
+        "separatrix.reductions.many:LabelTree",
+        "softmax regressions down a tree over the labels",
+        "grid",
+        _MANY,
+        "C",
+        (1.0, 10.0, 100.0),
+        fewest=_MANY_CLASSES,
+    ),
     _passes(
         "structured_perceptron",
         "separatrix.structured:StructuredPerceptron",

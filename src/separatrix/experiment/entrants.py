@@ -14,20 +14,24 @@ __all__ = ["Wanted", "entrants"]
 Wanted = Literal["auto"] | Sequence[str | Learner]
 
 
-def entrants(wanted: Wanted, task: Task, n_features: int, n_rows: int = 0) -> tuple[Learner, ...]:
+def entrants(
+    wanted: Wanted, task: Task, n_features: int, n_rows: int = 0, n_classes: int = 0
+) -> tuple[Learner, ...]:
     """Baselines first, then the learners asked for, in the order of the registry.
 
     Parameters
     ----------
     wanted : "auto" or sequence of str or Learner
         "auto" takes those that can learn the task and are not slow for so many rows
-        and features.
+        and features, and those for very many classes where there are so many.
     task : Task
         What is learned.
     n_features : int
         Columns of the prepared rows.
     n_rows : int
         Rows to learn from.
+    n_classes : int
+        Classes among them.
 
     Examples
     --------
@@ -43,6 +47,7 @@ def entrants(wanted: Wanted, task: Task, n_features: int, n_rows: int = 0) -> tu
             for entry in able
             if (entry.widest is None or n_features <= entry.widest)
             and (entry.longest is None or n_rows <= entry.longest)
+            and n_classes >= entry.fewest
         )
     asked: dict[str, Learner] = {}
     for item in wanted:

@@ -205,7 +205,8 @@ class Experiment:
         first = preparation.fit(raw.X, raw.y, self.n_jobs)
         train, held_out = Prepared.of(raw, first), Prepared.of(raw_held_out, first)
 
-        lines = entrants(self.learners, task, train.n_features, len(raw.y))
+        n_classes = len(np.unique(raw.y)) if task.name == "multiclass" else 0
+        lines = entrants(self.learners, task, train.n_features, len(raw.y), n_classes)
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
         notes += remarks
         rows = [row_of(one) for one in tuned]

@@ -27,6 +27,7 @@ from separatrix import (
     Interpolation,
     JointMap,
     LabelPerWord,
+    LabelTree,
     Laplace,
     LaplaceLogisticRegression,
     LinearClassifier,
@@ -45,6 +46,7 @@ from separatrix import (
     Polynomial,
     PriorSampling,
     RadialBasis,
+    SampledSoftmax,
     SpamFeatures,
     StructuredPerceptron,
     StructuredSVM,
@@ -255,6 +257,18 @@ CASES: dict[str, Case] = {
     ),
     "output_code": _classifier(OutputCode(LogisticRegression(), code="random_sparse")),
     "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
+    "label_tree": _classifier(LabelTree(2, random_state=0, tol=0.1), Y, SPARSE),
+    "label_tree_half": _classifier(LabelTree(node="svm", precision="half", random_state=0)),
+    "label_tree_hierarchy": _classifier(
+        LabelTree(tree={"cat": (), "dog": ("canine",), "wolf": ("canine",)}, random_state=0)
+    ),
+    "label_tree_sets": Case(
+        lambda: LabelTree(random_state=0).fit(
+            SPARSE, sp.csr_array(np.eye(3, dtype=int)[np.arange(90) % 3])
+        ),
+        lambda model: [model.predict_proba(SPARSE), model.predict(SPARSE).toarray()],
+    ),
+    "sampled_softmax": _classifier(SampledSoftmax(random_state=0)),
     "class_numbers": Case(
         lambda: ClassNumbers(BayesianLinearRegression()).fit(X, Y), lambda m: [m.predict(X)]
     ),

@@ -225,6 +225,9 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         self
             The fitted tree.
         """
+        return self._fit(X, y, sample_weight, labels)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, labels: Any) -> Self:
         self._check_parameters()
         check_given(self, y)
         X = self._rows(X, reset=True)
@@ -239,7 +242,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
                 f"{self.report_.unfinished} problems of LabelTree used up max_iter="
                 f"{self._max_passes()}. Raise max_iter, raise tol, scale the features, or lower C.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
@@ -355,7 +358,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
             The tree, fitted further; new labels stand last in `classes_`.
         """
         if not hasattr(self, "weights_"):
-            return self.fit(X, y, sample_weight, labels=labels)
+            return self._fit(X, y, sample_weight, labels)
         self._check_parameters()
         check_given(self, y)
         X = self._rows(X, reset=False)
