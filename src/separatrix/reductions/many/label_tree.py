@@ -75,8 +75,8 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         own.
     C : float or "auto", default="auto"
         Weight of the data against the penalty. "auto" is meant for rows of length about one, as
-        tf-idf makes them: 30 for logistic nodes with one label per row, 3 with several; 1 for
-        "svm".
+        tf-idf makes them: 30 for logistic nodes with one label per row, 3 with several and in
+        `partial_fit`; 1 for "svm".
     prune : float, default=0.1
         The smallest weights of a child are dropped as long as they have at most this share of the
         norm of all; 0 keeps every weight.
@@ -373,7 +373,8 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
             kept,
             X,
             rows.indicator,
-            self._upper(X.shape[0], weights, single=rows.single),
+            # The weaker C, so that rows of few labels do not outvote those of the fit.
+            self._upper(X.shape[0], weights, single=False),
             single=rows.single,
             margin=self.node != "logistic",
             prune=float(self.prune),
