@@ -340,6 +340,16 @@ LEARNERS: tuple[Learner, ...] = (
         _MANY,
         many=True,
     ),
+    Learner(
+        "label_tree",
+        "separatrix.reductions.many:LabelTree",
+        "softmax regressions down a tree over the labels",
+        "grid",
+        _MANY,
+        "C",
+        (1.0, 10.0, 100.0),
+        many=True,
+    ),
     _passes(
         "structured_perceptron",
         "separatrix.structured:StructuredPerceptron",

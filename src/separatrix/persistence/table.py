@@ -41,7 +41,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.regression", "BayesianLinearRegression"),
     **_lines("separatrix.bayes.laplace", "LaplaceLogisticRegression"),
     **_lines("separatrix.reductions", "ClassNumbers"),
-    **_lines("separatrix.reductions.many", "JointFeatures"),
+    **_lines("separatrix.reductions.many", "JointFeatures", "SampledSoftmax"),
     # Parts of the above.
     **_lines(
         "separatrix.features.encoders",
@@ -87,6 +87,8 @@ CLASSES: dict[str, str] = {
         "LinearColumns",
         "SupportColumns",
     ),
+    **_lines("separatrix.reductions.many.tree_shape", "TreeShape"),
+    **_lines("separatrix.reductions.many.tree_weights", "NodeReport", "TreeWeights"),
     **_lines("separatrix.solvers.online", "UpdateLog"),
     **_lines("separatrix.structures.factor_graph", "FactorGraph"),
     **_lines("separatrix.structures.graph", "PairwiseGraph"),

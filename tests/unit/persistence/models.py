@@ -33,6 +33,7 @@ from separatrix import (
     JointMap,
     LabelPerWord,
     LabelSet,
+    LabelTree,
     Laplace,
     LaplaceLogisticRegression,
     LinearClassifier,
@@ -53,6 +54,7 @@ from separatrix import (
     Polynomial,
     PriorSampling,
     RadialBasis,
+    SampledSoftmax,
     Segmenter,
     SpamFeatures,
     StructuredPerceptron,
@@ -334,6 +336,18 @@ CASES: dict[str, Case] = {
         Y,
         SPARSE,
     ),
+    "label_tree": _classifier(LabelTree(2, random_state=0, tol=0.1), Y, SPARSE),
+    "label_tree_half": _classifier(LabelTree(node="svm", precision="half", random_state=0)),
+    "label_tree_hierarchy": _classifier(
+        LabelTree(tree={"cat": (), "dog": ("canine",), "wolf": ("canine",)}, random_state=0)
+    ),
+    "label_tree_sets": Case(
+        lambda: LabelTree(random_state=0).fit(
+            SPARSE, sp.csr_array(np.eye(3, dtype=int)[np.arange(90) % 3])
+        ),
+        lambda model: [model.predict_proba(SPARSE), model.predict(SPARSE).toarray()],
+    ),
+    "sampled_softmax": _classifier(SampledSoftmax(random_state=0)),
     "class_numbers": Case(
         lambda: ClassNumbers(BayesianLinearRegression()).fit(X, Y), lambda m: [m.predict(X)]
     ),
