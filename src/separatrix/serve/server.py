@@ -9,13 +9,14 @@ import signal
 import socket
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
 
 from separatrix.serve.app import Service
+from separatrix.serve.listening import listen, take_in_waiting, turn_away
 from separatrix.serve.settings import Settings
 
 __all__ = ["run"]
@@ -59,35 +60,36 @@ class _Server(uvicorn.Server):
         self._loop.call_soon_threadsafe(self._begin_stop)
 
     def _begin_stop(self) -> None:
-        """Close the door, behind those who are waiting at it already."""
-        loop = asyncio.get_running_loop()
         log.info("stopping: %d connections", len(self.server_state.connections))
-        waiting = list(_waiting(self._listener))
-        for server in self.servers:
-            server.close()
-        self._late = [
-            loop.create_task(loop.connect_accepted_socket(self._protocol, one)) for one in waiting
-        ]
+        turn_away(self._listener)
         if self._watching is not None:
             self._watching.cancel()
-        self._stop = loop.create_task(self._drained())
+        self._stop = asyncio.get_running_loop().create_task(self._close_and_drain())
+
+    async def _close_and_drain(self) -> None:
+        """Close the door behind those at it; wait until no connection is left with a question."""
+        loop = asyncio.get_running_loop()
+        # Those who were in the middle of connecting come through.
+        await asyncio.sleep(_LOOK)
+        waiting = list(take_in_waiting(self._listener))
+        for server in self.servers:
+            server.close()
+        for one in waiting:
+            await loop.connect_accepted_socket(self._protocol, one)
+        # Only when nobody can come in any more is everybody sent away: whoever comes back is then
+        # refused, and not taken in to be cut off.
+        await asyncio.sleep(_LOOK)
+        self._service.app.stopping = True
+        end = loop.time() + self._drain
+        while self.server_state.connections and loop.time() < end:
+            await asyncio.sleep(_LOOK)
+        self.should_exit = True
 
     def _protocol(self) -> asyncio.Protocol:
         # As uvicorn makes them in its own `startup`.
         return self.config.http_protocol_class(  # type: ignore[call-arg]
             config=self.config, server_state=self.server_state, app_state=self.lifespan.state
         )
-
-    async def _drained(self) -> None:
-        """Wait until no connection is left, or those that are left had nothing to ask."""
-        # Only when nobody can come in any more is everybody sent away: whoever comes back is then
-        # refused, and not taken in to be cut off.
-        await asyncio.sleep(_LOOK)
-        self._service.app.stopping = True
-        end = asyncio.get_running_loop().time() + self._drain
-        while self.server_state.connections and asyncio.get_running_loop().time() < end:
-            await asyncio.sleep(_LOOK)
-        self.should_exit = True
 
     def _reload(self) -> None:
         asyncio.get_running_loop().run_in_executor(None, self._service.store.reload)
@@ -134,41 +136,12 @@ def run(paths: Iterable[Path], settings: Settings, *, access_log: bool = True) -
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=int(settings.time_limit) + 5,
     )
-    with _listen(settings) as listener:
+    with listen(settings.host, settings.port) as listener:
         host, port = listener.getsockname()[:2]
         names = ", ".join(service.store.models)
         log.info("serving %s at http://%s:%d", names, f"[{host}]" if ":" in host else host, port)
         _Server(config, service, listener, settings.drain).run(sockets=[listener])
     log.info("stopped")
-
-
-def _listen(settings: Settings) -> socket.socket:
-    """A socket at the address; other errors than a wrong name keep theirs."""
-    found = socket.getaddrinfo(
-        settings.host.strip("[]"), settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )
-    family, _, _, _, address = found[0]
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(2048)
-    except OSError as error:
-        listener.close()
-        raise OSError(error.errno, error.strerror, f"{settings.host}:{settings.port}") from None
-    return listener
-
-
-def _waiting(listener: socket.socket) -> Iterator[socket.socket]:
-    """Connections that the kernel has taken in and nobody has accepted yet."""
-    listener.setblocking(False)
-    while True:
-        try:
-            connection, _ = listener.accept()
-        except OSError:  # there is none, or no listener any more
-            return
-        connection.setblocking(False)
-        yield connection
 
 
 def _set_up_logs(access_log: bool) -> None:

@@ -18,7 +18,8 @@
 
 use crate::chain::encoded::Encoded;
 use crate::chain::likelihood::Targets;
-use crate::chain::online::Weights;
+use crate::chain::margin::add_up_equal;
+use crate::chain::online::{Weights, score};
 use crate::chain::viterbi::{Steps, best_path};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
@@ -194,7 +195,7 @@ impl<T: Real> Task for Epoch<'_, T> {
                 data.scores::<FMA>(t, &learner.weights.state, row);
             }
             let labels = &targets.labels[tokens.clone()];
-            let own = learner.score(&nodes, width, labels);
+            let own = score(&nodes, width, labels, &learner.steps);
             found.resize(length, 0);
             let best = best_path(&learner.steps, &mut nodes[..length * width], None, &mut found);
             let wrong = labels.iter().zip(&found).filter(|(a, b)| a != b).count();
@@ -210,13 +211,6 @@ impl<T: Real> Task for Epoch<'_, T> {
 }
 
 impl<T: Real> MarginChain<T> {
-    /// Score of a labelling from the scores of its labels and of its transitions.
-    fn score(&self, nodes: &[T], width: usize, labels: &[u32]) -> f64 {
-        let node = |(t, &y): (usize, &u32)| nodes[t * width + y as usize].to_f64();
-        let step = |pair: &[u32]| self.steps.get(pair[0] as usize, pair[1] as usize).to_f64();
-        labels.iter().enumerate().map(node).sum::<f64>() + labels.windows(2).map(step).sum::<f64>()
-    }
-
     /// D as (number, value), each number once: weights of the labels, then of the edges.
     fn collect(
         &self,
@@ -248,14 +242,7 @@ impl<T: Real> MarginChain<T> {
                 }
             }
         }
-        change.sort_unstable_by_key(|entry| entry.0);
-        change.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
+        add_up_equal(change);
         change.retain(|entry| entry.1 != 0.0);
     }
 

@@ -6,13 +6,12 @@
 //! share that raises the dual D = sum_i l_i - 1/2 |w|^2 most. The average weighs the weights after visit j by j.
 
 use crate::chain::encoded::Encoded;
-use crate::chain::margin::{Entries, Margin, Visits};
-use crate::chain::rival::Rival;
+use crate::chain::margin::{AtSequence, Entries, Margin, Pass, Visits};
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::real::Real;
-use crate::simd::{Task, dispatch};
+use crate::simd::dispatch;
 
 /// The state of a solver.
 #[derive(Debug)]
@@ -27,6 +26,8 @@ pub struct FrankWolfe<T> {
     visits: f64,
     random: Random,
     order: Vec<u32>,
+    /// Room for a step: (weight, change, value before).
+    direction: Vec<(u32, f64, T)>,
 }
 
 impl<T: Real> FrankWolfe<T> {
@@ -42,6 +43,7 @@ impl<T: Real> FrankWolfe<T> {
             visits: 0.0,
             random: Random::new(seed),
             order: problem.active(data),
+            direction: Vec::new(),
         })
     }
 }
@@ -83,37 +85,31 @@ impl<T: Real> Visits<T> for FrankWolfe<T> {
     }
 }
 
-struct Pass<'a, T> {
-    solver: &'a mut FrankWolfe<T>,
-    problem: &'a Margin,
-    data: &'a Encoded<T>,
-    stop: &'a Interrupt,
-}
+impl<T: Real> AtSequence<T> for FrankWolfe<T> {
+    fn order(&self) -> &[u32] {
+        &self.order
+    }
 
-impl<T: Real> Task for Pass<'_, T> {
-    type Output = Result<f64, KernelError>;
+    fn point(&self) -> (&[T], f64) {
+        (&self.w, 1.0)
+    }
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> Self::Output {
-        let Self { solver, problem, data, stop } = self;
-        let (mut rival, mut entries) = (Rival::new(problem), Entries::default());
-        let mut direction = Vec::new();
-        let mut total = 0.0;
-        for at in 0..solver.order.len() {
-            if at % 64 == 0 {
-                stop.check()?;
-            }
-            let number = solver.order[at] as usize;
-            rival.set_edges(problem, &solver.w, 1.0);
-            let c = problem.c[number];
-            total += c * rival.find::<FMA>(problem, data, &solver.w, number);
-            let cost = problem.path_difference(data, number, &rival.states, &mut entries);
-            let target = entries.settle(&problem.shares);
-            subtract(target, -c, &solver.blocks[number], &mut direction);
-            solver.visits += 1.0;
-            solver.step(problem, number, c * cost, &direction);
-        }
-        Ok(total)
+    fn learn(
+        &mut self,
+        problem: &Margin,
+        data: &Encoded<T>,
+        number: usize,
+        states: &[u32],
+        entries: &mut Entries,
+    ) {
+        let c = problem.c[number];
+        let cost = problem.path_difference(data, number, states, entries);
+        let mut direction = std::mem::take(&mut self.direction);
+        subtract(entries.settle(&problem.shares), -c, &self.blocks[number], &mut direction);
+        self.visits += 1.0;
+        self.step(problem, number, c * cost, &direction);
+        self.direction = direction;
     }
 }
 

@@ -239,6 +239,53 @@ pub trait Visits<T: Real>: Send + Sync {
     fn average(&self) -> Vec<T>;
 }
 
+/// What a solver does at one sequence after the other.
+pub(super) trait AtSequence<T: Real> {
+    /// The sequences, in the order of their visits.
+    fn order(&self) -> &[u32];
+    /// Weights, and the factor that they count with.
+    fn point(&self) -> (&[T], f64);
+    /// Learn from the labelling of `states`, the rival of sequence `number` at the point.
+    fn learn(
+        &mut self,
+        problem: &Margin,
+        data: &Encoded<T>,
+        number: usize,
+        states: &[u32],
+        entries: &mut Entries,
+    );
+}
+
+/// A visit of every sequence. Returns sum_i C_i H_i, each at the weights of its visit.
+pub(super) struct Pass<'a, T, S> {
+    pub solver: &'a mut S,
+    pub problem: &'a Margin,
+    pub data: &'a Encoded<T>,
+    pub stop: &'a Interrupt,
+}
+
+impl<T: Real, S: AtSequence<T>> Task for Pass<'_, T, S> {
+    type Output = Result<f64, KernelError>;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Self::Output {
+        let Self { solver, problem, data, stop } = self;
+        let (mut rival, mut entries) = (Rival::new(problem), Entries::default());
+        let mut total = 0.0;
+        for at in 0..solver.order().len() {
+            if at % BLOCK == 0 {
+                stop.check()?;
+            }
+            let number = solver.order()[at] as usize;
+            let (w, factor) = solver.point();
+            rival.set_edges(problem, w, factor);
+            total += problem.c[number] * rival.find::<FMA>(problem, data, w, number);
+            solver.learn(problem, data, number, &rival.states, &mut entries);
+        }
+        Ok(total)
+    }
+}
+
 struct Losses<'a, T> {
     problem: &'a Margin,
     data: &'a Encoded<T>,
@@ -279,6 +326,18 @@ pub(super) fn runs(a: &[u32], b: &[u32], mut body: impl FnMut(Range<usize>)) {
     }
 }
 
+/// Sort by number, and keep one entry of each with the sum of their values.
+pub(super) fn add_up_equal<N: Ord + Copy>(entries: &mut Vec<(N, f64)>) {
+    entries.sort_unstable_by_key(|entry| entry.0);
+    entries.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+}
+
 /// A difference of features: a value per weight.
 #[derive(Debug, Default)]
 pub struct Entries {
@@ -299,14 +358,7 @@ impl Entries {
 
     /// Sort by weight, one entry each, without those that are zero or whose weight does not exist.
     pub fn settle(&mut self, shares: &[f32]) -> &[(u32, f64)] {
-        self.found.sort_unstable_by_key(|entry| entry.0);
-        self.found.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
+        add_up_equal(&mut self.found);
         self.found.retain(|&(at, value)| value != 0.0 && shares[at as usize] > 0.0);
         &self.found
     }

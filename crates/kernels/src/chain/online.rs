@@ -227,7 +227,7 @@ impl<T: Real> Task for Epoch<'_, T> {
 }
 
 /// Score of a labelling from the scores of the labels and of the transitions.
-fn score<T: Real>(nodes: &[T], width: usize, labels: &[u32], steps: &Steps<T>) -> f64 {
+pub(super) fn score<T: Real>(nodes: &[T], width: usize, labels: &[u32], steps: &Steps<T>) -> f64 {
     let node = |(t, &y): (usize, &u32)| nodes[t * width + y as usize].to_f64();
     let step = |pair: &[u32]| steps.get(pair[0] as usize, pair[1] as usize).to_f64();
     labels.iter().enumerate().map(node).sum::<f64>() + labels.windows(2).map(step).sum::<f64>()

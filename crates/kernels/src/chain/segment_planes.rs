@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::batch::threads_for;
 use crate::chain::encoded::Encoded;
 use crate::chain::exchange::Exchange;
-use crate::chain::margin::{BLOCK, Entries, Margin, runs};
+use crate::chain::margin::{AtSequence, BLOCK, Entries, Margin, Pass, runs};
 use crate::chain::planes::{Planes, Step};
 use crate::chain::rival::Rival;
 use crate::error::{KernelError, check_length, zeros};
@@ -248,32 +248,26 @@ impl<T: Real> SegmentPlanes<T> {
     }
 }
 
-struct Pass<'a, T> {
-    solver: &'a mut SegmentPlanes<T>,
-    problem: &'a Margin,
-    data: &'a Encoded<T>,
-    stop: &'a Interrupt,
-}
+impl<T: Real> AtSequence<T> for SegmentPlanes<T> {
+    fn order(&self) -> &[u32] {
+        &self.order
+    }
 
-impl<T: Real> Task for Pass<'_, T> {
-    type Output = Result<f64, KernelError>;
+    fn point(&self) -> (&[T], f64) {
+        (&self.w, 1.0)
+    }
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> Self::Output {
-        let Self { solver, problem, data, stop } = self;
-        let (mut rival, mut entries) = (Rival::new(problem), Entries::default());
-        let mut total = 0.0;
-        for at in 0..solver.order.len() {
-            if at % 64 == 0 {
-                stop.check()?;
-            }
-            let number = solver.order[at] as usize;
-            rival.set_edges(problem, &solver.w, 1.0);
-            total += problem.c[number] * rival.find::<FMA>(problem, data, &solver.w, number);
-            solver.planes[number].take(problem, data, number, &rival.states, &mut entries);
-            solver.visit(number, problem.c[number]);
-        }
-        Ok(total)
+    fn learn(
+        &mut self,
+        problem: &Margin,
+        data: &Encoded<T>,
+        number: usize,
+        states: &[u32],
+        entries: &mut Entries,
+    ) {
+        self.planes[number].take(problem, data, number, states, entries);
+        self.visit(number, problem.c[number]);
     }
 }
 

@@ -7,13 +7,12 @@
 //! w_t is that of a feasible point of the dual, with the average cost of the rivals: a bound comes for free.
 
 use crate::chain::encoded::Encoded;
-use crate::chain::margin::{Entries, Margin, Visits};
-use crate::chain::rival::Rival;
+use crate::chain::margin::{AtSequence, Entries, Margin, Pass, Visits};
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::real::Real;
-use crate::simd::{Task, dispatch};
+use crate::simd::dispatch;
 
 /// The state of a solver.
 #[derive(Debug)]
@@ -80,37 +79,31 @@ impl<T: Real> Visits<T> for Subgradient<T> {
     }
 }
 
-struct Pass<'a, T> {
-    solver: &'a mut Subgradient<T>,
-    problem: &'a Margin,
-    data: &'a Encoded<T>,
-    stop: &'a Interrupt,
-}
+impl<T: Real> AtSequence<T> for Subgradient<T> {
+    fn order(&self) -> &[u32] {
+        &self.order
+    }
 
-impl<T: Real> Task for Pass<'_, T> {
-    type Output = Result<f64, KernelError>;
+    fn point(&self) -> (&[T], f64) {
+        (&self.v, self.factor())
+    }
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> Self::Output {
-        let Self { solver, problem, data, stop } = self;
-        let (mut rival, mut entries) = (Rival::new(problem), Entries::default());
-        let mut total = 0.0;
-        for at in 0..solver.order.len() {
-            if at % 64 == 0 {
-                stop.check()?;
-            }
-            let number = solver.order[at] as usize;
-            rival.set_edges(problem, &solver.v, solver.factor());
-            let c = problem.c[number];
-            total += c * rival.find::<FMA>(problem, data, &solver.v, number);
-            solver.cost += c * problem.path_difference(data, number, &rival.states, &mut entries);
-            for &(at, value) in entries.settle(&problem.shares) {
-                let change = -c * value * f64::from(problem.shares[at as usize]);
-                solver.v[at as usize] += T::from_f64(change);
-                solver.sum[at as usize] += solver.visits * change;
-            }
-            solver.visits += 1.0;
+    fn learn(
+        &mut self,
+        problem: &Margin,
+        data: &Encoded<T>,
+        number: usize,
+        states: &[u32],
+        entries: &mut Entries,
+    ) {
+        let c = problem.c[number];
+        self.cost += c * problem.path_difference(data, number, states, entries);
+        for &(at, value) in entries.settle(&problem.shares) {
+            let change = -c * value * f64::from(problem.shares[at as usize]);
+            self.v[at as usize] += T::from_f64(change);
+            self.sum[at as usize] += self.visits * change;
         }
-        Ok(total)
+        self.visits += 1.0;
     }
 }
