@@ -87,9 +87,10 @@ def faults(site: Path) -> list[str]:
                 there /= "index.html"
             if not there.exists():
                 found.append(f"{name}: {target} is not there")
-            elif parts.fragment and there in pages:
-                if unquote(parts.fragment) not in pages[there].anchors:
-                    found.append(f"{name}: {target} has no such anchor")
+                continue
+            anchors = pages[there].anchors if there in pages else None
+            if parts.fragment and anchors is not None and unquote(parts.fragment) not in anchors:
+                found.append(f"{name}: {target} has no such anchor")
     for style in sorted(site.rglob("*.css")):
         for target in IN_STYLE.findall(style.read_text(encoding="utf-8")):
             found.append(f"{style.relative_to(site)}: fetches {target}")
