@@ -1,6 +1,6 @@
 """Draw the picture of the README: one score, one argmax, from two labels to a sentence.
 
-    python tools/draw_one_idea.py        # writes docs/_static/one_idea.png
+python tools/draw_one_idea.py        # writes docs/_static/one_idea.png
 """
 
 from __future__ import annotations
