@@ -36,7 +36,7 @@ def shortened(table: str) -> str:
 
     Examples
     --------
-    >>> lines = ["| row | problem | at | best peer | our seconds | ratio |", "|---|---|---|---|---|---|"]
+    >>> lines = ["| row | problem | at | best peer | our s | ratio |", "|---|---|---|---|---|---|"]
     >>> lines.append("| f1 | logistic | gap 1e-6 | LIBLINEAR | 0.1 s | 3.0x |")
     >>> print(shortened("\n".join(lines)))
     | problem | best peer | ours | ratio |
