@@ -29,10 +29,11 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["README.md", "generated/gallery/*.ipynb"]
+exclude_patterns = ["_templates", "generated/gallery/*.ipynb"]
 templates_path = ["_templates"]
 default_role = "literal"  # `names` in docstrings
-suppress_warnings = ["config.cache"]
+# The page on more than one machine may be absent.
+suppress_warnings = ["config.cache", "toc.empty_glob"]
 nitpicky = False
 
 # -- Markdown and mathematics -------------------------------------------------------------------
@@ -92,7 +93,7 @@ html_theme_options = {
     "header_links_before_dropdown": 8,
     "navbar_end": ["theme-switcher"],
     "navbar_persistent": ["search-button"],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "notes": [], "performance": []},
     "footer_start": [],
     "footer_end": [],
     "show_nav_level": 1,
