@@ -174,8 +174,26 @@ def write_source_pages(app: Any) -> None:
             page.write_text(content, encoding="utf-8")
 
 
+def write_further_names(app: Any) -> None:
+    """Write a page of the public names that the page of the reference does not list."""
+    import separatrix
+
+    listed = set(re.findall(r"^   (\w+)$", (HERE / "reference.md").read_text(), re.MULTILINE))
+    further = sorted(set(separatrix.__all__) - listed)
+    rows = "".join(f"   {name}\n" for name in further)
+    table = f".. autosummary::\n   :toctree: api\n   :nosignatures:\n\n{rows}" if further else ""
+    page = HERE / "generated" / "further.rst"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    title = "Further names" if further else "All names are listed"
+    content = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: separatrix\n\n{table}"
+    if not page.exists() or page.read_text(encoding="utf-8") != content:
+        page.write_text(content, encoding="utf-8")
+
+
 def setup(app: Any) -> None:
     """Connect the handlers above; that of docstrings comes before numpydoc's (priority 500)."""
-    app.connect("builder-inited", write_source_pages)
+    # Before autosummary (priority 500) looks for names.
+    app.connect("builder-inited", write_source_pages, priority=100)
+    app.connect("builder-inited", write_further_names, priority=100)
     app.connect("autodoc-process-docstring", escape_docstring, priority=400)
     app.connect("autodoc-skip-member", skip_foreign)

@@ -30,6 +30,8 @@ def leads_somewhere(link, page):
         return True
     if "generated/source/" in target:
         return (ROOT / target.split("generated/source/")[1].removesuffix(".md")).is_file()
+    if target.endswith("generated/further.rst"):
+        return True
     if "generated/gallery/" in target:
         name = target.split("generated/gallery/")[1].removesuffix(".rst")
         return name == "index" or (ROOT / "examples" / f"{name}.py").is_file()
