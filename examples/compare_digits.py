@@ -2,7 +2,7 @@
 Compare learners on the digits
 ==============================
 
-Digits from pixels: compare learners honestly, save the champion, write the report.
+Compare learners honestly, save the champion, write the report.
 """
 
 import tempfile

@@ -2,7 +2,7 @@
 Is A really better than B?
 ==========================
 
-Is A really better than B? One test set, then a repeated cross-validation.
+One test set, then a repeated cross-validation.
 
 Accuracies come with credible intervals, and a comparison with the probability that A is better,
 that both are practically equivalent, and that B is better.

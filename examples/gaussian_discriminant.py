@@ -2,7 +2,7 @@
 Gaussian classes in pieces
 ==========================
 
-Gaussian discriminant analysis in pieces: statistics of two halves add up to those of the whole.
+Statistics of two halves add up to those of the whole.
 
 With a shared covariance the model is a softmax of linear scores, and says so.
 """

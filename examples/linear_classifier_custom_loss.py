@@ -2,7 +2,7 @@
 A loss of your own
 ==================
 
-Your own loss: a Huberized hinge, smooth at the corner, in a dozen lines.
+A Huberized hinge, smooth at the corner, in a dozen lines.
 
 A loss sees scores and targets, never X or w; any solver that needs no more than its gradient can
 minimize it.

@@ -2,7 +2,7 @@
 Logistic regression of ten digits
 =================================
 
-Logistic regression: probabilities for ten digits, and the certificate of the solver.
+Probabilities for ten digits, and the certificate of the solver.
 """
 
 from sklearn.datasets import load_digits

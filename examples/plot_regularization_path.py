@@ -2,7 +2,7 @@
 One path over C
 ===============
 
-One warm-started path over C: accuracy on train and held-out rows, and the weights.
+Accuracy on train and held-out rows, and the weights.
 
 C is the only knob: small C means a strong penalty. The best C is chosen on held-out rows.
 """

@@ -2,7 +2,7 @@
 A model in one file
 ===================
 
-A spam filter in one file: saved, described, loaded, deployed; and what a damaged file says.
+A spam filter: saved, described, loaded, deployed; and what a damaged file says.
 """
 
 import tempfile

@@ -2,7 +2,7 @@
 A model as a service
 ====================
 
-A saved model as a service, asked by the client: labels, probabilities, costs, explanations.
+A saved model, asked by the client: labels, probabilities, costs, explanations.
 """
 
 import re

@@ -2,7 +2,7 @@
 Raw text to a classifier
 ========================
 
-Raw text to a trained classifier: words, pairs of words, and what they say of the class.
+Words, pairs of words, and what they say of the class.
 
 Reviews are made up from a few phrases, so that the example needs no data; with real ones (a list of
 strings, or a column of a data frame) nothing else changes.
