@@ -75,6 +75,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "min_reported_time": 1e9,
     "show_signature": False,
+    "write_computation_times": False,
     "copyfile_regex": "",
 }
 
