@@ -3,7 +3,7 @@ Marginals of a chain, node by node and edge by edge
 ===================================================
 
 Forward and backward messages of a conditional random field give the probability of every label at
-every word, and of every pair of neighboring labels, each summed over all labellings of the
+every word, and of every pair of neighboring labels, each summed over all labelings of the
 sentence. Telling the model one label changes the others: in the third panel one word is given.
 """
 
@@ -29,7 +29,7 @@ sentence = [[{"word": word} for word in words]]
 labels = list(crf.classes_)
 nodes = crf.predict_marginals(sentence)[0]
 edges = crf.predict_edge_marginals(sentence)[0]
-print("best labelling:", " ".join(crf.predict(sentence)[0]))
+print("best labeling:", " ".join(crf.predict(sentence)[0]))
 print("most probable label of each word:", " ".join(labels[k] for k in nodes.argmax(axis=1)))
 
 figure, axes = plt.subplots(1, 4, figsize=(14, 3.4), layout="constrained")
