@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import os
 import re
@@ -65,6 +66,12 @@ numpydoc_use_plots = False
 
 # -- gallery ------------------------------------------------------------------------------------
 
+
+def define_file(gallery_conf: dict[str, Any], name: str) -> None:
+    """Give an example its `__file__`, by which some look for data; sphinx-gallery does not."""
+    builtins.__file__ = str(ROOT / "examples" / Path(name).name)  # type: ignore[attr-defined]
+
+
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),
     "gallery_dirs": "generated/gallery",
@@ -74,6 +81,7 @@ sphinx_gallery_conf = {
     "doc_module": ("separatrix",),
     "download_all_examples": False,
     "min_reported_time": 1e9,
+    "reset_modules": ("matplotlib", define_file),
     "show_signature": False,
     "write_computation_times": False,
     "copyfile_regex": "",
