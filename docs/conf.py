@@ -84,6 +84,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", define_file),
     "show_signature": False,
     "write_computation_times": False,
+    "capture_repr": (),
     "copyfile_regex": "",
 }
 

@@ -48,14 +48,12 @@ def heat(ax, table, rows, columns, title):
 heat(axes[0], nodes.T, labels, words, "p(label of a word)")
 heat(axes[1], edges[1], labels, labels, 'p(label of "old", of "man")')
 
-# %%
 # With the third word known to be a verb, the second one turns into a noun.
 
 given = [[None, None, "VERB", None, None]]
 informed = crf.predict_marginals(sentence, constraints=Constraints(given=given))[0]
 heat(axes[2], informed.T, labels, words, '"man" is known to be a verb')
 
-# %%
 # A chain of length 2 by hand: marginals are exponentials of scores, summed and normalized.
 
 scores = ChainScores.of([[1.0, 0.0], [0.0, 0.5]], [[0.5, 0.0], [0.0, 0.5]])

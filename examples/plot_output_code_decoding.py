@@ -44,7 +44,6 @@ left.get_yticklabels()[winner + 1].set_fontweight("bold")
 left.set_xticks(range(6), [f"h{j + 1}" for j in range(6)])
 left.set_title("Six answers against eight words")
 
-# %%
 # Flip every bit with some probability and decode by Hamming distance.
 
 generator = np.random.default_rng(0)
