@@ -84,6 +84,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", define_file),
     "show_signature": False,
     "write_computation_times": False,
+    "default_thumb_file": str(HERE / "_static" / "one_idea.png"),
     "capture_repr": (),
     "copyfile_regex": "",
 }
