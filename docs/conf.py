@@ -33,8 +33,7 @@ extensions = [
 exclude_patterns = ["_templates", "generated/gallery/*.ipynb"]
 templates_path = ["_templates"]
 default_role = "literal"  # `names` in docstrings
-# The page on more than one machine may be absent.
-suppress_warnings = ["config.cache", "toc.empty_glob"]
+suppress_warnings = ["config.cache"]
 nitpicky = False
 
 # -- Markdown and mathematics -------------------------------------------------------------------
