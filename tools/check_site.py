@@ -69,7 +69,9 @@ def is_remote(target: str) -> bool:
 
 def faults(site: Path) -> list[str]:
     """Say what is wrong with the site, one sentence for each fault."""
-    pages = {path.resolve(): read(path) for path in sorted(site.rglob("*.html"))}
+    # Files of the theme that look like pages are templates.
+    paths = (path for path in sorted(site.rglob("*.html")) if "_static" not in path.parts)
+    pages = {path.resolve(): read(path) for path in paths}
     if not pages:
         return [f"{site} holds no pages"]
     found = []
