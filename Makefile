@@ -48,7 +48,7 @@ if [ -n "$$missing" ]; then \
 fi
 endef
 
-.PHONY: help build demo test lint bench soak clean rust-tools FORCE
+.PHONY: help build demo test lint docs bench soak clean rust-tools FORCE
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,11 @@ lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README t
 	$(call step,layers (import-linter),$(VENV)/bin/lint-imports --no-logo)
 	$(call step,README table against benchmarks/RESULTS.md,$(PY) tools/update_readme.py --check)
 
+docs: $(VENV)/.docs  ## The site in build/site: guide, gallery, reference; every link checked
+	$(call step,sphinx,$(PY) -m sphinx -W --keep-going -q -b html -j auto docs build/site)
+	$(call step,links of the site,$(PY) tools/check_site.py build/site)
+	@printf '\n== build/site/index.html\n'
+
 bench: $(VENV)/.bench  ## Ratios to the peers: all cases, or one with CASE=f1; fills README's table
 	$(PY) -m benchmarks $(CASE)
 	$(PY) tools/update_readme.py
@@ -85,6 +90,7 @@ soak: $(VENV)/.built  ## The tests marked slow and data, in full
 clean:  ## Remove .venv, build output and caches
 	rm -rf $(VENV) target build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f src/separatrix/_core.*.so src/separatrix/_core.*.pyd
+	rm -rf docs/generated
 	find src tests tools benchmarks build_backend -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # -- what the targets stand on ----------------------------------------------------------------
@@ -125,6 +131,11 @@ $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if
 $(VENV)/.bench: $(VENV)/.built
 	@printf '\n== peers of the benchmarks (extra bench)\n'
 	$(PY) -m pip install --quiet 'separatrix[bench]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.built
+	@printf '\n== what builds the site (extra docs)\n'
+	$(PY) -m pip install --quiet 'separatrix[docs]'
 	@touch $@
 
 FORCE:

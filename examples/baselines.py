@@ -1,4 +1,9 @@
-"""Baselines first: what a learner has to beat."""
+"""
+Baselines first
+===============
+
+What a learner has to beat.
+"""
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split

@@ -1,4 +1,8 @@
-"""One posterior, many decisions: the best action depends on the loss.
+"""
+One posterior, many decisions
+=============================
+
+The best action depends on the loss.
 
 A shop sold 3, 5, 4, 6 and 4 cakes on five days. How many should it bake for tomorrow?
 """

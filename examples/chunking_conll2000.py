@@ -1,4 +1,8 @@
-"""Chunks of CoNLL-2000: a CRF and an averaged perceptron beside the published scores.
+"""
+Chunks of CoNLL-2000
+====================
+
+A CRF and an averaged perceptron beside the published scores.
 
 Protocol of the shared task: train on the training file (8,936 sentences of the Wall Street
 Journal), test on the test file (2,012), count chunks as conlleval does. Templates are those of

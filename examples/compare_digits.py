@@ -1,4 +1,9 @@
-"""Digits from pixels: compare learners honestly, save the champion, write the report."""
+"""
+Compare learners on the digits
+==============================
+
+Compare learners honestly, save the champion, write the report.
+"""
 
 import tempfile
 from pathlib import Path

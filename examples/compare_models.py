@@ -1,4 +1,8 @@
-"""Is A really better than B? One test set, then a repeated cross-validation.
+"""
+Is A really better than B?
+==========================
+
+One test set, then a repeated cross-validation.
 
 Accuracies come with credible intervals, and a comparison with the probability that A is better,
 that both are practically equivalent, and that B is better.

@@ -1,4 +1,9 @@
-"""A table with words, numbers and gaps: which class, and which quantity."""
+"""
+A table with words, numbers and gaps
+====================================
+
+Which class, and which quantity.
+"""
 
 import numpy as np
 

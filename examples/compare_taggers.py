@@ -1,6 +1,10 @@
-"""From a CoNLL file to a tagger: compare learners and templates, look inside, tag new sentences.
+"""
+From a CoNLL file to a tagger
+=============================
 
-The same on the command line:
+Compare learners and templates, look inside, tag new sentences.
+
+The same on the command line::
 
     separatrix compare train.conll --test test.conll --save tagger.sx --report report.html
     separatrix predict tagger.sx new.conll

@@ -1,4 +1,9 @@
-"""Why a model says what it says: the same table for a linear model and for naive Bayes."""
+"""
+Why a model says what it says
+=============================
+
+The same table for a linear model and for naive Bayes.
+"""
 
 from sklearn.pipeline import make_pipeline
 

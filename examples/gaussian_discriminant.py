@@ -1,4 +1,8 @@
-"""Gaussian discriminant analysis in pieces: statistics of two halves add up to those of the whole.
+"""
+Gaussian classes in pieces
+==========================
+
+Statistics of two halves add up to those of the whole.
 
 With a shared covariance the model is a softmax of linear scores, and says so.
 """

@@ -1,11 +1,15 @@
-"""In defense of one-vs-all: the comparison of Rifkin & Klautau (2004), repeated.
+"""
+In defense of one-vs-all
+========================
+
+The comparison of Rifkin & Klautau (2004), repeated.
 
 One-vs-all, all pairs and output codes (random dense, random sparse, BCH), with the hinge and the
 square loss, beside the multiclass hinge (Crammer & Singer) and softmax; linear features and radial
 ones (Nystroem on all training rows, so that the penalty is the kernel norm). C and the width xi are
 chosen for every method on a quarter of the first training part; errors are those of
 cross-validation, with 95 % credible intervals, and every pair of methods gets the probability that
-one is better.
+one is better::
 
     python examples/in_defense_of_one_vs_all.py                   # iris, coarsely, in seconds
     python examples/in_defense_of_one_vs_all.py glass yeast …     # sets of SEPARATRIX_DATA/uci

@@ -1,4 +1,8 @@
-"""Your own loss: a Huberized hinge, smooth at the corner, in a dozen lines.
+"""
+A loss of your own
+==================
+
+A Huberized hinge, smooth at the corner, in a dozen lines.
 
 A loss sees scores and targets, never X or w; any solver that needs no more than its gradient can
 minimize it.

@@ -1,4 +1,9 @@
-"""Logistic regression: probabilities for ten digits, and the certificate of the solver."""
+"""
+Logistic regression of ten digits
+=================================
+
+Probabilities for ten digits, and the certificate of the solver.
+"""
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split

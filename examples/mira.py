@@ -1,4 +1,9 @@
-"""MIRA against the perceptron: the smallest change that mends a mistake, pass by pass."""
+"""
+MIRA against the perceptron
+===========================
+
+The smallest change that mends a mistake, pass by pass.
+"""
 
 import numpy as np
 from sklearn.datasets import load_digits

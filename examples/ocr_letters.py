@@ -1,4 +1,8 @@
-"""Handwritten words letter by letter: pixels as attributes, and what neighbors add.
+"""
+Handwritten words
+=================
+
+Letter by letter: pixels as attributes, and what neighbors add.
 
 Protocol of Taskar et al. (2003): 6,877 words without their first letters, 16 x 8 binary pixels, ten
 folds; accuracy over letters. Trained on the first fold and tested on the other nine, and the other

@@ -1,4 +1,8 @@
-"""Output codes for the ten digits: words, distances, errors corrected, and what they are worth.
+"""
+Output codes for the ten digits
+===============================
+
+Words, distances, errors corrected, and what they are worth.
 
 The two naive ways of the notes are among them: one regression on the class numbers, and the class
 number in binary, the shortest code there is. A longer code costs more columns and forgives more.

@@ -1,4 +1,8 @@
-"""Five conjugate families: the belief before the data, after a few, and after many.
+"""
+Five conjugate families
+=======================
+
+The belief before the data, after a few, and after many.
 
 Every update returns a new value: update as data come in, or update parts on several machines from
 the same prior and merge.

@@ -1,4 +1,8 @@
-"""Decisions of one classifier under three costs: 0-1, a cost matrix, and the right to refuse.
+"""
+One classifier, three costs
+===========================
+
+Decisions under 0-1 cost, a cost matrix, and the right to refuse.
 
 The classifier and its probabilities stay the same; only the costs change. A miss that costs ten
 false alarms widens the region of "malignant", and a cheap rejection leaves the doubtful rows to a

@@ -1,4 +1,8 @@
-"""Digits from pixels: on/off pixels, components, loops and aspect ratio, then a linear learner.
+"""
+Digits from pixels, weights as images
+=====================================
+
+On/off pixels, components, loops and aspect ratio, then a linear learner.
 
 The digit system of the notes, on the 8 x 8 digits of scikit-learn. The picture shows what
 `PixelGrid` sees of ten images, and the weights that the softmax model gave to the pixels.

@@ -1,4 +1,6 @@
-"""Logistic regression that knows what it does not know.
+"""
+Logistic regression that knows what it does not know
+====================================================
 
 The plain model grows surer the farther a point lies from the boundary, whether there are data or
 not; averaged over the posterior of the weights, probabilities far from the data stay moderate.

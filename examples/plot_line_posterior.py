@@ -1,4 +1,8 @@
-"""Bayesian regression of a line: the prior, then the posterior after 1, 2 and 20 observations.
+"""
+The posterior of a line
+=======================
+
+Bayesian regression of a line: the prior, then the posterior after 1, 2 and 20 observations.
 
 The world makes y = -0.3 + 0.5 x with noise of standard deviation 0.2; the prior of both weights is
 N(0, 1/2). On the left where the weights lie (the white cross is the truth), on the right lines

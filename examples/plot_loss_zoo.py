@@ -1,4 +1,8 @@
-"""The loss zoo: every loss against the margin.
+"""
+The loss zoo
+============
+
+Every loss against the margin.
 
 A loss that bounds the 0-1 loss from above also bounds the error rate. The hinge, the squared
 hinge, the exponential, the squared and (measured in bits) the logistic loss do; the perceptron

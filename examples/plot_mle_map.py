@@ -1,4 +1,6 @@
-"""Maximum likelihood against maximum a posteriori as data grow.
+"""
+Maximum likelihood against MAP
+==============================
 
 With few observations the prior holds the MAP estimate back while maximum likelihood jumps about; as
 data grow both come to the truth, and so to each other.

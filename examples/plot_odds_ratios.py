@@ -1,4 +1,9 @@
-"""A spam filter that explains itself: odds ratios of words, and the running totals of a message."""
+"""
+A spam filter that explains itself
+==================================
+
+Odds ratios of words, and the running totals of a message.
+"""
 
 import re
 

@@ -1,4 +1,8 @@
-"""Four classes that one-vs-all cannot tell apart: the picture of the notes, with three learners.
+"""
+Where one-vs-all fails
+======================
+
+Four classes that one-vs-all cannot tell apart: the picture of the notes, with three learners.
 
 Three classes stand at the corners of a triangle and the fourth (red in the notes) in its middle.
 Every two classes are separable by a line, so that all pairs succeed, and so does the multiclass

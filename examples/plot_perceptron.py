@@ -1,4 +1,8 @@
-"""The perceptron at work: the separating line after each mistake, on 2-D data.
+"""
+The steps of the perceptron
+===========================
+
+The perceptron at work: the separating line after each mistake, on 2-D data.
 
 Two iris species that a line can separate. Rows come one at a time in random order; each mistake
 adds the row to the weights (or takes it away), and a pass without a mistake ends the run.

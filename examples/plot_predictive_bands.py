@@ -1,4 +1,8 @@
-"""Predictions with error bands, the noise and the strength of the prior chosen by evidence.
+"""
+Predictions with error bands
+============================
+
+The noise and the strength of the prior chosen by evidence.
 
 Where there are no data the band of the function widens; the noise is the same everywhere, so the
 predictive variance is the sum of both parts.

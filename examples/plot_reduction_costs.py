@@ -1,4 +1,8 @@
-"""The cost table of the notes, measured: one-vs-all against all pairs as the classes grow.
+"""
+What one-vs-all and all pairs cost
+==================================
+
+The cost table of the notes, measured: one-vs-all against all pairs as the classes grow.
 
 Training costs O(k B(n)) against O(k^2 B(n/k)), prediction O(k) against O(k^2) columns. Rows are
 drawn in so many classes that their number stays the same; both reductions train all columns in one

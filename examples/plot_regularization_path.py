@@ -1,4 +1,8 @@
-"""One warm-started path over C: accuracy on train and held-out rows, and the weights.
+"""
+One path over C
+===============
+
+Accuracy on train and held-out rows, and the weights.
 
 C is the only knob: small C means a strong penalty. The best C is chosen on held-out rows.
 """

@@ -1,4 +1,8 @@
-"""Reliability of naive Bayes: too sure of itself, until it is calibrated on held-out rows.
+"""
+Reliability of naive Bayes
+==========================
+
+Too sure of itself, until it is calibrated on held-out rows.
 
 Pixels of a digit are far from independent, so naive Bayes counts the same evidence many times: when
 it says 99 % it is right much less often. One number, the temperature, mends most of it and changes

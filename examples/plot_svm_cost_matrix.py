@@ -1,4 +1,8 @@
-"""A cost matrix for the support vector machine: mistakes that matter more get a wider margin.
+"""
+A cost matrix for the SVM
+=========================
+
+Mistakes that matter more get a wider margin.
 
 Calling wine 2 "wine 1" is made ten times as expensive as any other mistake. With the cost as target
 margin the machine gives up some accuracy and avoids the expensive mistake.

@@ -1,4 +1,8 @@
-"""A sentence in the eyes of a tagger: how sure it is of every label, and its second thought.
+"""
+The trellis of a sentence
+=========================
+
+A sentence in the eyes of a tagger: how sure it is of every label, and its second thought.
 
 The fields are the probabilities of the labels, each summed over all labellings of the sentence; the
 lines are the best labelling and the second. "saw" and "feeds" can be nouns or verbs, and what

@@ -1,4 +1,8 @@
-"""Parts of speech of UD English-EWT: the templates of the preset beside the published score.
+"""
+Parts of speech of English web text
+===================================
+
+Parts of speech of UD English-EWT: the templates of the preset beside the published score.
 
 Protocol: train on the training file (12,544 sentences of web text), test on the test file, gold
 words, accuracy of UPOS over all tokens. C and templates were chosen on the development file.

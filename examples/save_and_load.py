@@ -1,4 +1,9 @@
-"""A spam filter in one file: saved, described, loaded, deployed; and what a damaged file says."""
+"""
+A model in one file
+===================
+
+A spam filter: saved, described, loaded, deployed; and what a damaged file says.
+"""
 
 import tempfile
 from pathlib import Path

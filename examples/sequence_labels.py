@@ -1,4 +1,8 @@
-"""Labels of sequences: a CRF, a structured SVM and a structured perceptron find noun phrases.
+"""
+Three learners of noun phrases
+==============================
+
+Labels of sequences: a CRF, a structured SVM and a structured perceptron find noun phrases.
 
 Tokens are dicts of attributes, as for sklearn-crfsuite. The model scores whole labellings, so a
 word is read in the light of its neighbors' labels; what is known beforehand, such as the grammar of

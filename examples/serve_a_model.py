@@ -1,4 +1,9 @@
-"""A saved model as a service, asked by the client: labels, probabilities, costs, explanations."""
+"""
+A model as a service
+====================
+
+A saved model, asked by the client: labels, probabilities, costs, explanations.
+"""
 
 import re
 import subprocess

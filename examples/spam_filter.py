@@ -1,4 +1,9 @@
-"""Raw e-mails to a spam filter: hand-made signs from text and headers, and which of them count."""
+"""
+Raw e-mails to a spam filter
+============================
+
+Hand-made signs from text and headers, and which of them count.
+"""
 
 from textwrap import dedent
 

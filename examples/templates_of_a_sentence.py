@@ -1,4 +1,9 @@
-"""The features of a sentence: templates as text, as objects, as a preset and as a CRF++ file."""
+"""
+The features of a sentence
+==========================
+
+Templates as text, as objects, as a preset and as a CRF++ file.
+"""
 
 import io
 

@@ -1,4 +1,8 @@
-"""Raw text to a trained classifier: words, pairs of words, and what they say of the class.
+"""
+Raw text to a classifier
+========================
+
+Words, pairs of words, and what they say of the class.
 
 Reviews are made up from a few phrases, so that the example needs no data; with real ones (a list of
 strings, or a column of a data frame) nothing else changes.

@@ -1,4 +1,6 @@
-"""Copy the table of ratios from benchmarks/RESULTS.md into README.md, between its markers.
+"""Copy the ratios of benchmarks/RESULTS.md into README.md, between its markers.
+
+A table of one row per family stands at its head, all rows stand below.
 
 With --check nothing is written: exit 1 where README.md differs from what would be written.
 """
@@ -13,6 +15,9 @@ PAGE = ROOT / "README.md"
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 SOURCE_MARKERS = ("<!-- summary:begin -->", "<!-- summary:end -->")
 README_MARKERS = ("<!-- bench:begin -->", "<!-- bench:end -->")
+SHORT_MARKERS = ("<!-- short:begin -->", "<!-- short:end -->")
+#: Rows of the short table: the whole job, then one for each family of learners, then text.
+SHORT = ("e1", "f1", "f2", "f3", "g1", "r1a", "s1", "s5", "t1")
 NO_RESULTS = "Not measured yet: `make bench` measures, and fills this table."
 
 
@@ -26,15 +31,36 @@ def cut(text: str, markers: tuple[str, str], name: str) -> tuple[str, str, str]:
     return head + begin, inside, end + tail
 
 
+def shortened(table: str) -> str:
+    r"""Return problem, peer, seconds and ratio of the first line of each row in `SHORT`.
+
+    Examples
+    --------
+    >>> lines = ["| row | problem | at | best peer | our s | ratio |", "|---|---|---|---|---|---|"]
+    >>> lines.append("| f1 | logistic | gap 1e-6 | LIBLINEAR | 0.1 s | 3.0x |")
+    >>> print(shortened("\n".join(lines)))
+    | problem | best peer | ours | ratio |
+    |---|---|---|---|
+    | logistic | LIBLINEAR | 0.1 s | **3.0x** |
+    """
+    lines = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in table.strip().splitlines()[2:]
+    ]
+    first = {cells[0]: cells for cells in reversed(lines)}
+    rows = [first[name] for name in SHORT if name in first]
+    shown = [f"| {row[1]} | {row[3]} | {row[4]} | **{row[5]}** |" for row in rows]
+    return "\n".join(["| problem | best peer | ours | ratio |", "|---|---|---|---|", *shown])
+
+
 def updated(readme: str, results: str | None) -> str:
     r"""Return the README with the summary of the results, or with the command that makes them.
 
     Examples
     --------
-    >>> readme = "Ratios:\n<!-- bench:begin --><!-- bench:end -->\n"
+    >>> readme = "<!-- short:begin --><!-- short:end -->\n<!-- bench:begin --><!-- bench:end -->\n"
     >>> results = "# Page\n<!-- summary:begin -->\n| row |\n<!-- summary:end -->\n"
-    >>> print(updated(readme, results))
-    Ratios:
+    >>> print(updated(readme, results).split("<!-- short:end -->\n")[1])
     <!-- bench:begin -->
     <BLANKLINE>
     | row |
@@ -42,9 +68,12 @@ def updated(readme: str, results: str | None) -> str:
     <!-- bench:end -->
     <BLANKLINE>
     """
-    head, _, tail = cut(readme, README_MARKERS, PAGE.name)
     table = NO_RESULTS if results is None else cut(results, SOURCE_MARKERS, RESULTS.name)[1]
-    return f"{head}\n\n{table.strip()}\n\n{tail}"
+    short = NO_RESULTS if results is None else shortened(table)
+    for markers, content in ((README_MARKERS, table), (SHORT_MARKERS, short)):
+        head, _, tail = cut(readme, markers, PAGE.name)
+        readme = f"{head}\n\n{content.strip()}\n\n{tail}"
+    return readme
 
 
 def main(arguments: list[str]) -> int:

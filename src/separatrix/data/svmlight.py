@@ -146,7 +146,7 @@ def write_svmlight(
         Count columns from 0 instead of 1. A file whose first column is empty then reads back
         shifted unless it is read with ``zero_based=True``.
     comment : str, optional
-        Written at the top, every line after ``# ``.
+        Written at the top, every line after a ``#``.
 
     Examples
     --------
