@@ -184,7 +184,13 @@ def test_baselines_come_first_then_the_order_of_the_registry():
         "mira",
     ]
     assert names([], "regression", 4) == ["mean_value", "median_value"]
-    assert names("auto", "multiclass", 4) == list(registry.names("multiclass"))
+    everything = [one.name for one in entrants("auto", Task("multiclass", ""), 4, 0, 10_000)]
+    assert everything == list(registry.names("multiclass"))
+
+
+def test_learners_for_very_many_classes_wait_for_them():
+    assert "label_tree" not in names("auto", "multiclass", 4)
+    assert "label_tree" in names(["label_tree"], "multiclass", 4)
 
 
 @pytest.mark.parametrize("name", ["gaussian_discriminant", "sparse_logistic", "voted_perceptron"])
