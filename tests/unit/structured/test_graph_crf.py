@@ -296,7 +296,8 @@ def test_networkx_graphs_are_read():
     labels = [row[nodes] for row, nodes in zip(y, order, strict=True)]
     # Edges of networkx have no first node.
     symmetric = Graph(pairs="symmetric")
-    same, wanted = CRF(symmetric).fit(graphs, labels), CRF(symmetric).fit(X, y)
+    plain = [(X[i][0], list(graph.edges)) for i, graph in enumerate(graphs)]
+    same, wanted = CRF(symmetric).fit(graphs, labels), CRF(symmetric).fit(plain, y)
     assert same.solution_.objective == pytest.approx(wanted.solution_.objective, rel=1e-5)
 
 
