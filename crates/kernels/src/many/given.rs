@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::index::{Candidate, ScaledRow, span};
 use super::pairs::Places;
-use super::rerank::{Learned, Lesson, Plan, Progress, Ranked, Ranker, update};
+use super::rerank::{Best, Learned, Lesson, Plan, Progress, Ranked, Ranker, update};
 use crate::csr::Csr;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
@@ -109,7 +109,7 @@ pub fn rank(
         log_sums: vec![f32::NEG_INFINITY; n],
     };
     let places = Places::of(ranker.pairs.len());
-    let one = |(i, ((labels, scores), log_sum)): (usize, ((&mut [u32], &mut [f32]), &mut f32))| {
+    let one = |(i, ((labels, scores), log_sum)): (usize, (Best<'_>, &mut f32))| {
         stop.check()?;
         let (mut row, mut candidates) = (ScaledRow::default(), Vec::new());
         row.take(x, i, 0)?;

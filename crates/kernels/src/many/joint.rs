@@ -323,7 +323,7 @@ pub fn rank(
     let mut labels = vec![0; n * keep];
     let mut scores = vec![0.0; n * keep];
     let mut log_sums = vec![0.0; n];
-    let one = |(i, ((labels, scores), log_sum)): (usize, ((&mut [u32], &mut [f32]), &mut f32))| {
+    let one = |(i, ((labels, scores), log_sum)): (usize, (super::rerank::Best<'_>, &mut f32))| {
         stop.check()?;
         let (columns, values) = x.row(i);
         let project = |q: i32| {

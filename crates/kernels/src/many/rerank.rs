@@ -246,6 +246,9 @@ impl Ranker<'_> {
     }
 }
 
+/// Places for the labels and the scores of some rows.
+pub(super) type Best<'a> = (&'a mut [u32], &'a mut [f32]);
+
 /// Labels and scores of the `keep` best candidates of each row (n x keep, best first), and the logarithm of the sum
 /// of the exponentials of all candidates' scores (n).
 #[derive(Debug, Default)]
@@ -277,7 +280,7 @@ pub fn rank<L: Label>(
     }
     let n = x.n_rows();
     let mut out = Ranked { labels: vec![0; n * keep], scores: vec![0.0; n * keep], log_sums: vec![0.0; n] };
-    let block = |(number, ((labels, scores), log_sums)): (usize, ((&mut [u32], &mut [f32]), &mut [f32]))| {
+    let block = |(number, ((labels, scores), log_sums)): (usize, (Best<'_>, &mut [f32]))| {
         stop.check()?;
         let first = number * BLOCK;
         dispatch(RankTask { index, ranker, x, first, n_candidates, keep, labels, scores, log_sums })

@@ -21,10 +21,10 @@ _UNITS, _FINE_UNITS = 16.0, 256.0
 #: A feature shared by more than this part of the labels is kept as a whole row.
 _WIDE_SHARE = 8
 #: Masses of the prior that are tried, in average masses of a label.
-_MASSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_MASSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 _ALPHAS = (0.0, 0.5, 1.0)
 #: Rows on which smoothing is judged.
-_SAMPLE = 2000
+_SAMPLE = 8000
 
 
 @dataclass(frozen=True)

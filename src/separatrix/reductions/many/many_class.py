@@ -60,11 +60,11 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     candidates : {"index", "tree"}, default="index"
         Where candidates come from: the index, or the beam of a `LabelTree`, whose log-probability
         stands in the place of s.
-    n_candidates : int, default=32
+    n_candidates : int, default=64
         Classes that are ranked.
     rerank : bool, default=True
         Whether to learn the weights of pairs; without them the order is that of the index.
-    rate : float, default=0.1
+    rate : float, default=0.2
         Step of AdaGrad.
     passes : int, default=1
         Passes over the rows.
@@ -146,9 +146,9 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         candidates: str = "index",
         *,
-        n_candidates: int = 32,
+        n_candidates: int = 64,
         rerank: bool = True,
-        rate: float = 0.1,
+        rate: float = 0.2,
         passes: int = 1,
         table_size: int | str = "auto",
         random_state: Any = 0,

@@ -22,7 +22,7 @@ GivenArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np
 #: Value of one unit of the 8-bit weights.
 _UNIT = 1.0 / 32.0
 #: Candidates of a row in training: the hardest ones teach the most.
-_TRAINING_CANDIDATES = 16
+_TRAINING_CANDIDATES = 32
 #: Rows that set the factor of the index's score before the pairs are learned.
 _SAMPLE = 20_000
 _BETA, _BETA_RATE = 0.5, 0.1
