@@ -166,13 +166,14 @@ class TextModel:
         """ln((N + s) / (df + s)) + 1 with s = 1 where it is smoothed, else 0."""
         if not self.settings.use_idf:
             return None
+        width = self.width  # selects the vocabulary where that is to be done, with its frequencies
         # A service asks for every document, and the logarithms of a large vocabulary take longer
         # than its words.
         if self._idf is not None:
             counted, n_documents, idf = self._idf
             if counted is self.frequency and n_documents == self.n_documents:
                 return idf
-        frequency = np.zeros(self.width) if self.frequency is None else self.frequency
+        frequency = np.zeros(width) if self.frequency is None else self.frequency
         smooth = float(bool(self.settings.smooth_idf))
         with np.errstate(divide="ignore"):  # a given term that was never seen: infinite weight
             ratio = (self.n_documents + smooth) / (frequency + smooth)
