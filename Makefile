@@ -123,8 +123,8 @@ $(VENV)/.maturin: | $(PY)
 # The extension is part of the stamp: built by someone else, or gone, it is built again.
 $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
 	@$(PY) build_backend/separatrix_build.py
-	@printf '\n== release build of the extension, extras plots, onnx, report, serve and dev\n'
-	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,serve,dev
+	@printf '\n== release build of the extension, extras plots, onnx, report, serve, dask and dev\n'
+	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,serve,dask,dev
 	@touch $@
 
 # The package is installed already, so that only the peers are fetched.

@@ -27,6 +27,9 @@ Matrix = Any  # np.ndarray or scipy.sparse.csr_matrix; both support slicing and 
 IntArray = npt.NDArray[np.int64]
 
 
+_FEW_CLASSES = 256  # of very many, when a contender is warmed up
+
+
 class MissingDataError(FileNotFoundError):
     """A data set that the case needs is not on this machine."""
 
@@ -85,12 +88,11 @@ def recipe(name: str) -> str:
 
 
 def few_rows(data: Data, per_class: int = 8) -> Data:
-    """Return a tiny subset with every class in it, for warming up a contender."""
+    """Return a tiny subset with every class (of very many, some) to warm a contender up."""
     if data.y_train.dtype.kind == "f":  # a regression has no classes
         return Data(*(part[:64] for part in data))
-    rows = np.concatenate(
-        [np.flatnonzero(data.y_train == k)[:per_class] for k in np.unique(data.y_train)]
-    )
+    classes = np.unique(data.y_train)[:_FEW_CLASSES]
+    rows = np.concatenate([np.flatnonzero(data.y_train == k)[:per_class] for k in classes])
     return Data(data.X_train[rows], data.y_train[rows], data.X_test[:8], data.y_test[:8])
 
 
@@ -230,6 +232,12 @@ def _conll_sentences() -> Data:
     return Data(train, np.zeros_like(train), test, np.zeros_like(test))
 
 
+def _words(corpus: str) -> Data:
+    words = importlib.import_module("benchmarks.words")
+    data: Data = words.word_prediction(getattr(words, f"{corpus}_texts")()).data
+    return data
+
+
 #: Data sets that are as fast to make as to restore.
 _UNCACHED = ("raw", "path", "generated")
 
@@ -238,6 +246,8 @@ _RECIPES: dict[str, tuple[str, Callable[[], Data]]] = {
     "imdb_counts": ("counts12", _imdb_counts),
     "20newsgroups": ("tfidf1-sublinear", _newsgroups),
     "sector": ("svmlight", _sector),
+    "words-20newsgroups": ("window4-seen4-most40", partial(_words, "newsgroups")),
+    "words-treebank": ("window4-seen4-most40", partial(_words, "treebank")),
     "fashion_mnist": ("pixels", _fashion_mnist),
     "iris": ("raw", _iris),
     "digits": ("raw", _digits),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from benchmarks.cases import (
     bayes,
     chains,
+    distributed,
     files,
     flat,
     generative,
+    graphs,
     jobs,
+    many,
     online,
     reductions,
     serving,
@@ -26,11 +29,14 @@ CASES: tuple[Case, ...] = (
     *files.CASES,
     *generative.CASES,
     *reductions.CASES,
+    *many.CASES,
     *bayes.CASES,
     *jobs.CASES,
     *serving.CASES,
     *templates.CASES,
     *chains.CASES,
+    *graphs.CASES,
+    *distributed.CASES,
 )
 
 

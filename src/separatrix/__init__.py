@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         posterior_risk,
     )
     from separatrix.calibration import Calibrated
-    from separatrix.data import Dataset, read
+    from separatrix.data import Dataset, FeatureGraphs, read
     from separatrix.experiment import Experiment
     from separatrix.explanation import explain, explain_sequence
     from separatrix.features import (
@@ -57,8 +57,11 @@ if TYPE_CHECKING:
         RegularizationPath,
         regularization_path,
     )
+    from separatrix.multilabel import FrequentLabels, MultiLabel
     from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
+    from separatrix.reductions.many import JointFeatures, LabelTree, ManyClass, SampledSoftmax
+    from separatrix.segmentation import Segmenter
     from separatrix.structured import (
         CRF,
         Constraints,
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
         StructuredPerceptron,
         StructuredSVM,
     )
+    from separatrix.structures import Forest, Graph, Grid, LabelSet
 
 __all__ = [
     "CRF",
@@ -83,12 +87,20 @@ __all__ = [
     "Dataset",
     "DirichletCategorical",
     "Experiment",
+    "FeatureGraphs",
+    "Forest",
+    "FrequentLabels",
     "GammaPoisson",
     "GaussianDiscriminant",
+    "Graph",
+    "Grid",
     "Hasher",
     "Interpolation",
+    "JointFeatures",
     "JointMap",
     "LabelPerWord",
+    "LabelSet",
+    "LabelTree",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
@@ -96,10 +108,12 @@ __all__ = [
     "LogisticRegression",
     "MajorityClass",
     "MajorityLabel",
+    "ManyClass",
     "MaximumLikelihood",
     "MeanValue",
     "MedianValue",
     "MessageText",
+    "MultiLabel",
     "NaiveBayes",
     "NormalInverseGamma",
     "NormalNormal",
@@ -111,6 +125,8 @@ __all__ = [
     "PriorSampling",
     "RadialBasis",
     "RegularizationPath",
+    "SampledSoftmax",
+    "Segmenter",
     "SpamFeatures",
     "StructuredPerceptron",
     "StructuredSVM",
@@ -145,23 +161,33 @@ _HOMES = {
     "Dataset": "data",
     "DirichletCategorical": "bayes",
     "Experiment": "experiment",
+    "FeatureGraphs": "data",
+    "Forest": "structures",
+    "FrequentLabels": "multilabel",
     "GammaPoisson": "bayes",
     "GaussianDiscriminant": "generative.discriminant",
+    "Graph": "structures",
+    "Grid": "structures",
     "Hasher": "features.hasher",
     "Interpolation": "generative.smoothing",
+    "JointFeatures": "reductions.many",
     "JointMap": "features.joint",
     "Laplace": "generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
     "LabelPerWord": "structured.frequency",
+    "LabelSet": "structures",
+    "LabelTree": "reductions.many",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",
     "LogisticRegression": "linear.logistic",
     "MajorityClass": "baselines",
     "MajorityLabel": "structured.frequency",
+    "ManyClass": "reductions.many",
     "MaximumLikelihood": "generative.smoothing",
     "MeanValue": "baselines",
     "MedianValue": "baselines",
     "MessageText": "features.spam",
+    "MultiLabel": "multilabel",
     "NaiveBayes": "generative.naive_bayes",
     "NormalInverseGamma": "bayes",
     "NormalNormal": "bayes",
@@ -173,6 +199,8 @@ _HOMES = {
     "PriorSampling": "baselines",
     "RadialBasis": "features.radial",
     "RegularizationPath": "linear.path",
+    "Segmenter": "segmentation",
+    "SampledSoftmax": "reductions.many",
     "SpamFeatures": "features.spam",
     "StructuredPerceptron": "structured.perceptron",
     "StructuredSVM": "structured.svm",

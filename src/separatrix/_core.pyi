@@ -12,6 +12,7 @@ isa: str
 
 _Floats = npt.NDArray[np.floating[Any]]
 _Ints = npt.NDArray[np.integer[Any]]
+_Ranked = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 @final
 class Csr:
@@ -93,6 +94,69 @@ def write_crfsuite(
 ) -> bytes: ...
 def scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Floats: ...
 def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats: ...
+
+class TreeProgress:
+    def __init__(self) -> None: ...
+    @property
+    def done(self) -> int: ...
+
+class TreeModel:
+    def __init__(
+        self,
+        starts: npt.NDArray[np.int64],
+        targets: npt.NDArray[np.int64],
+        feature_starts: npt.NDArray[np.int64],
+        features: npt.NDArray[np.int32],
+        weight_starts: npt.NDArray[np.int64],
+        children: npt.NDArray[np.uint16],
+        values: _Floats | npt.NDArray[np.uint16],
+        intercepts: npt.NDArray[np.float64],
+        single: bool,
+        scale: float,
+    ) -> None: ...
+    def search(
+        self, design: Csr, beam: int, n_best: int, least: float, n_threads: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
+    def shares(
+        self, design: Csr, beam: int, n_labels: int, n_threads: int
+    ) -> npt.NDArray[np.float64]: ...
+
+def tree_groups(
+    labels: Csr,
+    factors: list[int],
+    max_iter: int,
+    seed: int,
+    n_threads: int,
+    progress: TreeProgress,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
+def tree_fit(
+    design: Csr,
+    starts: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.int64],
+    label_starts: npt.NDArray[np.int64],
+    labels: npt.NDArray[np.int32],
+    n_labels: int,
+    single: bool,
+    upper: npt.NDArray[np.float64],
+    node: str,
+    intercept: str,
+    prune: float,
+    seed: int,
+    tol: float,
+    max_passes: float,
+    n_threads: int,
+    progress: TreeProgress,
+) -> tuple[
+    tuple[
+        npt.NDArray[np.int64],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int64],
+        npt.NDArray[np.uint16],
+        _Floats,
+        npt.NDArray[np.float64],
+    ],
+    tuple[float, float, float, int],
+]: ...
 def solve_columns(
     design: Csr | Dense,
     y: _Ints,
@@ -134,6 +198,109 @@ def expand(
 def expand_dense(
     design: Dense, min_degree: int, max_degree: int, interaction_only: bool, n_threads: int
 ) -> _Floats: ...
+class LabelCounts:
+    def __new__(
+        cls,
+        starts: _Ints,
+        labels: _Ints,
+        counts: _Floats,
+        shares: _Floats,
+        label_mass: _Floats,
+        label_rows: _Floats,
+    ) -> LabelCounts: ...
+
+class LabelIndex:
+    def __new__(
+        cls,
+        starts: _Ints,
+        labels: npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
+        weights: npt.NDArray[np.uint8],
+        wide: _Ints,
+        wide_weights: npt.NDArray[np.uint8],
+        penalty: _Ints,
+        prior: _Ints,
+    ) -> LabelIndex: ...
+    def ranks(
+        self,
+        counts: LabelCounts,
+        mu: float,
+        alpha: float,
+        x: Csr,
+        y: npt.NDArray[np.uint32],
+        n_threads: int,
+    ) -> npt.NDArray[np.float32]: ...
+    def learn(
+        self,
+        counts: LabelCounts,
+        mu: float,
+        alpha: float,
+        x: Csr,
+        y: npt.NDArray[np.uint32],
+        order: npt.NDArray[np.uint32],
+        n_candidates: int,
+        rates: tuple[float, float],
+        beta: npt.NDArray[np.float32],
+        biases: npt.NDArray[np.float32],
+        pairs: npt.NDArray[np.float32],
+        n_threads: int,
+    ) -> tuple[int, int, int, float]: ...
+    def rank(
+        self,
+        x: Csr,
+        beta: float,
+        biases: npt.NDArray[np.float32],
+        pairs: npt.NDArray[np.int8],
+        unit: float,
+        n_candidates: int,
+        keep: int,
+        n_threads: int,
+    ) -> _Ranked: ...
+
+def given_learn(
+    candidates: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]],
+    x: Csr,
+    y: npt.NDArray[np.uint32],
+    order: npt.NDArray[np.uint32],
+    n_candidates: int,
+    rates: tuple[float, float],
+    beta: npt.NDArray[np.float32],
+    biases: npt.NDArray[np.float32],
+    pairs: npt.NDArray[np.float32],
+) -> tuple[int, int, int, float]: ...
+def given_rank(
+    candidates: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]],
+    x: Csr,
+    beta: float,
+    biases: npt.NDArray[np.float32],
+    pairs: npt.NDArray[np.int8],
+    unit: float,
+    keep: int,
+    n_threads: int,
+) -> _Ranked: ...
+def joint_learn(
+    x: Csr,
+    y: npt.NDArray[np.uint32],
+    phi: Csr,
+    starts: npt.NDArray[np.int64],
+    rivals: npt.NDArray[np.int32],
+    n_trained: int,
+    order: npt.NDArray[np.uint32],
+    rule: str,
+    rate: float,
+    n_sampled: int,
+    seed: int,
+    hashed: bool,
+    weights: npt.NDArray[np.float32],
+    seen: int,
+) -> tuple[int, float, int]: ...
+def joint_rank(
+    x: Csr,
+    phi: Csr,
+    weights: npt.NDArray[np.float32],
+    hashed: bool,
+    keep: int,
+    n_threads: int,
+) -> _Ranked: ...
 def joint(
     x: Csr, z: Csr, n_features: int | None, wide: bool, n_threads: int
 ) -> tuple[_Ints, _Ints, _Floats]: ...
@@ -567,6 +734,92 @@ def chain_sample(
     n_threads: int,
 ) -> _Labels: ...
 
+_GraphScores = tuple[_Doubles, _Doubles, _Doubles | None]
+_GraphSettings = tuple[str, float, float, int]
+_GraphEndings = tuple[_Bools, _Labels, _Doubles]
+_GraphSums = tuple[_Doubles, _Doubles, _Doubles | None, _Doubles, _GraphEndings]
+
+@final
+class GraphWiring:
+    def __new__(
+        cls,
+        node_offsets: _Labels,
+        edge_offsets: _Labels,
+        edge_from: _Labels,
+        edge_to: _Labels,
+        edge_kind: _Labels,
+    ) -> GraphWiring: ...
+    @property
+    def shape(self) -> tuple[int, int, int, int]: ...
+    def is_forest(self) -> bool: ...
+    def check_forest(self) -> None: ...
+    def widths(self, n_labels: int, max_cells: int) -> _Labels: ...
+
+def graph_best(
+    graph: GraphWiring, scores: _GraphScores, max_cells: int | None, n_threads: int
+) -> tuple[_Labels, _Doubles]: ...
+def graph_log_partition(
+    graph: GraphWiring, scores: _GraphScores, max_cells: int | None, n_threads: int
+) -> _Doubles: ...
+def graph_marginals(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    with_edges: bool,
+    max_cells: int | None,
+    n_threads: int,
+) -> tuple[_Doubles, _Doubles, _Doubles | None]: ...
+def graph_sample(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    n_draws: int,
+    seed: int,
+    max_cells: int | None,
+    n_threads: int,
+) -> _Labels: ...
+def graph_beliefs(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    settings: _GraphSettings,
+    messages: _Doubles | None,
+    with_edges: bool,
+    n_threads: int,
+) -> _GraphSums: ...
+def graph_max_beliefs(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    settings: _GraphSettings,
+    messages: _Doubles | None,
+    n_threads: int,
+) -> tuple[_Labels, _Doubles, _Doubles, _GraphEndings]: ...
+def graph_tree_reweighted(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    settings: _GraphSettings,
+    seed: int,
+    messages: _Doubles | None,
+    with_edges: bool,
+    n_threads: int,
+) -> _GraphSums: ...
+def graph_mean_field(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    settings: _GraphSettings,
+    start: _Doubles | None,
+    n_threads: int,
+) -> tuple[_Doubles, _Doubles, _GraphEndings]: ...
+def graph_best_bound(
+    graph: GraphWiring, scores: _GraphScores, settings: _GraphSettings, seed: int, n_threads: int
+) -> tuple[_Labels, _Doubles, _Doubles, _GraphEndings]: ...
+def grid_messages(
+    graph: GraphWiring,
+    scores: _GraphScores,
+    shapes: list[tuple[int, int]],
+    maximum: bool,
+    settings: _GraphSettings,
+    messages: _Doubles | None,
+    n_threads: int,
+) -> tuple[_Doubles, _GraphEndings]: ...
+
 @final
 class Chains:
     def __new__(
@@ -682,6 +935,19 @@ class ChainMargin:
     @property
     def n_weights(self) -> int: ...
     def value(self, weights: _Doubles, n_threads: int) -> float: ...
+
+@final
+class MarginPlanes:
+    def __new__(cls, factors: _Doubles, n_weights: int, seed: int) -> MarginPlanes: ...
+    @property
+    def n_planes(self) -> int: ...
+    def add(
+        self, examples: _Labels, planes: tuple[_Labels, _Labels, _Doubles], costs: _Doubles
+    ) -> int: ...
+    def sweep(self, examples: _Labels | None) -> float: ...
+    def losses(self, w: _Doubles) -> _Doubles: ...
+    def dual(self) -> float: ...
+    def weights(self) -> _Doubles: ...
 
 @final
 class ChainVisits:

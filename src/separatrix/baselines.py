@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from separatrix.errors import DataError
+from separatrix.validation import refuse_dask
 
 __all__ = ["MajorityClass", "MeanValue", "MedianValue", "PriorSampling"]
 
@@ -47,6 +48,7 @@ class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted baseline.
         """
+        refuse_dask(self, X, y)
         validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
@@ -239,6 +241,7 @@ class _ConstantRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted baseline.
         """
+        refuse_dask(self, X, y)
         validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")

@@ -15,6 +15,7 @@ __all__ = [
     "C_GRID",
     "K_GRID",
     "LEARNERS",
+    "MANY_CLASSES",
     "MAX_PASSES",
     "XI_GRID",
     "Learner",
@@ -24,7 +25,7 @@ __all__ = [
 ]
 
 Kind = Literal["none", "passes", "path", "counts", "grid"]
-Task = Literal["binary", "multiclass", "regression", "tagging"]
+Task = Literal["binary", "multiclass", "regression", "tagging", "label_sets"]
 
 #: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
 C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
@@ -46,11 +47,15 @@ _TWO: tuple[Task, ...] = ("binary",)
 _NUMBERS: tuple[Task, ...] = ("regression",)
 _MANY: tuple[Task, ...] = ("multiclass",)
 _TAGGING: tuple[Task, ...] = ("tagging",)
+_SETS: tuple[Task, ...] = ("label_sets",)
+_LABELS, _ONLINE = "separatrix.multilabel:MultiLabel", (("learner", "perceptron"),)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
 #: Rows up to which learners are tried by themselves that keep their train rows.
 _SHORT = 5000
+#: Classes from which on a score for each is too much.
+MANY_CLASSES = 1000
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Learner:
     kind : {"none", "passes", "path", "counts", "grid"}
         How it is tuned: not at all, by the number of passes, along a warm-started path of
         `parameter`, from one set of counts, or by a fit for every value of `parameter`.
-    tasks : tuple of {"binary", "multiclass", "regression", "tagging"}
+    tasks : tuple of {"binary", "multiclass", "regression", "tagging", "label_sets"}
         What it can learn.
     parameter : str
         The tuned parameter; empty for kind "none".
@@ -89,6 +94,11 @@ class Learner:
         Train rows up to which it is tried without being asked for; None for any number.
     raw : bool
         Whether it takes rows as they were read, not prepared ones.
+    most_labels : int or None
+        Labels of a set up to which it is tried without being asked for.
+    many : bool
+        Whether it is for very many classes: from `MANY_CLASSES` on, it and not the others is tried
+        without being asked for.
     """
 
     name: str
@@ -105,10 +115,18 @@ class Learner:
     widest: int | None = None
     longest: int | None = None
     raw: bool = False
+    most_labels: int | None = None
+    many: bool = False
 
 
-def _baseline(name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH) -> Learner:
-    return Learner(name, f"separatrix.baselines:{target}", summary, "none", tasks, baseline=True)
+def _baseline(
+    name: str,
+    target: str,
+    summary: str,
+    tasks: tuple[Task, ...] = _BOTH,
+    module: str = "baselines",
+) -> Learner:
+    return Learner(name, f"separatrix.{module}:{target}", summary, "none", tasks, baseline=True)
 
 
 def _passes(
@@ -129,7 +147,7 @@ def _passes(
         tasks,
         "passes",
         grid,
-        params=params,
+        params,
         widest=widest,
         longest=longest,
     )
@@ -155,18 +173,11 @@ def _regression(
     feature_params: tuple[tuple[str, Any], ...] = (),
     widest: int = _NARROW,
 ) -> Learner:
-    return Learner(
-        name,
-        "separatrix.bayes:BayesianLinearRegression",
-        summary,
-        "grid" if grid else "none",
-        _NUMBERS,
-        parameter,
-        grid,
-        features=features and f"separatrix.features:{features}",
-        feature_params=feature_params,
-        widest=widest,
-    )
+    kind: Kind = "grid" if grid else "none"
+    target = "separatrix.bayes:BayesianLinearRegression"
+    features = features and f"separatrix.features:{features}"
+    own: Any = {"features": features, "feature_params": feature_params, "widest": widest}
+    return Learner(name, target, summary, kind, _NUMBERS, parameter, grid, **own)
 
 
 def _reduction(name: str, target: str, summary: str, widest: int | None = _NARROW) -> Learner:
@@ -190,6 +201,12 @@ def _chain(
     )
 
 
+def _sets(name: str, summary: str, most_labels: int | None = None, **params: Any) -> Learner:
+    """A learner of label sets with a C."""
+    own: Any = {"params": (*params.items(), ("tol", 1e-3)), "most_labels": most_labels}
+    return Learner(name, _LABELS, summary, "grid", _SETS, "C", CHAIN_GRID, **own)
+
+
 LEARNERS: tuple[Learner, ...] = (
     _baseline("majority_class", "MajorityClass", "the most frequent class"),
     _baseline("prior_sampling", "PriorSampling", "a draw from the class prior"),
@@ -197,6 +214,7 @@ LEARNERS: tuple[Learner, ...] = (
     _baseline("median_value", "MedianValue", "the median of the target", _NUMBERS),
     _chain_baseline("majority_label", "MajorityLabel", "the most frequent label"),
     _chain_baseline("label_per_word", "LabelPerWord", "the most frequent label of each word"),
+    _baseline("frequent_labels", "FrequentLabels", "one set of labels", _SETS, "multilabel"),
     Learner(
         "naive_bayes",
         "separatrix.generative:NaiveBayes",
@@ -314,6 +332,24 @@ LEARNERS: tuple[Learner, ...] = (
     _reduction("one_vs_all", "OneVsAll", "one-vs-all of squared hinge machines", None),
     _reduction("all_pairs", "AllPairs", "all pairs of squared hinge machines, by vote"),
     _reduction("output_code", "OutputCode", "random output code of squared hinge machines"),
+    Learner(
+        "many_class",
+        "separatrix.reductions.many:ManyClass",
+        "very many classes: candidates by an inverted index, ranked by learned weights of pairs",
+        "none",
+        _MANY,
+        many=True,
+    ),
+    Learner(
+        "label_tree",
+        "separatrix.reductions.many:LabelTree",
+        "softmax regressions down a tree over the labels",
+        "grid",
+        _MANY,
+        "C",
+        (1.0, 10.0, 100.0),
+        many=True,
+    ),
     _passes(
         "structured_perceptron",
         "separatrix.structured:StructuredPerceptron",
@@ -330,6 +366,11 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     _chain("structured_svm", "StructuredSVM", "support vector machine on chains, Hamming cost"),
     _chain("crf", "CRF", "conditional random field on chains, L2 penalty"),
+    _sets("independent_labels", "a logistic regression for every label", edges=()),
+    _passes("label_perceptron", _LABELS, "perceptron on a tree of labels", _ONLINE, _SETS),
+    _sets("label_svm", "support vector machine on a tree of labels", learner="svm"),
+    _sets("label_tree", "conditional random field on a tree of labels"),
+    _sets("label_pairs", "conditional random field on all pairs of labels", 14, edges="full"),
 )
 
 

@@ -25,10 +25,12 @@ __all__ = [
     "check_weights",
     "encode_known_labels",
     "encode_labels",
+    "is_dask",
     "is_sparse",
     "name_column",
     "named_classes",
     "number_of_threads",
+    "refuse_dask",
     "seed_from",
     "validate_X",
 ]
@@ -272,6 +274,22 @@ def check_cost(cost: Any, n_classes: int) -> npt.NDArray[np.float64] | None:
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array."""
     return bool(sp.issparse(X))
+
+
+def is_dask(value: Any) -> bool:
+    """Whether a value is a Dask collection; Dask itself is not imported."""
+    return hasattr(type(value), "__dask_graph__")
+
+
+def refuse_dask(estimator: Any, *values: Any) -> None:
+    """Raise TypeError where an estimator's own `fit` is given a Dask collection."""
+    for value in values:
+        if is_dask(value):
+            name = type(estimator).__name__
+            raise TypeError(
+                f"{name}.fit takes data in memory, got a dask {type(value).__name__}; use "
+                "separatrix.distributed.fit(estimator, X, y)"
+            )
 
 
 def canonical(X: Any) -> Any:

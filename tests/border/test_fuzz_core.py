@@ -105,6 +105,7 @@ def valid_calls():
             (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
         ],
         "ChainMargin": margin(),
+        "MarginPlanes": [np.ones(2), D, 0],
         "ChainSegments": [_core.ChainMargin(*margin()), 0],
         "ChainVisits": [_core.ChainMargin(*margin()), "frank_wolfe", 0],
         "observed_labels": [csr(), K, CODES, None],
@@ -127,6 +128,16 @@ def valid_calls():
         "DualBinary": [csr(), SIGNS, ONES, "hinge", "free", 0, 1, None],
         "DualMulticlass": [
             csr(), CODES, ONES, K, "multiclass_hinge", 1.0 - np.eye(K), "free", 0, 1, None,
+        ],
+        "TreeProgress": [],
+        "tree_groups": [csr(), [2], 3, 0, 1, _core.TreeProgress()],
+        "tree_fit": [
+            csr(), np.array([0, K]), 1 + np.arange(K), np.arange(N + 1), CODES.astype(np.int32), K,
+            True, ONES, "logistic", "free", 0.1, 0, 1e-2, 100.0, 1, _core.TreeProgress(),
+        ],
+        "TreeModel": [
+            np.array([0, K]), 1 + np.arange(K), np.array([0, 1]), np.zeros(1, dtype=np.int32),
+            np.array([0, 1]), np.zeros(1, dtype=np.uint16), np.ones(1), np.zeros(K), True, 1.0,
         ],
         "solve_columns": [
             csr(), CODES, 2.0 * np.eye(K) - 1.0, ONES, "hinge", "free", 0, 1e-3, 100.0, 20.0,
@@ -233,6 +244,31 @@ def test_every_name_has_a_valid_call():
     assert public_names() == set(CALLS), public_names() ^ set(CALLS)
 
 
+def graph_calls():
+    ends = np.array([0, 1, 3, 4]), np.array([1, 2, 4, 5])
+    # Two paths of three nodes, which are images of one row too.
+    wiring = [np.array([0, 3, N]), np.array([0, 2, 4]), *ends, np.zeros(4, dtype=np.int64)]
+    graph = _core.GraphWiring(*wiring)
+    unary, table = values()[:, :K].copy(), np.zeros((1, K, K))
+    scores = unary, table, np.ones((4, K, K))
+    settings, messages = ("colored", 0.1, 1e-6, 20), np.zeros((8, K))
+    return {
+        "GraphWiring": wiring,
+        "graph_best": [graph, scores, None, 1],
+        "graph_log_partition": [graph, scores, 100, 1],
+        "graph_marginals": [graph, scores, True, 100, 1],
+        "graph_sample": [graph, scores, 2, 0, None, 1],
+        "graph_beliefs": [graph, scores, settings, messages, True, 1],
+        "graph_max_beliefs": [graph, scores, settings, None, 1],
+        "graph_tree_reweighted": [graph, scores, settings, 0, messages, True, 1],
+        "graph_mean_field": [graph, scores, settings, np.full((N, K), 1 / K), 1],
+        "graph_best_bound": [graph, scores, settings, 0, 1],
+        "grid_messages": [
+            graph, (unary, table, None), [(1, 3), (1, 3)], False, settings, messages, 1,
+        ],
+    }  # fmt: skip
+
+
 def online_calls():
     start = np.zeros((D + 1, 1))
     return {
@@ -333,14 +369,75 @@ def generative_calls():
     }  # fmt: skip
 
 
+def many_calls():
+    """Two labels over D features, in an index, in given candidates and in joint features."""
+    counts = [
+        np.arange(0, 2 * D + 1, 2), np.tile(np.arange(K, dtype=np.int32), D),
+        np.ones(D * K, np.float32), np.ones(D, np.float32), *np.ones((2, K), np.float32),
+    ]  # fmt: skip
+    index = [
+        np.arange(0, 2 * D + 1, 2), np.tile(np.arange(K, dtype=np.uint16), D),
+        np.ones(D * K, np.uint8), np.full(D, -1, np.int32), np.ones((0, K), np.uint8),
+        *np.ones((2, K), np.int32),
+    ]  # fmt: skip
+    positive = _core.Csr(
+        np.arange(0, N * D + 1, D, dtype=np.int32), np.tile(np.arange(D, dtype=np.int32), N),
+        np.ones(N * D, np.float32), D,
+    )  # fmt: skip
+    labels, order = CODES.astype(np.uint32), np.arange(N, dtype=np.uint32)
+    candidates = (
+        np.arange(0, 2 * N + 1, 2), np.tile(np.arange(K, dtype=np.int32), N),
+        np.zeros(N * K, np.float32),
+    )  # fmt: skip
+    phi = _core.Csr(
+        np.array([0, 1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32),
+        np.ones(2, np.float32), 2,
+    )  # fmt: skip
+    twos = [np.zeros((n, 2), np.float32) for n in (1, K, 16)]
+    none = np.zeros(0, np.int64), np.zeros(0, np.int32)
+    biases, pairs = np.zeros(K, np.float32), np.zeros(16, np.int8)
+    return {
+        "LabelCounts": counts,
+        "LabelIndex": index,
+        "given_learn": [candidates, positive, labels, order, K, (0.1, 0.1), *twos],
+        "given_rank": [candidates, positive, 1.0, biases, pairs, 1.0, K, 1],
+        "joint_learn": [
+            positive, labels, phi, *none, K, order, "softmax", 0.1, 2, 0, True, twos[2], 0,
+        ],
+        "joint_rank": [positive, phi, np.zeros(16, np.float32), True, K, 1],
+    }  # fmt: skip
+
+
+def test_methods_of_an_index_refuse_what_does_not_fit():
+    calls = many_calls()
+    counts = _core.LabelCounts(*calls["LabelCounts"])
+    index = _core.LabelIndex(*calls["LabelIndex"])
+    _, x, labels, order, _, rates, beta, biases, pairs = calls["given_learn"]
+    ranks = [counts, 1.0, 0.5, x, labels, 1]
+    learn = [counts, 1.0, 0.5, x, labels, order, K, rates, beta, biases, pairs, 1]
+    rank = [x, 1.0, np.zeros(K, np.float32), np.zeros(16, np.int8), 1.0, K, K, 1]
+    junk = [np.zeros(1, np.float32), np.zeros((3, 2), np.float32), csr(), csr(np.float32), -1.0, 99]
+    for method, arguments in ((index.ranks, ranks), (index.learn, learn), (index.rank, rank)):
+        method(*arguments)
+        for place in range(len(arguments)):
+            for other in junk:
+                changed = [*arguments[:place], other, *arguments[place + 1 :]]
+                with contextlib.suppress(*ALLOWED):
+                    method(*changed)
+    with pytest.raises(ValueError, match="y has length"):
+        index.ranks(counts, 1.0, 0.5, x, labels[:2], 1)
+
+
 CALLS = {
     **valid_calls(),
+    **graph_calls(),
     **online_calls(),
     **proximal_calls(),
     **format_calls(),
     **text_calls(),
     **template_calls(),
     **generative_calls(),
+    **many_calls(),
 }
 
 

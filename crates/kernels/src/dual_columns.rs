@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use crate::dual_binary::{self, DualBinary};
 use crate::dual_common::check_upper;
 use crate::dual_intercept::Intercept;
+use crate::dual_run::{Outcome, descend};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::margin_dual::MarginLoss;
@@ -146,56 +147,16 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Run one column to its end; the loop is that of `separatrix.solvers.dual`.
+/// Run one column to its end.
 pub(crate) fn run<T: Real, X: dual_binary::DualRows<T>>(
     x: &X,
     state: &mut DualBinary<T>,
     settings: &Settings,
     stop: &Interrupt,
 ) -> Result<Column<T>, KernelError> {
-    let (mut passes, mut last, mut best, mut best_at) = (0.0, f64::INFINITY, f64::INFINITY, 0.0);
-    // The exact gap divided by its estimate, at the last exact evaluation.
-    let mut ratio: Option<f64> = None;
-    loop {
-        let pass = state.pass(x, stop)?;
-        passes += pass.passes;
-        // Rows saw the gap in the middle of the pass; by its end it has fallen on.
-        let fall = if last > 0.0 && last < f64::INFINITY { (pass.gap / last).min(1.0) } else { 1.0 };
-        let mut gap = pass.gap * ratio.unwrap_or(fall);
-        let mut objective = pass.dual + gap;
-        last = pass.gap;
-        let converged = |gap: f64, objective: f64| gap <= settings.tol * objective.abs().max(1.0);
-        let stalled = passes - best_at > settings.patience;
-        if converged(gap, objective) || stalled || passes >= settings.max_passes {
-            let exact = state.certificate(x, stop)?;
-            (objective, gap) = (exact.primal, exact.primal - exact.dual);
-            passes += 1.0;
-            ratio = Some(if pass.gap > 0.0 { gap / pass.gap } else { 1.0 });
-        }
-        if gap < 0.5 * best {
-            (best, best_at) = (gap, passes);
-        }
-        let ending = if converged(gap, objective) {
-            Ending::Converged
-        } else if passes >= settings.max_passes {
-            Ending::Budget
-        } else if stalled {
-            Ending::Stalled
-        } else {
-            continue;
-        };
-        let (rows, duals, weights) = (Vec::new(), Vec::new(), Vec::new());
-        return Ok(Column {
-            rows,
-            duals,
-            weights,
-            intercept: state.intercept(),
-            objective,
-            gap,
-            passes,
-            ending,
-        });
-    }
+    let Outcome { objective, gap, passes, ending } = descend(x, state, settings, stop)?;
+    let (rows, duals, weights) = (Vec::new(), Vec::new(), Vec::new());
+    Ok(Column { rows, duals, weights, intercept: state.intercept(), objective, gap, passes, ending })
 }
 
 /// The rows with a dual, and a_i y_i.

@@ -14,10 +14,17 @@ mod dual;
 mod errors;
 mod formats;
 mod fused;
+mod graph;
+mod graph_messages;
 mod hasher;
 mod interior;
+mod many_given;
+mod many_index;
+mod many_joint;
+mod many_tree;
 mod online;
 mod pixels;
+mod planes;
 mod products;
 mod quadratic;
 mod run;
@@ -55,9 +62,19 @@ mod _core {
     #[pymodule_export]
     use super::design::{Dense, adjoint, scores};
     #[pymodule_export]
+    use super::many_given::{given_learn, given_rank};
+    #[pymodule_export]
+    use super::many_index::{LabelCounts, LabelIndex};
+    #[pymodule_export]
+    use super::many_joint::{joint_learn, joint_rank};
+    #[pymodule_export]
+    use super::many_tree::{TreeModel, TreeProgress, tree_fit, tree_groups};
+    #[pymodule_export]
     use super::online::{Online, vote_shares};
     #[pymodule_export]
     use super::pixels::measure_pixels;
+    #[pymodule_export]
+    use super::planes::MarginPlanes;
     #[pymodule_export]
     use super::products::{expand, expand_dense, joint};
     #[pymodule_export]
@@ -77,6 +94,14 @@ mod _core {
 
     #[pymodule_export]
     use super::fused::{fused_value_and_grad, gram, label_gram, losses_at, moments};
+
+    #[pymodule_export]
+    use super::graph::{GraphWiring, graph_best, graph_log_partition, graph_marginals, graph_sample};
+    #[pymodule_export]
+    use super::graph_messages::{
+        graph_beliefs, graph_best_bound, graph_max_beliefs, graph_mean_field, graph_tree_reweighted,
+        grid_messages,
+    };
 
     #[pymodule_export]
     use super::interior::{fixed_moves, interior_moves};

@@ -19,7 +19,7 @@ from separatrix.linear.logistic import LogisticRegression
 from separatrix.protocols import Regularizer
 from separatrix.regularizers import L2
 from separatrix.results import Solution
-from separatrix.validation import check_choice, check_positive, seed_from
+from separatrix.validation import check_choice, check_positive, refuse_dask, seed_from
 
 __all__ = ["LaplaceLogisticRegression"]
 
@@ -225,6 +225,7 @@ class LaplaceLogisticRegression(LaplaceInference):
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         data = self._take(X, y, sample_weight)
         start = getattr(self, "solution_", None) if self.warm_start else None

@@ -14,7 +14,7 @@ from separatrix.bayes.regression_draws import DrawsMixin
 from separatrix.bayes.regression_results import WeightIntervals
 from separatrix.bayes.regression_selection import SelectionMixin
 from separatrix.errors import DataError, ParameterError
-from separatrix.validation import check_choice, validate_X
+from separatrix.validation import check_choice, refuse_dask, validate_X
 
 __all__ = ["BayesianLinearRegression"]
 
@@ -138,6 +138,7 @@ class BayesianLinearRegression(RegressorMixin, SelectionMixin, DrawsMixin):  # t
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         self.moments_ = self._take(X, y, sample_weight, reset=True)
         self._update()
@@ -163,6 +164,7 @@ class BayesianLinearRegression(RegressorMixin, SelectionMixin, DrawsMixin):  # t
         self
             The estimator.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         first = not hasattr(self, "moments_")
         new = self._take(X, y, sample_weight, reset=first)

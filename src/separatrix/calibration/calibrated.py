@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 
 from separatrix.calibration.maps import METHODS, FloatArray, Map, fit_map
 from separatrix.errors import DataError, ParameterError
-from separatrix.validation import check_choice, encode_known_labels, encode_labels
+from separatrix.validation import check_choice, encode_known_labels, encode_labels, refuse_dask
 
 __all__ = ["Calibrated"]
 
@@ -110,6 +110,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         check_choice("method", self.method, METHODS)
         if not 0 < self.held_out < 1:
             raise ParameterError(f"held_out must lie between 0 and 1, got {self.held_out!r}")

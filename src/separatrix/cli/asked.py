@@ -35,7 +35,7 @@ Metric = Annotated[
     typer.Option(
         "--metric",
         help="accuracy, balanced_accuracy, macro_f1, log_loss, cost, rmse, log_density, chunk_f1, "
-        "token_accuracy or sequence_accuracy.",
+        "token_accuracy, sequence_accuracy, subset_accuracy, hamming_loss or example_f1.",
     ),
 ]
 Budget = Annotated[
@@ -54,7 +54,10 @@ Time = Annotated[
     str | None, typer.Option("--time", help="Column of times: the latest rows are the test.")
 ]
 Task = Annotated[
-    str, typer.Option("--task", help="binary, multiclass, regression or tagging; default: found.")
+    str,
+    typer.Option(
+        "--task", help="binary, multiclass, regression, tagging or label_sets; default: found."
+    ),
 ]
 Text = Annotated[
     list[str] | None, typer.Option("--text", help="Column that holds texts (repeatable).")

@@ -72,7 +72,12 @@ def run_experiment(
         check_available()  # rather than after a long run
     seconds = None if asked.budget is None else parse_seconds(asked.budget)
 
-    data = read(source, quiet=asked.quiet, target=asked.target, text=asked.text, **asked.reading)
+    # Where every row has one label or none, a file does not tell that they are sets.
+    needs = {"multilabel": True} if asked.task == "label_sets" else None
+    data = read(
+        source, quiet=asked.quiet, needs=needs, target=asked.target, text=asked.text,
+        **asked.reading,
+    )  # fmt: skip
     from separatrix.experiment import Experiment
     from separatrix.experiment.source import as_dataset
 

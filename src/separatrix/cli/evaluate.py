@@ -46,7 +46,8 @@ def evaluate(
 
     Shows the accuracy with its credible interval, each class, the confusions, and how far the
     probabilities can be trusted; of a regression the errors and the coverage of its intervals; of a
-    tagger the accuracy of tokens and sequences, and precision, recall and F1 of chunks or labels.
+    tagger the accuracy of tokens and sequences, and precision, recall and F1 of chunks or labels;
+    of label sets the share of whole sets, the share of wrong labels, and every label.
     """
     import sys
 
@@ -84,12 +85,9 @@ def _scores(
 
 
 def _truth(data: Dataset, file: str) -> Any:
-    from separatrix.data import LabelSets
     from separatrix.errors import DataError
 
     if data.y is None:
         names = ", ".join(map(repr, data.feature_names[:8]))
         raise DataError(f"{file}: which column holds the true labels? Name it by --target: {names}")
-    if isinstance(data.y, LabelSets):
-        raise DataError(f"{file}: rows have sets of labels, and the model predicts one")
     return data.y

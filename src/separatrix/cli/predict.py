@@ -60,8 +60,9 @@ def predict(
     """Predict the rows of a file with a saved model.
 
     Prints CSV with one row per row: the label, or for a regression the mean and the ends of its
-    interval. A tagger adds its labels to a CoNLL file as the last column; one that needs only words
-    tags lines of text too. Files of any size are read piece by piece.
+    interval; label sets have commas between their labels. A tagger adds its labels to a CoNLL file
+    as the last column; one that needs only words tags lines of text too. Files of any size are read
+    piece by piece.
     """
     import sys
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.bayes.comparison import AccuracyInterval, accuracy_interval
+from separatrix.data import LabelSets
 from separatrix.errors import DataError
 from separatrix.experiment.metric import distribution
 from separatrix.metrics import (
@@ -302,6 +303,8 @@ class QuantityPiece:
 
 def gather(model: Any, X: Any, truth: npt.NDArray[Any]) -> QuantityPiece:
     """Predict a piece of the rows and compare with the true values."""
+    if isinstance(truth, LabelSets):
+        raise DataError("rows have sets of labels, and the model predicts a quantity")
     if truth.dtype.kind not in "iufb":
         raise DataError(f"the model predicts a quantity, but the first true value is {truth[0]!r}")
     y = truth.astype(np.float64)

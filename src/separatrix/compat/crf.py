@@ -27,7 +27,7 @@ from separatrix.structured import CRF as ChainCRF
 from separatrix.structured.crfsuite_model import crfsuite_model_of
 from separatrix.structured.crfsuite_write import crfsuite_bytes
 from separatrix.structured.labels import Tags, encode_tags
-from separatrix.validation import number_of_threads, seed_from
+from separatrix.validation import number_of_threads, refuse_dask, seed_from
 
 __all__ = ["CRF"]
 
@@ -204,6 +204,7 @@ calibration_max_trials : optional
         -------
         self
         """
+        refuse_dask(self, X, y)
         own = ("verbose", "model_filename", "keep_tempfiles", "trainer_cls")
         ours = ("n_jobs", "random_state")
         params = self.get_params(deep=False)
@@ -266,7 +267,8 @@ calibration_max_trials : optional
 
     def predict_single(self, xseq: Sequence[Any]) -> list[Any]:
         """Labels of one sequence."""
-        return self._fitted().predict([xseq])[0]
+        labels: list[Any] = self._fitted().predict([xseq])[0]
+        return labels
 
     def predict_marginals(self, X: Any) -> npt.NDArray[np.object_]:
         """For every item of every sequence a dict of label to probability."""

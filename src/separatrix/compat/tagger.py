@@ -67,7 +67,8 @@ class Tagger:
         """The best labels of a sequence."""
         if xseq is not None:
             self.set(xseq)
-        return self._model.predict([self._current()])[0]
+        labels: list[Any] = self._model.predict([self._current()])[0]
+        return labels
 
     def probability(self, yseq: Sequence[Any]) -> float:
         """p(labels | sequence)."""

@@ -6,6 +6,7 @@ from separatrix.data.attributes import as_attribute_sequences
 from separatrix.data.conll import write_conll
 from separatrix.data.crfsuite import write_crfsuite
 from separatrix.data.dataset import Dataset, LabelSets
+from separatrix.data.graphs import FeatureGraphs, Graphs
 from separatrix.data.output import write
 from separatrix.data.reading import FORMATS, chunks, import_features, read
 from separatrix.data.sequences import AttributeSequences, TokenColumn, TokenSequences, Vocabulary
@@ -15,6 +16,8 @@ __all__ = [
     "FORMATS",
     "AttributeSequences",
     "Dataset",
+    "FeatureGraphs",
+    "Graphs",
     "LabelSets",
     "TokenColumn",
     "TokenSequences",

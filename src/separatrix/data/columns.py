@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data.dataset import LabelSets
+from separatrix.errors import DataError
 
 __all__ = [
     "ColumnKind",
@@ -215,5 +216,11 @@ def gaps(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 def make_target(column: npt.NDArray[Any]) -> npt.NDArray[Any] | LabelSets:
     """A target from its column: lists become label sets."""
     if column.dtype == object and any(isinstance(value, list) for value in column):
+        for row, value in enumerate(column):
+            if not isinstance(value, list):
+                raise DataError(
+                    f"row {row} (from 0) of the target is {value!r}, other rows are lists of "
+                    "labels; an empty list stands for none"
+                )
         return LabelSets.of(column.tolist())
     return column

@@ -32,6 +32,8 @@ class LabelSets(Sequence[tuple[Any, ...]]):
         Labels of all rows, one row after another.
     offsets : int64 array of shape (n_rows + 1,)
         Where the labels of each row begin, and where those of the last end.
+    known : sorted array, optional
+        The labels that a row could have; those that occur by default.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class LabelSets(Sequence[tuple[Any, ...]]):
 
     labels: npt.NDArray[Any]
     offsets: npt.NDArray[np.int64]
+    known: npt.NDArray[Any] | None = None
 
     @classmethod
     def of(cls, sets: Sequence[Sequence[Any]]) -> LabelSets:
@@ -58,8 +61,8 @@ class LabelSets(Sequence[tuple[Any, ...]]):
 
     @property
     def classes(self) -> npt.NDArray[Any]:
-        """The distinct labels, sorted."""
-        return np.unique(self.labels)
+        """The labels that are known, or those that occur, sorted."""
+        return np.unique(self.labels) if self.known is None else self.known
 
     def matrix(self, classes: npt.NDArray[Any] | None = None) -> Any:
         """Which row has which label: a CSR array of 0 and 1, shape (n_rows, n_classes).
@@ -67,7 +70,7 @@ class LabelSets(Sequence[tuple[Any, ...]]):
         Parameters
         ----------
         classes : sorted array, optional
-            Labels of the columns (of the training data, say); by default those that occur here.
+            Labels of the columns (of the training data, say); `classes` by default.
         """
         known = self.classes if classes is None else np.asarray(classes)
         columns = np.searchsorted(known, self.labels)
@@ -88,9 +91,13 @@ class LabelSets(Sequence[tuple[Any, ...]]):
     def __getitem__(self, index: int) -> tuple[Any, ...]: ...
     @overload
     def __getitem__(self, index: slice) -> list[tuple[Any, ...]]: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    @overload
+    def __getitem__(self, index: npt.NDArray[Any]) -> LabelSets: ...
+    def __getitem__(self, index: int | slice | npt.NDArray[Any]) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
+        if isinstance(index, np.ndarray):
+            return self.take(index)
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {index} of {len(self)}")
         index %= len(self)
@@ -102,7 +109,21 @@ class LabelSets(Sequence[tuple[Any, ...]]):
         lengths = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         at = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], lengths)
-        return LabelSets(self.labels[at], offsets)
+        return LabelSets(self.labels[at], offsets, self.known)
+
+    def joined(self, other: LabelSets) -> LabelSets:
+        """These rows and the others behind them.
+
+        Examples
+        --------
+        >>> list(LabelSets.of([("a",)]).joined(LabelSets.of([(), ("b",)])))
+        [('a',), (), ('b',)]
+        """
+        labels = np.concatenate([self.labels, other.labels])
+        offsets = np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]])
+        told = self.known is not None or other.known is not None
+        known = np.union1d(self.classes, other.classes) if told else None
+        return LabelSets(labels, offsets, known)
 
 
 @dataclass(frozen=True, eq=False)

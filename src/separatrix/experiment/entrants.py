@@ -7,27 +7,31 @@ from typing import Literal
 
 from separatrix.errors import ParameterError
 from separatrix.experiment.task import Task
-from separatrix.registry import LEARNERS, Learner, get, names
+from separatrix.registry import LEARNERS, MANY_CLASSES, Learner, get, names
 
 __all__ = ["Wanted", "entrants"]
 
 Wanted = Literal["auto"] | Sequence[str | Learner]
 
 
-def entrants(wanted: Wanted, task: Task, n_features: int, n_rows: int = 0) -> tuple[Learner, ...]:
+def entrants(
+    wanted: Wanted, task: Task, n_features: int, n_rows: int = 0, n_classes: int = 0
+) -> tuple[Learner, ...]:
     """Baselines first, then the learners asked for, in the order of the registry.
 
     Parameters
     ----------
     wanted : "auto" or sequence of str or Learner
-        "auto" takes those that can learn the task and are not slow for so many rows
-        and features.
+        "auto" takes those that can learn the task and are not slow for so many rows,
+        features and classes.
     task : Task
         What is learned.
     n_features : int
         Columns of the prepared rows.
     n_rows : int
         Rows to learn from.
+    n_classes : int
+        Classes among them.
 
     Examples
     --------
@@ -38,11 +42,13 @@ def entrants(wanted: Wanted, task: Task, n_features: int, n_rows: int = 0) -> tu
     if isinstance(wanted, str):
         if wanted != "auto":
             raise ParameterError(f'learners must be "auto" or a list of names, got {wanted!r}.')
+        many = n_classes >= MANY_CLASSES and any(entry.many for entry in able)
         return tuple(
             entry
             for entry in able
             if (entry.widest is None or n_features <= entry.widest)
             and (entry.longest is None or n_rows <= entry.longest)
+            and (entry.baseline or entry.many == many)
         )
     asked: dict[str, Learner] = {}
     for item in wanted:

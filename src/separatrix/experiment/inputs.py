@@ -46,6 +46,8 @@ class Inputs:
         Columns that are not used, and why.
     strings : tuple of str
         Columns, the target among them, that hold words: in another file they may look like numbers.
+    sets : bool
+        Whether the target is a set of labels.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Inputs:
     n_features: int | None = None
     left_out: tuple[tuple[str, str], ...] = ()
     strings: tuple[str, ...] = ()
+    sets: bool = False
 
     @classmethod
     def of(cls, data: Dataset, drop: Sequence[str] = ()) -> Inputs:
@@ -76,12 +79,12 @@ class Inputs:
         if data.kind == "text":
             column = data.feature_names or ("text",)
             words = (target,) if target is not None and _holds_words(data.y) else ()
-            return cls("text", column, column, target, strings=words)
+            return cls("text", column, column, target, strings=words, sets=data.multilabel)
         if data.kind in ("matrix", "images"):
             width = int(np.prod(data.X.shape[1:]))
             # Labels of images stand in a file of their own, not in a column.
             label = target if data.kind == "matrix" else None
-            return cls(data.kind, target=label, n_features=width)
+            return cls(data.kind, target=label, n_features=width, sets=data.multilabel)
         if data.kind == "sequences":
             names = list(data.feature_names)
             dropped = [find_column(name, names, "drop") for name in drop]
@@ -105,7 +108,7 @@ class Inputs:
             strings.append(target)
         kind = "text" if columns == texts and len(columns) == 1 else "table"
         unused = tuple(left_out.items())
-        return cls(kind, columns, texts, target, left_out=unused, strings=tuple(strings))
+        return cls(kind, columns, texts, target, None, unused, tuple(strings), sets=data.multilabel)
 
     def take(self, data: Dataset) -> Any:
         """What the model is fed of `data`.
@@ -156,7 +159,11 @@ class Inputs:
             }
         if self.kind == "sequences":
             return {"target": (self.target or "auto") if target else None}
-        return {"n_features": self.n_features} if self.kind == "matrix" else {}
+        if self.kind != "matrix":
+            return {}
+        # Rows of another file may have one label each, or none.
+        several = {"multilabel": True} if self.sets else {}
+        return {"n_features": self.n_features, **several}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for a model file."""
@@ -167,6 +174,7 @@ class Inputs:
             "target": self.target,
             "n_features": self.n_features,
             "strings": list(self.strings),
+            "sets": self.sets,
         }
 
     @classmethod
@@ -185,6 +193,7 @@ class Inputs:
             target=values.get("target"),
             n_features=values.get("n_features"),
             strings=tuple(values.get("strings", ())),
+            sets=bool(values.get("sets", False)),
         )
 
     @classmethod
@@ -214,7 +223,10 @@ class Inputs:
             columns = names or tuple(kinds)
             texts = tuple(column for column, kind in kinds.items() if kind == "text")
             return cls("table", columns, texts)
-        return cls("matrix", n_features=getattr(model, "n_features_in_", None))
+        width = getattr(model, "n_features_in_", None)
+        last = model.steps[-1][1] if hasattr(model, "steps") else model
+        sets = getattr(last, "form_", "") == "sets"
+        return cls("matrix", n_features=width, sets=sets)
 
     def _check_columns(self, data: Dataset) -> None:
         absent = [name for name in self.columns if name not in data.X]

@@ -15,10 +15,10 @@ from separatrix.errors import ParameterError
 from separatrix.explanation import see_through
 from separatrix.metrics import chunk_counts, per_class_report, token_counts
 
-__all__ = ["METRICS", "Metric", "distribution", "find_metric", "probabilities"]
+__all__ = ["METRICS", "Metric", "distribution", "find_metric", "probabilities", "set_counts"]
 
 Floats = npt.NDArray[np.float64]
-Scored = Literal["classes", "quantities", "sequences"]
+Scored = Literal["classes", "quantities", "sequences", "label sets"]
 Each = Callable[[Any, Any, Any], Floats]
 Judge = Callable[[Any, Any], Floats]
 Whole = Callable[[Any, Any], float]
@@ -47,7 +47,7 @@ class Metric:
     title : str
         In words.
     higher_is_better : bool
-    scores : {"classes", "quantities", "sequences"}
+    scores : {"classes", "quantities", "sequences", "label sets"}
         What it scores.
     each : callable or None
         (model, X, y) -> the value of every row, where predictions alone do not tell it; shape (n,)
@@ -151,6 +151,40 @@ def _chunks(said: Any, y: Any) -> Floats:
     return np.column_stack([2.0 * correct, true + predicted])
 
 
+def set_counts(said: Any, y: Any) -> Floats:
+    """For every row the labels that are right, true and predicted, and those there are; (n, 4).
+
+    Examples
+    --------
+    >>> from separatrix.data import LabelSets
+    >>> set_counts(LabelSets.of([("a",), ()]), LabelSets.of([("a", "b"), ()])).tolist()
+    [[1.0, 2.0, 1.0, 2.0], [0.0, 0.0, 0.0, 2.0]]
+    """
+    labels = np.union1d(y.classes, said.classes)
+    true, found = y.matrix(labels), said.matrix(labels)
+    sides = (true.multiply(found), true, found)
+    counts = [np.asarray(side.sum(axis=1), dtype=np.float64).ravel() for side in sides]
+    return np.stack([*counts, np.full(len(y), float(len(labels)))], axis=1)
+
+
+def _whole_sets(said: Any, y: Any) -> Floats:
+    right, true, found, _ = set_counts(said, y).T
+    return np.asarray((right == true) & (right == found), dtype=np.float64)
+
+
+def _wrong_labels(said: Any, y: Any) -> Floats:
+    right, true, found, n_labels = set_counts(said, y).T
+    return np.asarray((true + found - 2 * right) / n_labels, dtype=np.float64)
+
+
+def _f1_of_sets(said: Any, y: Any) -> Floats:
+    right, true, found, _ = set_counts(said, y).T
+    # Of two empty sets it is one.
+    values: Floats = np.ones_like(right)
+    np.divide(2 * right, true + found, out=values, where=true + found > 0)
+    return values
+
+
 def _log_densities(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
     found = distribution(model, X)
     if found is None:
@@ -197,6 +231,30 @@ METRICS: dict[str, Metric] = {
             True,
             "sequences",
             judge=_sequences,
+            percent=True,
+        ),
+        Metric(
+            "subset_accuracy",
+            "share of whole label sets",
+            True,
+            "label sets",
+            judge=_whole_sets,
+            percent=True,
+        ),
+        Metric(
+            "hamming_loss",
+            "share of wrong labels",
+            False,
+            "label sets",
+            judge=_wrong_labels,
+            percent=True,
+        ),
+        Metric(
+            "example_f1",
+            "mean F1 of the rows",
+            True,
+            "label sets",
+            judge=_f1_of_sets,
             percent=True,
         ),
     )

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix.data import Dataset, TokenColumn, TokenSequences
+from separatrix.data import Dataset, LabelSets, TokenColumn, TokenSequences
 from separatrix.experiment.inputs import Inputs
 from separatrix.validation import is_sparse
 
@@ -25,7 +25,7 @@ class Rows(NamedTuple):
     ----------
     X : matrix of shape (n, d), texts, dict of columns, or sequences
         Dense or CSR where it is a matrix.
-    y : array of shape (n,) or TokenColumn
+    y : array of shape (n,), TokenColumn or LabelSets
     """
 
     X: Any
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
 def _joined(first: Any, second: Any) -> Any:
     if isinstance(first, dict):
         return {name: np.concatenate([first[name], second[name]]) for name in first}
-    if isinstance(first, TokenColumn | TokenSequences):
+    if isinstance(first, TokenColumn | TokenSequences | LabelSets):
         return first.joined(second)
     if sp.issparse(first):
         blocks: Any = [first, second]
@@ -59,7 +59,7 @@ def _joined(first: Any, second: Any) -> Any:
 
 def labels_of(y: Any) -> npt.NDArray[Any]:
     """The distinct labels of rows or of tokens, sorted."""
-    return y.classes if isinstance(y, TokenColumn) else np.unique(y)
+    return y.classes if isinstance(y, TokenColumn | LabelSets) else np.unique(y)
 
 
 def row_text(data: Dataset, inputs: Inputs, row: int) -> tuple[str, npt.NDArray[Any] | None]:

@@ -88,9 +88,11 @@ class Experiment:
         Names of the registry; "auto" takes those that suit the task and the size.
     metric : str, default="auto"
         "accuracy", "balanced_accuracy", "macro_f1", "log_loss", "cost"; "rmse", "log_density" for
-        regression; "chunk_f1", "token_accuracy", "sequence_accuracy" for sequences. "auto": cost
-        where `cost` is given, else accuracy or rmse; of sequences chunk F1 where the labels tell
-        chunks (BIO, IOB, BIOES), else the accuracy of the tokens.
+        regression; "chunk_f1", "token_accuracy", "sequence_accuracy" for sequences;
+        "subset_accuracy", "hamming_loss", "example_f1" for label sets, whose predictions are then
+        the best for it. "auto": cost where `cost` is given, else accuracy or rmse; of sequences
+        chunk F1 where the labels tell chunks (BIO, IOB, BIOES), else the accuracy of the tokens; of
+        label sets the share of whole sets.
     split : three floats, Stratified, Grouped, ByTime or Given, default=(0.6, 0.2, 0.2)
         How rows are split; shares stand for `Stratified`.
     budget : float, optional
@@ -98,7 +100,8 @@ class Experiment:
     cost : path or array of shape (K, K), optional
         Costs of decisions (see `separatrix.experiment.costs`): the metric, and what predictions
         of the champion minimize.
-    task : {"auto", "binary", "multiclass", "classification", "regression", "tagging"}
+    task : str
+        "binary", "multiclass", "classification", "regression", "tagging", "label_sets" or "auto";
         "auto" finds it from the target.
     drop : sequence of str
         Columns to leave out.
@@ -205,7 +208,13 @@ class Experiment:
         first = preparation.fit(raw.X, raw.y, self.n_jobs)
         train, held_out = Prepared.of(raw, first), Prepared.of(raw_held_out, first)
 
-        lines = entrants(self.learners, task, train.n_features, len(raw.y))
+        classes = family.labels(raw.y)
+        n_classes = 0 if classes is None else len(classes)
+        lines = tuple(
+            family.adapted(line, metric)
+            for line in entrants(self.learners, task, train.n_features, len(raw.y), n_classes)
+            if self.learners != "auto" or family.suits(line, raw.y)
+        )
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
         notes += remarks
         rows = [row_of(one) for one in tuned]

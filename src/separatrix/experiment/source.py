@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data import Dataset, TokenColumn, TokenSequences, read
+from separatrix.data import Dataset, LabelSets, TokenColumn, TokenSequences, read
+from separatrix.data.columns import make_target
 from separatrix.data.tables import TARGETS, find_column
 from separatrix.errors import DataError
 from separatrix.features.templates.columns import token_sequences
+from separatrix.multilabel import label_sets
 from separatrix.validation import is_sparse
 
 __all__ = ["as_dataset", "fingerprint"]
@@ -24,7 +26,8 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
     Parameters
     ----------
     data : path, Dataset, DataFrame, dict of columns, or (X, y)
-        What to learn from; X and y may be sequences of tokens and of their labels.
+        What to learn from; X and y may be sequences of tokens and of their labels, y a binary
+        matrix or lists of labels.
     target : str, int or "auto"
         The column to predict; "auto": the usual names, or the only column beside the texts.
     **options
@@ -55,8 +58,8 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
 def _from_arrays(X: Any, y: Any) -> Dataset:
     if isinstance(y, TokenColumn) or _are_sequences(X, y):
         return _from_sequences(X, y)
-    labels = np.asarray(y)
-    if labels.ndim != 1:
+    labels = label_sets(y) if _are_sets(y) else np.asarray(y)
+    if not isinstance(labels, LabelSets) and labels.ndim != 1:
         raise DataError(f"y must have one value for every row, got shape {labels.shape}")
     if isinstance(X, dict) or hasattr(X, "columns"):
         columns = _columns(X)
@@ -74,7 +77,20 @@ def _from_arrays(X: Any, y: Any) -> Dataset:
 def _are_sequences(X: Any, y: Any) -> bool:
     """Whether X holds tokens, and y a list of labels for every row."""
     lists = isinstance(y, list | tuple) and len(y) > 0 and isinstance(y[0], list | tuple)
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], str):
+        return False  # texts; what they have is label sets
     return lists and (isinstance(X, TokenSequences) or not hasattr(X, "shape"))
+
+
+def _are_sets(y: Any) -> bool:
+    """Whether y holds several labels for a row: a binary matrix, or collections."""
+    if isinstance(y, LabelSets) or is_sparse(y):
+        return True
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return y.ndim == 2
+    if getattr(y, "ndim", 1) == 2:
+        return True  # a DataFrame
+    return len(y) > 0 and isinstance(next(iter(y)), list | tuple | set | frozenset | np.ndarray)
 
 
 def _from_sequences(X: Any, y: Any) -> Dataset:
@@ -88,7 +104,7 @@ def _from_sequences(X: Any, y: Any) -> Dataset:
     return Dataset("sequences", tokens, labels, tokens.names)
 
 
-def _of_array(X: Any, labels: npt.NDArray[Any]) -> Dataset:
+def _of_array(X: Any, labels: Any) -> Dataset:
     if X.ndim == 1 and X.dtype.kind in "OU":
         return Dataset("text", X.astype(object), labels, ("text",), text_names=("text",))
     if X.ndim == 1 or X.dtype.kind not in "fiub":
@@ -128,7 +144,9 @@ def _plain(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return values
     held = values.astype(object)
     for row, value in enumerate(held):
-        if value is not None and value != value:
+        if isinstance(value, np.ndarray):
+            held[row] = value.tolist()  # a list, as Parquet's readers give it
+        elif value is not None and value != value:
             held[row] = None
     return held
 
@@ -149,7 +167,7 @@ def _with_target(data: Dataset, target: Any) -> Dataset:
     return Dataset(
         "table",
         rest,
-        data.X[name],
+        make_target(data.X[name]),
         tuple(rest),
         name,
         texts,

@@ -11,11 +11,12 @@ from separatrix.data import Dataset, LabelSets, TokenColumn, TokenSequences
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment.families import FAMILIES, Family
 from separatrix.experiment.families.sequences import check_token_labels
+from separatrix.multilabel import read_sets
 from separatrix.registry import Task as TaskName
 
 __all__ = ["TASKS", "Task", "find_task"]
 
-TASKS = ("binary", "multiclass", "regression", "tagging")
+TASKS = ("binary", "multiclass", "regression", "tagging", "label_sets")
 
 #: Most different numbers that still count as classes: of whole numbers, and of others.
 _MOST_WHOLE, _MOST_OTHER = 20, 10
@@ -27,7 +28,7 @@ class Task:
 
     Attributes
     ----------
-    name : {"binary", "multiclass", "regression", "tagging"}
+    name : {"binary", "multiclass", "regression", "tagging", "label_sets"}
     reason : str
         In words.
     """
@@ -44,16 +45,16 @@ class Task:
 def find_task(data: Dataset, asked: str = "auto") -> Task:
     """The task that the target of `data` sets, or the one that was asked for.
 
-    A label for every token of a sequence is tagging. Numbers of many different values are
-    quantities, to be predicted by regression; few of them, and anything else, are classes. The
-    labels of svmlight files are classes where they are whole.
+    A label for every token of a sequence is tagging, lists of labels for rows are label sets.
+    Numbers of many different values are quantities, to be predicted by regression; few of them, and
+    anything else, are classes. The labels of svmlight files are classes where they are whole.
 
     Parameters
     ----------
     data : Dataset
         With a target.
-    asked : {"auto", "binary", "multiclass", "classification", "regression", "tagging"}
-        Overrules the finding.
+    asked : str
+        "auto", a task, or "classification": overrules the finding.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def find_task(data: Dataset, asked: str = "auto") -> Task:
     if y is None:
         raise _no_target(data)
     if isinstance(y, LabelSets):
-        raise DataError(f"{shown} holds sets of labels; learners of label sets are not here yet")
+        return _label_sets(data, y, shown, asked)
     if isinstance(y, TokenColumn):
         return _tagging(data, y, shown, asked)
     _check_labels(data, y, shown)
@@ -78,6 +79,10 @@ def find_task(data: Dataset, asked: str = "auto") -> Task:
         if not numbers:
             raise ParameterError(f"regression needs numbers, but {shown} holds {y[0]!r}")
         return Task("regression", "asked for")
+    if asked == "label_sets":
+        raise ParameterError(
+            f"label sets need a list of labels for every row, but {shown} has none"
+        )
     if asked == "tagging":
         raise ParameterError(f"tagging needs sequences of tokens, but {shown} labels rows")
     if asked not in ("auto", "binary", "multiclass", "classification"):
@@ -115,6 +120,17 @@ def _tagging(data: Dataset, y: TokenColumn, shown: str, asked: str) -> Task:
             "nothing to tell apart"
         )
     return Task("tagging", f"{shown} holds {len(labels)} labels of tokens")
+
+
+def _label_sets(data: Dataset, y: LabelSets, shown: str, asked: str) -> Task:
+    where = data.source or "the data"
+    if asked not in ("auto", "label_sets"):
+        raise ParameterError(f"{shown} holds sets of labels; their task is label_sets")
+    if len(y) == 0:
+        raise DataError(f"{where}: there are no rows")
+    # The same checks that the learners make, with the row in the message.
+    labels = read_sets(y, len(y))[1]
+    return Task("label_sets", f"{shown} holds sets of {len(labels)} labels")
 
 
 def _check_labels(data: Dataset, y: Any, shown: str) -> None:

@@ -24,7 +24,7 @@ from separatrix.features.handles import (
 )
 from separatrix.features.kinds import as_kind
 from separatrix.features.polynomial import check_degrees
-from separatrix.validation import is_sparse, number_of_threads
+from separatrix.validation import is_sparse, number_of_threads, refuse_dask
 
 __all__ = ["Conjunctions"]
 
@@ -112,6 +112,7 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             pandas, polars, pyarrow, dict of name -> values, array, or sparse matrix.
         y : ignored
         """
+        refuse_dask(self, X, y)
         self.fit_transform(X, y)
         return self
 
@@ -124,6 +125,7 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             pandas, polars, pyarrow, dict of name -> values, array, or sparse matrix.
         y : ignored
         """
+        refuse_dask(self, X, y)
         self._degrees = check_degrees(self.degree)
         if self._degrees[0] == 0:
             raise ParameterError("a conjunction has at least one feature: degree must be positive")

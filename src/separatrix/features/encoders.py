@@ -20,6 +20,7 @@ __all__ = [
     "Encoder",
     "NumericEncoder",
     "TextEncoder",
+    "trend",
 ]
 
 MISSING, RARE = "<missing>", "<rare>"
@@ -75,9 +76,13 @@ class NumericEncoder:
             # What rounding alone leaves of a constant column is no deviation.
             tiny = 10 * np.finfo(np.float64).eps * size
             self.scale = deviation if deviation > tiny else 1.0
-            dense = bool(np.count_nonzero(values) > _DENSE * len(values))
-            self.centered = dense if self.center == "auto" else bool(self.center)
+            self.centered = self.chooses_center(int(np.count_nonzero(values)), len(values))
         return self
+
+    def chooses_center(self, n_nonzero: int, n_values: int) -> bool:
+        """Whether a column with so many values other than zero is centered."""
+        dense = bool(n_nonzero > _DENSE * n_values)
+        return dense if self.center == "auto" else bool(self.center)
 
     def encode(self, column: Column) -> Encoded:
         """Standardized values and the indicator."""
@@ -141,9 +146,13 @@ class CategoryEncoder:
                 f"column {column.name!r}: row {row} holds {type(column.values[row]).__name__}, "
                 f"which cannot be a category; drop it: kinds={{{column.name!r}: 'drop'}}"
             ) from None
+        return self.settle(counts, len(column.values))
+
+    def settle(self, counts: Counter[Any], n_rows: int) -> Self:
+        """Choose the categories with a column of their own, from their counts."""
         least: float = self.min_frequency or 1
         if isinstance(least, float):
-            least = least * len(column.values)
+            least = least * n_rows
         kept = [value for value, n in counts.items() if n >= least]
         most = self.max_categories
         if most is not None and len(counts) > most:
@@ -216,8 +225,8 @@ class DateEncoder:
         values = column.values[~column.missing]
         if len(values):
             self.had_times = bool((values != values.astype("datetime64[D]")).any())
-            trend = _trend(values)
-            self.means, deviations = trend.mean(axis=0), trend.std(axis=0)
+            found = trend(values)
+            self.means, deviations = found.mean(axis=0), found.std(axis=0)
             self.scales = np.where(deviations > 1e-9, deviations, 1.0)
         return self
 
@@ -227,12 +236,12 @@ class DateEncoder:
         dates = column.values[rows]
         days = dates.astype("datetime64[D]")
         months = dates.astype("datetime64[M]")
-        trend = (_trend(dates) - self.means) / self.scales
+        standardized = (trend(dates) - self.means) / self.scales
         month = months.astype(np.int64) % 12 / 12
         in_month = (months + 1).astype("datetime64[D]") - months.astype("datetime64[D]")
         day = (days - months.astype("datetime64[D]")) / in_month
         weekday = (days.astype(np.int64) + 3) % 7  # 1970-01-01 was a Thursday; Monday is 0
-        features = [*trend.T, *_cycle(month), *_cycle(day), *_cycle(weekday / 7)]
+        features = [*standardized.T, *_cycle(month), *_cycle(day), *_cycle(weekday / 7)]
         features.append((weekday >= 5).astype(np.float64))
         if self.had_times:
             features += _cycle((dates - days) / np.timedelta64(1, "D"))
@@ -250,7 +259,8 @@ class DateEncoder:
         return [f"{name}.{part}" for part in parts] + [f"{name}={MISSING}"] * self.had_missing
 
 
-def _trend(dates: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def trend(dates: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Days since 1970 and year of every date, shape (n, 2)."""
     days = (dates - np.datetime64(0, "us")) / np.timedelta64(1, "D")
     years = dates.astype("datetime64[Y]").astype(np.int64) + 1970.0
     return np.column_stack([days, years])

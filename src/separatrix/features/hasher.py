@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from separatrix._core import hash_features
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.sparse import check_float, make_csr
-from separatrix.validation import check_choice
+from separatrix.validation import check_choice, refuse_dask
 
 __all__ = ["Hasher"]
 
@@ -73,6 +73,7 @@ class Hasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self
             The hasher.
         """
+        refuse_dask(self, X, y)
         self._check()
         return self
 

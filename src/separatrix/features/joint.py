@@ -19,7 +19,7 @@ from separatrix.features.handles import (
     rows_from_parts,
     sparse_handle,
 )
-from separatrix.validation import canonical, check_choice, is_sparse, number_of_threads
+from separatrix.validation import canonical, check_choice, is_sparse, number_of_threads, refuse_dask
 
 __all__ = ["JointMap"]
 
@@ -99,6 +99,7 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
         label_features : array or sparse matrix of shape (K, p) or None
             phi of each label, in the order of `labels`; indicators by default.
         """
+        refuse_dask(self, X, y)
         check_choice("combine", self.combine, ("all", "seen", "hash"))
         if labels is None:
             if y is None:

@@ -13,7 +13,13 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from separatrix._core import Dense, measure_pixels
 from separatrix.errors import DataError, ParameterError
-from separatrix.validation import check_choice, is_sparse, number_of_threads, validate_X
+from separatrix.validation import (
+    check_choice,
+    is_sparse,
+    number_of_threads,
+    refuse_dask,
+    validate_X,
+)
 
 __all__ = ["PixelGrid"]
 
@@ -106,6 +112,7 @@ class PixelGrid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The images.
         y : ignored
         """
+        refuse_dask(self, X, y)
         check_choice("connectivity", self.connectivity, (8, 4))
         if not isinstance(self.threshold, int | float | np.number) or not np.isfinite(
             self.threshold

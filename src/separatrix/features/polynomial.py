@@ -22,7 +22,7 @@ from separatrix.features.handles import (
     rows_from_parts,
     sparse_handle,
 )
-from separatrix.validation import is_sparse, number_of_threads
+from separatrix.validation import is_sparse, number_of_threads, refuse_dask
 
 __all__ = ["Polynomial", "check_degrees", "count_products"]
 
@@ -136,6 +136,7 @@ class Polynomial(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The data.
         y : ignored
         """
+        refuse_dask(self, X, y)
         hashed = check_hashed(self.n_features)
         self._fit_columns(checked_matrix(self, X, number_of_threads(self.n_jobs), reset=True))
         self.n_output_features_ = hashed or self._total()

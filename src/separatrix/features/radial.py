@@ -17,7 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix
-from separatrix.validation import check_choice, check_positive, is_sparse, number_of_threads
+from separatrix.validation import (
+    check_choice,
+    check_positive,
+    is_sparse,
+    number_of_threads,
+    refuse_dask,
+)
 
 __all__ = ["RadialBasis", "radial_kernel"]
 
@@ -145,6 +151,7 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The data.
         y : ignored
         """
+        refuse_dask(self, X, y)
         check_choice("method", self.method, ("exact", "nystroem", "fourier"))
         if not isinstance(self.n_components, int | np.integer) or self.n_components < 1:
             raise ParameterError(f"n_components must be a number >= 1, got {self.n_components!r}")

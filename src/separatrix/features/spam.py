@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.messages import Mail, message_text, read_mail
+from separatrix.validation import refuse_dask
 
 __all__ = ["MessageText", "SpamFeatures"]
 
@@ -82,6 +83,7 @@ class MessageText(  # type: ignore[call-arg]
         X : ignored
         y : ignored
         """
+        refuse_dask(self, X, y)
         return self
 
     def transform(self, X: Any) -> list[str]:
@@ -182,6 +184,7 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Messages.
         y : ignored
         """
+        refuse_dask(self, X, y)
         self._fit(_read_all(X))
         return self
 
@@ -202,6 +205,7 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             Messages.
         y : ignored
         """
+        refuse_dask(self, X, y)
         mails = _read_all(X)
         self._fit(mails)
         return self._features(mails, 2 if self.contacts is None else 0)

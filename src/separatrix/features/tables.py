@@ -22,7 +22,7 @@ from separatrix.features.encoders import (
     TextEncoder,
 )
 from separatrix.features.kinds import KINDS, as_kind, detect_kind
-from separatrix.validation import check_choice, is_sparse
+from separatrix.validation import check_choice, is_sparse, refuse_dask
 
 __all__ = ["ColumnReport", "TableEncoder"]
 
@@ -184,6 +184,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,) or None
             Labels, for text columns weighted by them; otherwise not used.
         """
+        refuse_dask(self, X, y)
         self._fit(X, y)
         return self
 
@@ -197,6 +198,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n,) or None
             Labels, for text columns weighted by them; otherwise not used.
         """
+        refuse_dask(self, X, y)
         return self._encode(self._fit(X, y))[0]
 
     def _fit(self, X: Any, y: Any) -> Table:
@@ -215,13 +217,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.kinds_[name] = kind
             if kind != "drop":
                 self._encoders[name] = self._encoder(kind).fit(as_kind(column, kind), y)
+        self._settle()
+        return table
+
+    def _settle(self) -> None:
+        """Name the columns of the result, once every encoder has learned."""
         if not self._encoders:
             raise ParameterError("kinds drops every column")
         self.n_unseen_ = {name: 0 for name, kind in self.kinds_.items() if kind == "category"}
         names = {name: encoder.names(name) for name, encoder in self._encoders.items()}
         self._widths = {name: len(own) for name, own in names.items()}
         self._names = distinct([text for own in names.values() for text in own])
-        return table
 
     def _check_parameters(self) -> None:
         check_choice("center", self.center, ("auto", True, False))

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_array
 
 from separatrix.errors import DataError, NotFittedError, ParameterError
 from separatrix.features.analysis import TOKEN_PATTERN
-from separatrix.features.text_model import TextModel
-from separatrix.validation import canonical, is_sparse
+from separatrix.features.text_model import TextModel, merged_models
+from separatrix.validation import canonical, is_sparse, refuse_dask
 
 __all__ = ["TextVectorizer"]
 
@@ -170,6 +170,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted vectorizer.
         """
+        refuse_dask(self, X, y)
         self._learn(X, y, keep=False)
         return self
 
@@ -188,6 +189,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         CSR matrix of shape (n, n_columns)
             Columns sorted by term; indices of 32 bits where they fit.
         """
+        refuse_dask(self, X, y)
         rows = self._learn(X, y, keep=True)
         return self._model.matrix(rows, self.n_jobs)
 
@@ -211,6 +213,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self
             The vectorizer.
         """
+        refuse_dask(self, X, y)
         if not hasattr(self, "_model"):
             self._model, self._from_fit = TextModel(self), False
         elif self._from_fit:
@@ -220,6 +223,19 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         self._model.count(X, y, classes, keep=False, n_jobs=self.n_jobs)
         return self
+
+    def merge(self, other: TextVectorizer) -> TextVectorizer:
+        """A vectorizer that has seen the documents of both, which learned by `partial_fit`.
+
+        Examples
+        --------
+        >>> first = TextVectorizer().partial_fit(["see you"])
+        >>> first.merge(TextVectorizer().partial_fit(["see them"])).idf_.round(2)
+        array([1.  , 1.41, 1.41])
+        """
+        merged: TextVectorizer = clone(self)
+        merged._model, merged._from_fit = merged_models(self, other), False
+        return merged
 
     def _learn(self, X: Any, y: Any, *, keep: bool) -> Any:
         self.__dict__.pop("_model", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from numbers import Integral
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +24,7 @@ from separatrix.features.vocabulary import (
 )
 from separatrix.validation import check_choice, number_of_threads
 
-__all__ = ["TextModel"]
+__all__ = ["TextModel", "merged_models"]
 
 
 class TextModel:
@@ -108,6 +109,22 @@ class TextModel:
             self.n_documents = counter.n_documents
         _check_length(n, codes)
         return None
+
+    def merge(self, other: TextModel) -> None:
+        """Add what another model of the same settings has counted, before either is settled."""
+        if self.labels is None:
+            self.labels = other.labels
+        self.n_documents += other.n_documents
+        if self.counts is not None and other.counts is not None:
+            self.counts = self.counts.merge(other.counts)
+            self.vocabulary = None
+            return
+        for name in ("frequency", "class_counts"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine is None or theirs is None:
+                setattr(self, name, theirs if mine is None else mine)
+            else:
+                setattr(self, name, mine + theirs)
 
     def settle(self, rows: TextRows | None, *, keep: bool, n_jobs: int | None) -> TextRows | None:
         """Select the vocabulary and forget the counts; the rows that were kept."""
@@ -211,6 +228,20 @@ class TextModel:
             counts = rows.counts(self.width, codes, bool(self.settings.binary))
             held = self.class_counts
             self.class_counts = counts if held is None else held + counts
+
+
+def merged_models(first: Any, second: Any) -> TextModel:
+    """What two vectorizers with the same parameters learned by `partial_fit`, together."""
+    for one in (first, second):
+        if not hasattr(one, "_model") or one._from_fit:
+            raise ParameterError("merge joins vectorizers that learned by partial_fit")
+    theirs = second.get_params()
+    for name, value in first.get_params().items():
+        if name != "n_jobs" and repr(value) != repr(theirs[name]):
+            raise ParameterError(f"the two vectorizers differ in {name}, so they do not merge")
+    merged: TextModel = deepcopy(first._model)
+    merged.merge(second._model)
+    return merged
 
 
 def _check_length(n: int, codes: npt.NDArray[np.uint8] | None) -> None:

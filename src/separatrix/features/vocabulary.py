@@ -88,6 +88,33 @@ class TermCounts:
             "n_documents": self.counter.n_documents,
         }
 
+    def merge(self, other: TermCounts) -> TermCounts:
+        """The counts of the documents of both, which are taken apart in the same way."""
+        mine, theirs = self.__getstate__(), other.__getstate__()
+        both = [_unpack(state["names"]) for state in (mine, theirs)]
+        # Python's order of strings is that of their UTF-8, which the counter keeps.
+        terms = sorted({*both[0], *both[1]})
+        numbers = {term: number for number, term in enumerate(terms)}
+        joined = dict(mine, names=_pack(terms))
+        for name in ("frequency", "counts"):
+            tables = [state[name] for state in (mine, theirs)]
+            if self.tally == "nothing" and name == "counts":
+                continue
+            width = max(table.shape[1] for table in tables) if tables[0].ndim == 2 else None
+            shape = (len(terms),) if width is None else (len(terms), width)
+            total = np.zeros(shape, dtype=tables[0].dtype)
+            for names, table in zip(both, tables, strict=True):
+                places = np.array([numbers[term] for term in names], dtype=np.intp)
+                if width is None:
+                    total[places] += table
+                else:
+                    total[places, : table.shape[1]] += table
+            joined[name] = total
+        joined["n_documents"] = mine["n_documents"] + theirs["n_documents"]
+        result = TermCounts.__new__(TermCounts)
+        result.__setstate__(joined)
+        return result
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.analysis, self.tally = state["analysis"], state["tally"]
         counts = None if self.tally == "nothing" else state["counts"]

@@ -26,6 +26,7 @@ from separatrix.validation import (
     is_sparse,
     name_column,
     number_of_threads,
+    refuse_dask,
     validate_X,
 )
 
@@ -127,6 +128,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         self._learn(X, y, None, sample_weight, first=True)
         self._solution()
         return self
@@ -153,6 +155,7 @@ class GaussianDiscriminant(GenerativeClassifier):
         self
             The estimator, fitted further.
         """
+        refuse_dask(self, X, y)
         self._learn(X, y, classes, sample_weight, first=not hasattr(self, "classes_"))
         return self
 

@@ -28,7 +28,13 @@ from separatrix.generative.smoothing import as_smoothing, settings_of
 from separatrix.generative.tables import Estimates, Likelihood
 from separatrix.metrics import accuracy, log_loss
 from separatrix.scores import Design
-from separatrix.validation import check_choice, is_sparse, number_of_threads, validate_X
+from separatrix.validation import (
+    check_choice,
+    is_sparse,
+    number_of_threads,
+    refuse_dask,
+    validate_X,
+)
 
 __all__ = ["NaiveBayes"]
 
@@ -161,6 +167,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         return self._learn(X, y, None, sample_weight, first=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -183,6 +190,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
         self
             The estimator, fitted further.
         """
+        refuse_dask(self, X, y)
         return self._learn(X, y, classes, sample_weight, first=not hasattr(self, "classes_"))
 
     def merge(self, other: NaiveBayes) -> NaiveBayes:

@@ -20,10 +20,11 @@ from separatrix.validation import (
     check_positive,
     is_sparse,
     name_column,
+    refuse_dask,
     seed_from,
 )
 
-__all__ = ["MinimizingClassifier"]
+__all__ = ["MinimizingClassifier", "zero_sum"]
 
 
 class MinimizingClassifier(BaseLinearClassifier):
@@ -63,6 +64,7 @@ class MinimizingClassifier(BaseLinearClassifier):
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         data = self._take(X, y, sample_weight)
         start = getattr(self, "solution_", None) if self.warm_start else None
         solution = self._solve(data, self.C, start)
@@ -117,7 +119,7 @@ class MinimizingClassifier(BaseLinearClassifier):
             raise FloatingPointError(
                 f"{solution.solver} ended with weights that are not finite; scale the features"
             )
-        return _zero_sum(solution, objective)
+        return zero_sum(solution, objective)
 
     def _store(self, solution: Solution, data: TrainingData) -> None:
         super()._store(solution, data)
@@ -138,7 +140,7 @@ class MinimizingClassifier(BaseLinearClassifier):
         return warm
 
 
-def _zero_sum(solution: Solution, objective: Objective) -> Solution:
+def zero_sum(solution: Solution, objective: Objective) -> Solution:
     """Shift exempt intercepts to zero sum over the classes: scores move together, P stays."""
     if solution.w.shape[1] == 1 or not objective.exempt:
         return solution

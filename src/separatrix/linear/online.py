@@ -24,6 +24,7 @@ from separatrix.validation import (
     name_column,
     named_classes,
     number_of_threads,
+    refuse_dask,
     seed_from,
     validate_X,
 )
@@ -157,6 +158,7 @@ class OnlineClassifier(BaseLinearClassifier):
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         check_positive(max_iter=self.max_iter)
         before = getattr(self, "_weights", None) if self.warm_start else None
         classes_before = getattr(self, "classes_", None)
@@ -194,6 +196,7 @@ class OnlineClassifier(BaseLinearClassifier):
         self
             The estimator, fitted further.
         """
+        refuse_dask(self, X, y)
         if isinstance(self.class_weight, str):
             raise ParameterError(
                 f"class_weight={self.class_weight!r} needs all rows at once; give partial_fit a "

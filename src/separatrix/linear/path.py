@@ -15,7 +15,7 @@ from separatrix.linear.base import TrainingData
 from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.results import Solution
 
-__all__ = ["RegularizationPath", "follow_path", "regularization_path"]
+__all__ = ["RegularizationPath", "check_grid", "follow_path", "regularization_path"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def regularization_path(
     >>> path.coefs.shape
     (3, 3, 4)
     """
-    grid = _check_grid(Cs)
+    grid = check_grid(Cs)
     fitted: list[Any] = [None] * len(grid)
     models = follow_path(estimator, X, y, grid, sample_weight=sample_weight)
     for index, model in zip(np.argsort(grid, kind="stable"), models, strict=True):
@@ -130,7 +130,7 @@ def follow_path(
             f"{type(estimator).__name__} has no C to follow; a path needs LogisticRegression, "
             "LinearSVM or LinearClassifier"
         )
-    grid = _check_grid(Cs)
+    grid = check_grid(Cs)
     taker = clone(estimator)
     data = taker._take(X, y, sample_weight)
     previous = None if start is None else _carried_over(start, data, taker.fit_intercept)
@@ -153,7 +153,8 @@ def _carried_over(solution: Solution, data: TrainingData, intercept: bool) -> So
     return solution._replace(w=w, dual=dual)
 
 
-def _check_grid(Cs: Any) -> npt.NDArray[np.float64]:
+def check_grid(Cs: Any) -> npt.NDArray[np.float64]:
+    """The grid as an array; the default one for None."""
     grid = np.logspace(-3, 4, 8) if Cs is None else np.asarray(Cs, dtype=np.float64)
     if grid.ndim != 1 or len(grid) == 0:
         raise ParameterError(f"Cs must be a non-empty list of numbers, got shape {grid.shape}")

@@ -1,4 +1,4 @@
-"""Measures of distributions, of predicted labels, of probabilities and of labeled sequences."""
+"""Measures of distributions, predicted labels, probabilities, rankings and labeled sequences."""
 
 from separatrix.metrics.predictions import (
     Averages,
@@ -17,6 +17,15 @@ from separatrix.metrics.probabilities import (
     calibration_bins,
     expected_calibration_error,
     log_loss,
+)
+from separatrix.metrics.ranking import (
+    ndcg_at_k,
+    precision_at_k,
+    propensities,
+    propensity_scored_ndcg_at_k,
+    propensity_scored_precision_at_k,
+    rank_scores,
+    top_k_accuracy,
 )
 from separatrix.metrics.sequences import (
     ChunkReport,
@@ -48,8 +57,15 @@ __all__ = [
     "expected_cost",
     "kl_divergence",
     "log_loss",
+    "ndcg_at_k",
     "per_class_report",
+    "precision_at_k",
+    "propensities",
+    "propensity_scored_ndcg_at_k",
+    "propensity_scored_precision_at_k",
+    "rank_scores",
     "sequence_accuracy",
     "token_accuracy",
     "token_counts",
+    "top_k_accuracy",
 ]

@@ -33,6 +33,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.features.templates.estimator", "Templates"),
     **_lines("separatrix.features.text", "TextVectorizer"),
     **_lines("separatrix.calibration.calibrated", "Calibrated"),
+    **_lines("separatrix.segmentation.estimator", "Segmenter"),
     **_lines("separatrix.structured.crf", "CRF"),
     **_lines("separatrix.structured.perceptron", "StructuredPerceptron"),
     **_lines("separatrix.structured.svm", "StructuredSVM"),
@@ -40,6 +41,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.regression", "BayesianLinearRegression"),
     **_lines("separatrix.bayes.laplace", "LaplaceLogisticRegression"),
     **_lines("separatrix.reductions", "ClassNumbers"),
+    **_lines("separatrix.reductions.many", "JointFeatures", "SampledSoftmax"),
     # Parts of the above.
     **_lines(
         "separatrix.features.encoders",
@@ -75,6 +77,9 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.generative.moments", "ClassMoments"),
     **_lines("separatrix.linear.online", "Vote"),
     **_lines("separatrix.reductions.code_matrix", "CodeMatrix"),
+    **_lines("separatrix.reductions.many.inverted", "InvertedIndex", "Smoothing"),
+    **_lines("separatrix.reductions.many.label_names", "LabelFeatures"),
+    **_lines("separatrix.reductions.many.ranker", "PairRanker", "Progress"),
     **_lines(
         "separatrix.reductions.columns",
         "ColumnReport",
@@ -82,7 +87,12 @@ CLASSES: dict[str, str] = {
         "LinearColumns",
         "SupportColumns",
     ),
+    **_lines("separatrix.reductions.many.tree_shape", "TreeShape"),
+    **_lines("separatrix.reductions.many.tree_weights", "NodeReport", "TreeWeights"),
     **_lines("separatrix.solvers.online", "UpdateLog"),
+    **_lines("separatrix.structures.factor_graph", "FactorGraph"),
+    **_lines("separatrix.structures.graph", "PairwiseGraph"),
+    **_lines("separatrix.structures.label_graph", "LabelGraph"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
     # Value objects that are parameters.
     **_lines(
@@ -101,6 +111,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.decision.losses", "CostMatrix"),
     **_lines("separatrix.generative.smoothing", "Interpolation", "Laplace", "MaximumLikelihood"),
     **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
+    **_lines("separatrix.structures", "Forest", "Graph", "Grid", "LabelSet"),
     **_lines(
         "separatrix.solvers",
         "AdaDelta",

@@ -21,7 +21,13 @@ from separatrix.reductions.columns import (
     LinearColumns,
     SupportColumns,
 )
-from separatrix.reductions.separate import Task, fit_separately, update_separately
+from separatrix.reductions.separate import (
+    Task,
+    check_sides,
+    column_weights,
+    fit_separately,
+    update_separately,
+)
 from separatrix.reductions.shared import can_share, fit_shared
 from separatrix.results import Solution, StopReason, Trace
 from separatrix.validation import (
@@ -30,6 +36,7 @@ from separatrix.validation import (
     encode_known_labels,
     encode_labels,
     number_of_threads,
+    refuse_dask,
 )
 
 __all__ = ["Reduction"]
@@ -134,6 +141,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         if y is None:
             raise DataError(
@@ -145,7 +153,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         weights = self._weights(sample_weight, X, classes, codes, two_classes=True)
         code = self._code(len(classes), X, codes, weights)
         task = self._task(code, codes, weights)
-        _check_sides(task, classes)
+        check_sides(task, classes)
         base = self._base()
         self.__dict__.pop("report_", None)
         if self.shared and can_share(base):
@@ -156,7 +164,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
             self.columns_ = fit_separately(base, X, task, self.n_jobs)
             self._adopt(self.columns_)
         self.classes_, self.code_ = classes, code
-        self.column_weights_ = _column_weights(task)
+        self.column_weights_ = column_weights(task)
         return self
 
     @available_if(_base_has("partial_fit"))  # type: ignore[untyped-decorator]
@@ -181,6 +189,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         self
             The estimator, fitted further.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         if isinstance(self.class_weight, str):
             raise ParameterError(
@@ -204,7 +213,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         self.columns_ = update_separately(before, self._base(), X, task, self.n_jobs)  # type: ignore[arg-type]
         self._adopt(self.columns_)
         earlier = 0 if first else self.column_weights_
-        self.classes_, self.column_weights_ = known, earlier + _column_weights(task)
+        self.classes_, self.column_weights_ = known, earlier + column_weights(task)
         return self
 
     def _known_classes(self, y: Any, classes: Any, X: Any) -> npt.NDArray[Any]:
@@ -378,22 +387,3 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         return is_regressor(base) or any(
             hasattr(base, name) for name in ("decision_function", "predict_proba")
         )
-
-
-def _column_weights(task: Task) -> npt.NDArray[np.float64]:
-    """Sums of the weights of the rows in every column."""
-    sums = np.bincount(task.codes, weights=task.weights, minlength=len(task.table))
-    return np.asarray(sums @ np.abs(task.table), dtype=np.float64)
-
-
-def _check_sides(task: Task, classes: npt.NDArray[Any]) -> None:
-    """Raise DataError where a column has rows of positive weight on one side only."""
-    sums = np.bincount(task.codes, weights=task.weights, minlength=len(task.table))
-    for sign in (1, -1):
-        empty = ((sign * task.table > 0) * sums[:, None]).sum(axis=0) <= 0
-        if empty.any():
-            column = int(np.argmax(empty))
-            raise DataError(
-                f"column {column} of the code has no rows of positive weight and cost at its "
-                f"{sign:+d}; the weights of the classes {classes.tolist()} sum to {sums.tolist()}"
-            )

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from separatrix.errors import DataError
-from separatrix.validation import encode_labels
+from separatrix.validation import encode_labels, refuse_dask
 
 __all__ = ["ClassNumbers"]
 
@@ -73,6 +73,7 @@ class ClassNumbers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         if y is None:
             raise DataError("ClassNumbers requires y to be passed, but the target y is None")
         (X,) = indexable(X)

@@ -11,10 +11,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from separatrix.errors import ParameterError
+from separatrix.errors import DataError, ParameterError
 from separatrix.reductions.columns import FittedColumns
 
-__all__ = ["Task", "fit_separately", "update_separately"]
+__all__ = ["Task", "check_sides", "column_weights", "fit_separately", "update_separately"]
 
 
 class Task(NamedTuple):
@@ -49,6 +49,25 @@ class Task(NamedTuple):
         if own is None:
             return rows, labels, None if (size == 1).all() else size
         return rows, labels, size * own
+
+
+def column_weights(task: Task) -> npt.NDArray[np.float64]:
+    """Sums of the weights of the rows in every column."""
+    sums = np.bincount(task.codes, weights=task.weights, minlength=len(task.table))
+    return np.asarray(sums @ np.abs(task.table), dtype=np.float64)
+
+
+def check_sides(task: Task, classes: npt.NDArray[Any]) -> None:
+    """Raise DataError where a column has rows of positive weight on one side only."""
+    sums = np.bincount(task.codes, weights=task.weights, minlength=len(task.table))
+    for sign in (1, -1):
+        empty = ((sign * task.table > 0) * sums[:, None]).sum(axis=0) <= 0
+        if empty.any():
+            column = int(np.argmax(empty))
+            raise DataError(
+                f"column {column} of the code has no rows of positive weight and cost at its "
+                f"{sign:+d}; the weights of the classes {classes.tolist()} sum to {sums.tolist()}"
+            )
 
 
 def _arguments(estimator: Any, weights: Any) -> dict[str, Any]:

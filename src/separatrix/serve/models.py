@@ -26,6 +26,12 @@ __all__ = ["ServedModel", "open_served"]
 
 #: Most values of a category that the card and the page list.
 _LISTED = 200
+#: Learners whose predictions have no form in the service.
+_NOT_SERVED = {
+    "FrequentLabels": "label sets",
+    "MultiLabel": "label sets",
+    "Segmenter": "label images",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +144,10 @@ def open_served(path: Path, name: str, settings: Settings) -> ServedModel:
             raise ModelFileError(str(error).replace(str(copy), str(path))) from None
     if not hasattr(estimator, "predict"):
         raise ModelFileError(f"{path}: {type(estimator).__name__} predicts nothing")
+    name_of_learner = type(see_through(estimator)[1]).__name__
+    if name_of_learner in _NOT_SERVED:
+        what = _NOT_SERVED[name_of_learner]
+        raise ModelFileError(f"{path}: {name_of_learner} predicts {what}, which are not served")
     reader = _reader(estimator, info, settings, path)
     predictor = make_predictor(estimator, reader)
     explains = _tried(path, reader, predictor)

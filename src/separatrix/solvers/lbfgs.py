@@ -39,6 +39,8 @@ _FORCING = 0.35
 _SPAN = 8
 _QUICK = 0.5
 _FRESH = 100
+#: Trials of a line search; fewer where values are estimates that need not be smooth.
+_TRIALS, _FEW_TRIALS = 40, 8
 
 
 class _Trend:
@@ -137,6 +139,7 @@ class Lbfgs:
         self, points: Points, start: Array, X: Array | None, monitor: Monitor
     ) -> Iterator[Iterate]:
         objective = points.objective
+        estimated = getattr(objective, "estimated", False)
         pairs = Pairs(self.memory)
         optimism = 1.0
         trend, blocks = _Trend(), False
@@ -181,9 +184,11 @@ class Lbfgs:
             ray = points.along(point, -direction)
             taken = None
             if ray.slope < 0:
-                taken = wolfe(ray, step, noise=rounding(point, objective))
+                trials = _FEW_TRIALS if estimated else _TRIALS
+                taken = wolfe(ray, step, noise=rounding(point, objective), max_trials=trials)
             if taken is None:
-                if len(pairs) == 0:
+                # An estimate jumps from one fixed point to another if pushed on.
+                if len(pairs) == 0 or estimated:
                     return
                 pairs.clear()
                 trend = _Trend()

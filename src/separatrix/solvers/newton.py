@@ -77,7 +77,7 @@ class NewtonCG:
     def is_exact(self, objective: Objective) -> bool:
         """Whether the Hessian of `objective` would be formed."""
         small = int(np.prod(objective.score_map.weight_shape)) <= self.exact_limit
-        return small and has_hessian(objective)
+        return small and (has_hessian(objective) or getattr(objective, "forms_hessian", False))
 
     @staticmethod
     def _iterate(points: Points, start: Array, exact: bool) -> Iterator[Iterate]:
@@ -108,8 +108,12 @@ class NewtonCG:
 def _exact_step(points: Points, point: Point, forcing: float) -> Array:
     """H^-1 grad by Cholesky, with a growing ridge while H is singular in floating point."""
     objective = points.objective
-    assert point.scores is not None
-    matrix = loss_hessian(points, point.scores)
+    if getattr(objective, "forms_hessian", False):
+        points.n_passes += 1.0
+        matrix = objective.loss_hessian(point.w)  # type: ignore[attr-defined]
+    else:
+        assert point.scores is not None
+        matrix = loss_hessian(points, point.scores)
     rows, n_scores = point.w.shape
     diagonal = np.einsum("ii->i", matrix)
     scale = float(diagonal.mean()) or 1.0

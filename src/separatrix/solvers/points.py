@@ -75,7 +75,9 @@ class Points:
 
     def __init__(self, objective: Objective, *, fused: bool = True) -> None:
         self.objective = objective
-        self.fused = fused and objective.has_fused_pass
+        # Scores that lie on other machines cannot be kept.
+        keeps_scores = getattr(objective, "keeps_scores", True)
+        self.fused = objective.has_fused_pass and (fused or not keeps_scores)
         self.n_passes = 0.0
 
     def start(self, w0: Array | None) -> Array:

@@ -1,4 +1,4 @@
-"""What the learners on chains share: taking sequences in, scoring, predicting."""
+"""What the learners share: taking sequences in, scoring, predicting; graphs go their own way."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from separatrix._core import ChainScorer
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
@@ -20,9 +18,10 @@ from separatrix.inference.chain import ChainScores, best_labels, k_best_labels, 
 from separatrix.metrics.sequences import token_accuracy
 from separatrix.results import Solution, StopReason
 from separatrix.structured.constraints import Constraints
+from separatrix.structured.graph_learner import GraphLearner
 from separatrix.structured.insight import explained, label_weights, transition_weights
 from separatrix.structured.labels import Tags, encode_tags
-from separatrix.structures import Chain, observed_chain
+from separatrix.structures import Chain, observed_chain, structure_named
 from separatrix.structures.chain import Pattern
 from separatrix.validation import check_choice, number_of_threads
 
@@ -46,10 +45,10 @@ def _unpacked(packed: tuple[npt.NDArray[np.uint8], Integers] | None) -> Vocabula
     return None if packed is None else Vocabulary(packed[0].tobytes(), packed[1])
 
 
-class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
-    """Base of the learners on chains: the labelling of the highest score wins.
+class BaseChainLearner(GraphLearner):
+    """Base of the learners: the labelling of the highest score wins.
 
-    Subclasses fit and call `_store`.
+    Subclasses fit and call `_store`; what concerns graphs is in `GraphLearner`.
 
     Attributes
     ----------
@@ -77,14 +76,10 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         "_edge_pattern",
     )
 
-    structure: Any
     state_features: str
     transitions: str
     boundaries: bool
-    n_jobs: int | None
     on_interrupt: str
-    classes_: npt.NDArray[Any]
-    coef_: Floats
     n_attributes_in_: int
     n_edge_attributes_in_: int
     n_iter_: int
@@ -96,12 +91,12 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         return tags
 
-    def _check_structure(self) -> None:
-        if self.structure != "chain":
-            raise ParameterError(f"structure must be 'chain', got {self.structure!r}")
+    def _check_structure(self) -> Any:
+        """The structure, None for chains."""
         check_choice("state_features", self.state_features, ("observed", "all"))
         check_choice("transitions", self.transitions, ("observed", "all"))
         check_choice("on_interrupt", self.on_interrupt, ("raise", "keep"))
+        return structure_named(self.structure)
 
     def _take(self, X: Any, y: Any, *, partial: bool = False) -> tuple[AttributeSequences, Tags]:
         """Encode sequences and labels of a fit."""
@@ -140,6 +135,7 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         self._keep_features(chain, X)
 
     def _keep_features(self, chain: Chain, X: AttributeSequences) -> None:
+        self.__dict__.pop("_features", None)
         self.n_attributes_in_ = X.matrix.shape[1]
         self.n_edge_attributes_in_ = 0 if X.edge_matrix is None else X.edge_matrix.shape[1]
         self._names, self._edge_names = _packed(X.vocabulary), _packed(X.edge_vocabulary)
@@ -151,6 +147,11 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         for name in _DERIVED:
             self.__dict__.pop(name, None)
 
+    def _forget(self) -> None:
+        """Drop the fitted state of chains and of graphs."""
+        for name in (*BaseChainLearner.__sx_state__, *GraphLearner.__sx_state__, *_DERIVED):
+            self.__dict__.pop(name, None)
+
     def __getstate__(self) -> Any:
         state = dict(super().__getstate__())
         for name in _DERIVED:
@@ -159,7 +160,8 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
 
     def _parts(self) -> tuple[Chain, Vocabulary | None, Vocabulary | None]:
         """The chain and the names of the attributes, made once."""
-        check_is_fitted(self, "coef_")
+        if self._on_graphs:
+            raise AttributeError("a model of graphs has no chain_; see graph_")
         made: tuple[Chain, Vocabulary | None, Vocabulary | None] | None = vars(self).get("_made")
         if made is None:
             edges = None if self._edge_pattern is None else Pattern(*self._edge_pattern)
@@ -204,6 +206,9 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
     def __sx_check__(self) -> None:
         """Raise DataError unless the arrays of a loaded model agree with each other."""
         if not hasattr(self, "coef_"):
+            return
+        if self._on_graphs:
+            self._check_graph_state()
             return
         chain = self._parts()[0]
         K = len(self.classes_)
@@ -272,22 +277,26 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         labels = names[codes].tolist()
         return [labels[a:b] for a, b in pairwise(offsets.tolist())]
 
-    def predict(self, X: Any, constraints: Any = None) -> list[list[Any]]:
-        """The labelling of the highest score of every sequence.
+    def predict(self, X: Any, constraints: Any = None) -> Any:
+        """The labelling of the highest score of every sequence or graph.
 
         Parameters
         ----------
-        X : sequence of sequences of tokens
+        X : sequence of sequences of tokens, or graphs
             As in `fit`; attributes that were not seen there are passed over.
         constraints : Constraints, str or sequence of sequences, optional
-            What the labels must obey: the name of a grammar such as "BIO", or per token None, a
-            label, or a set of allowed labels.
+            Of chains, what the labels must obey: the name of a grammar such as "BIO", or per token
+            None, a label, or a set of allowed labels.
 
         Returns
         -------
-        list of list
-            Labels.
+        list of list, list of arrays, or array
+            Labels of the tokens; of the nodes, of the pixels as images; of label sets a matrix of 0
+            and 1.
         """
+        if self._on_graphs:
+            self._no_constraints(constraints)
+            return self._graph_predict(X)
         X = self._encode(X)
         n_threads = number_of_threads(self.n_jobs)
         chain = self.chain_
@@ -328,6 +337,7 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         -------
         list of list of (labels, score)
         """
+        self._only_chains("the k best labellings")
         if k < 1:
             raise ParameterError(f"k must be at least 1, got {k}")
         scores = self._scores(X, constraints)
@@ -342,11 +352,14 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any, y: Any) -> Floats:
         """Score h(x, y) of given labellings, shape (n_sequences,)."""
+        if self._on_graphs:
+            return self._graph_decision(X, y)
         scores = self._scores(X)
         return path_scores(scores, encode_tags(y, scores.offsets, self.classes_).codes)
 
     def top_weights(self, top: int | None = 10) -> list[Weights]:
         """The strongest transitions, then the strongest attributes of each label."""
+        self._only_chains("the strongest attributes")
         return [transition_weights(self, top), *label_weights(self, top)]
 
     def explain_sequence(self, X: Any, words: list[str], top: int = 3) -> Trellis:
@@ -361,8 +374,11 @@ class BaseChainLearner(BaseEstimator):  # type: ignore[misc]
         top : int
             Terms of each token.
         """
+        self._only_chains("explanations of sequences")
         return explained(self, X, words, top, probabilities=hasattr(self, "predict_marginals"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the tokens that are labeled right, sequences weighted by `sample_weight`."""
+        if self._on_graphs:
+            return self._graph_score(X, y, sample_weight)
         return token_accuracy(y, self.predict(X), sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""Conditional random fields on chains."""
+"""Conditional random fields on chains and graphs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from separatrix.protocols import Regularizer
 from separatrix.regularizers import L1, L2, ElasticNet
 from separatrix.structured.crfsuite_model import CrfsuiteFormat
 from separatrix.structured.fitting import Examples, Start, hold_out, run_solver
+from separatrix.structured.graph_fitting import fit_likelihood
 from separatrix.structured.labels import encode_tags, sequence_weights
 from separatrix.structured.likelihood import ChainLikelihood
 from separatrix.structured.solvers import make_chain_solver
@@ -22,6 +23,7 @@ from separatrix.validation import (
     check_cost,
     check_positive,
     number_of_threads,
+    refuse_dask,
     seed_from,
 )
 
@@ -31,23 +33,28 @@ Floats = npt.NDArray[np.float64]
 
 
 class CRF(CrfsuiteFormat):
-    """Conditional random field on a chain: p(y | x) = exp(h(x, y)) / Z(x).
+    """Conditional random field on a chain or a graph: p(y | x) = exp(h(x, y)) / Z(x).
 
     Minimizes P(w) = R(w) + C sum_i c_i (log Z(x_i) - h(x_i, y_i)) with R(w) = 1/2 |w|^2 for "l2",
-    |w|_1 for "l1", and l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2 for "elasticnet".
+    |w|_1 for "l1", and l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2 for "elasticnet". On graphs, biases
+    of labels are not penalized, and where inference is not exact log Z is its estimate (Bethe) or
+    its bound.
 
     Parameters
     ----------
-    structure : {"chain"}
-        Structure of the outputs.
+    structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
+        Structure of the outputs; names stand for `Forest()`, `Graph()`, `Grid()` and `LabelSet()`.
     C : float
         Weight of the losses; CRFsuite's c2 is 1 / (2 C).
+    loss : {"likelihood", "pseudo"}
+        On graphs, "pseudo" is the negative log of the pseudo-likelihood, the sum over the nodes of
+        -log p(label | labels of its neighbors): no inference (Besag 1975).
     penalty : {"l2", "l1", "elasticnet"}
         R.
     l1_ratio : float
         Share of |w|_1 in the elastic net.
     order : {1, 2}
-        Whether triples of labels have weights too.
+        Whether triples of labels have weights too; this and the next four are for chains.
     state_features : {"observed", "all"}
         Pairs of attribute and label with a weight: those seen in training, or all.
     transitions : {"observed", "all"}
@@ -100,6 +107,7 @@ class CRF(CrfsuiteFormat):
     References
     ----------
     Lafferty, McCallum & Pereira (2001), Conditional random fields.
+    Besag (1975), Statistical analysis of non-lattice data.
 
     Examples
     --------
@@ -114,9 +122,10 @@ class CRF(CrfsuiteFormat):
 
     def __init__(
         self,
-        structure: str = "chain",
+        structure: Any = "chain",
         *,
         C: float = 1.0,
+        loss: str = "likelihood",
         penalty: str = "l2",
         l1_ratio: float = 0.5,
         order: int = 1,
@@ -140,6 +149,7 @@ class CRF(CrfsuiteFormat):
     ) -> None:
         self.structure = structure
         self.C = C
+        self.loss = loss
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.order = order
@@ -175,9 +185,11 @@ class CRF(CrfsuiteFormat):
         Parameters
         ----------
         X : sequence of sequences of tokens, (matrix, lengths) or AttributeSequences
-            Tokens as dicts or lists of str, as for sklearn-crfsuite, or as arrays.
+            Tokens as dicts or lists of str, as for sklearn-crfsuite, or as arrays. For other
+            structures `FeatureGraphs`, graphs as (features, edges), images, or rows of features.
         y : sequence of sequences of labels
-            Labels of any type; with `partial`, None and sets too.
+            Labels of any type; with `partial`, None and sets too. For other structures the labels
+            of the nodes of every graph, label images, or a matrix of 0 and 1.
         sample_weight : array-like of shape (n_sequences,), optional
             Weight c_i of every sequence.
         token_weight : sequence of arrays, optional
@@ -189,11 +201,25 @@ class CRF(CrfsuiteFormat):
         -------
         self
         """
-        self._check_structure()
+        refuse_dask(self, X, y)
+        structure = self._check_structure()
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         check_choice("order", self.order, (1, 2))
         check_choice("scoring", self.scoring, ("accuracy", "chunk_f1"))
         regularizer = self._regularizer()
+        if structure is not None:
+            fit_likelihood(
+                self,
+                structure,
+                X,
+                y,
+                sample_weight=sample_weight,
+                token_weight=token_weight,
+                validation=validation,
+            )
+            return self
+        if self.loss != "likelihood":
+            raise ParameterError(f"loss={self.loss!r} needs another structure than a chain")
         X, tags = self._take(X, y, partial=self.partial)
         weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
         start = Start.of(self)
@@ -233,20 +259,40 @@ class CRF(CrfsuiteFormat):
         n_threads = number_of_threads(self.n_jobs)
         return marginals(scores, edges=edges, n_threads=n_threads), scores.offsets
 
-    def predict_marginals(self, X: Any, constraints: Any = None) -> list[Floats]:
-        """p(label of a token | x) of every sequence, arrays of shape (length, K)."""
+    def predict_marginals(self, X: Any, constraints: Any = None) -> Any:
+        """p(label of a token | x) of every sequence, arrays of shape (length, K).
+
+        Of graphs, arrays of shape (n_nodes, K); of images (height, width, K); of label sets one
+        array of shape (n, L), the probabilities that labels are present. Estimates where inference
+        is not exact.
+        """
+        if self._on_graphs:
+            self._no_constraints(constraints)
+            return self._graph_marginals(X)
         found, offsets = self._marginals(X, constraints, False)
         return np.split(found.nodes, offsets[1:-1]) if len(offsets) > 1 else []
 
     def predict_edge_marginals(self, X: Any, constraints: Any = None) -> list[Floats]:
-        """p(label, next label | x) of every sequence, arrays of shape (length - 1, K, K)."""
+        """p(label, next label | x) of every sequence, arrays of shape (length - 1, K, K).
+
+        Of graphs, arrays of shape (n_edges, K, K).
+        """
+        if self._on_graphs:
+            self._no_constraints(constraints)
+            return self._graph_edge_marginals(X)
         found, offsets = self._marginals(X, constraints, True)
         assert found.edges is not None
         edges = found.edges
         return [edges[a + 1 : b] for a, b in pairwise(offsets)]
 
     def predict_log_proba(self, X: Any, y: Any) -> Floats:
-        """log p(y | x) of given labellings, shape (n_sequences,)."""
+        """log p(y | x) of given labellings, shape (n_sequences,).
+
+        Where inference on graphs is not exact this is an estimate, or with "tree_reweighted" a
+        lower bound.
+        """
+        if self._on_graphs:
+            return self._graph_log_proba(X, y)
         scores = self._scores(X)
         codes = encode_tags(y, scores.offsets, self.classes_).codes
         n_threads = number_of_threads(self.n_jobs)
@@ -254,8 +300,8 @@ class CRF(CrfsuiteFormat):
 
     def predict_minimum_risk(
         self, X: Any, cost: npt.ArrayLike | None = None, constraints: Any = None
-    ) -> list[list[Any]]:
-        """For every token the label of the smallest expected cost.
+    ) -> Any:
+        """For every token or node the label of the smallest expected cost.
 
         Parameters
         ----------
@@ -271,6 +317,10 @@ class CRF(CrfsuiteFormat):
         list of list
             Labels; as a sequence they may break a grammar.
         """
+        if self._on_graphs:
+            self._no_constraints(constraints)
+            n_labels = self.graph_.n_labels
+            return self._graph_minimum_risk(X, check_cost(cost, n_labels))
         matrix = check_cost(cost, len(self.classes_)) if cost is not None else None
         found, offsets = self._marginals(X, constraints, False)
         if matrix is None:
@@ -281,8 +331,14 @@ class CRF(CrfsuiteFormat):
 
     def sample(
         self, X: Any, n: int = 1, *, random_state: Any = None, constraints: Any = None
-    ) -> list[list[list[Any]]]:
-        """Draws from p(y | x): n times the labels of all sequences."""
+    ) -> Any:
+        """Draws from p(y | x): n times the labels of all sequences.
+
+        On graphs inference must be exact; of label sets the result is one array (n, rows, L).
+        """
+        if self._on_graphs:
+            self._no_constraints(constraints)
+            return self._graph_sample(X, n, random_state)
         scores = self._scores(X, constraints)
         n_threads = number_of_threads(self.n_jobs)
         draws = sample_labels(scores, n, seed_from(random_state), n_threads)

@@ -40,6 +40,7 @@ def chain_of(
 
 def crfsuite_model_of(model: BaseChainLearner) -> CrfsuiteModel:
     """What a file of CRFsuite can hold of a fitted model; ParameterError where that is not all."""
+    model._only_chains("files of CRFsuite")
     chain, names, _ = model._parts()
     unknown = {
         "a chain of second order": chain.triples is not None,

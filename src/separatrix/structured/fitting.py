@@ -55,7 +55,7 @@ class Start(NamedTuple):
     @classmethod
     def of(cls, model: Any) -> Start | None:
         """The weights of a model, where it is fitted and wants to begin at them."""
-        if not (model.warm_start and hasattr(model, "coef_")):
+        if not (model.warm_start and hasattr(model, "coef_")) or model._on_graphs:
             return None
         return cls(model.coef_, model.chain_, model.classes_)
 

@@ -15,6 +15,7 @@ from separatrix.errors import DataError
 from separatrix.features.templates.columns import find_column, token_sequences
 from separatrix.metrics.sequences import token_accuracy
 from separatrix.structured.labels import Tags, encode_tags
+from separatrix.validation import refuse_dask
 
 __all__ = ["LabelPerWord", "MajorityLabel"]
 
@@ -57,6 +58,7 @@ class MajorityLabel(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        refuse_dask(self, X, y)
         self._count(X, y)
         return self
 
@@ -128,6 +130,7 @@ class LabelPerWord(MajorityLabel):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Count the labels of each word; parameters as those of `MajorityLabel.fit`."""
+        refuse_dask(self, X, y)
         tokens, tags = self._count(X, y)
         words, K = find_column(tokens, self.column), len(tags.classes)
         there = words.codes >= 0

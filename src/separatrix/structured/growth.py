@@ -44,12 +44,16 @@ def _cells(pattern: Pattern, n_outputs: int) -> Integers:
 def joined_chains(old: Chain, new: Chain) -> Chain:
     """The chain with the features of both; the new one may have more attributes."""
     K = old.n_labels
-    if _same_state(old, new) and np.array_equal(old.transitions, new.transitions):
+    same = _same_state(old, new) and np.array_equal(old.transitions, new.transitions)
+    if same and old.triples is None:
         return old  # the same sequences again, say
     cells: Any = np.union1d(_cells(old.state, K), _cells(new.state, K))
     counts = np.bincount(cells // K, minlength=len(new.state.starts) - 1)
     pattern = Pattern(np.append(0, np.cumsum(counts)).astype(np.int64), cells % K)
-    return Chain(K, pattern, old.transitions | new.transitions, None, old.boundaries)
+    triples = None
+    if old.triples is not None and new.triples is not None:
+        triples = old.triples | new.triples
+    return Chain(K, pattern, old.transitions | new.transitions, triples, old.boundaries)
 
 
 def _same_state(old: Chain, new: Chain) -> bool:

@@ -15,7 +15,7 @@ from separatrix.results import Monitor, Solution, StopReason
 from separatrix.structured.hinge import ChainHinge
 from separatrix.validation import check_choice
 
-__all__ = ["HINGE_SOLVERS", "BlockVisits", "SegmentDualAscent", "make_hinge_solver"]
+__all__ = ["HINGE_SOLVERS", "BlockVisits", "Bounds", "SegmentDualAscent", "make_hinge_solver"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,7 +25,7 @@ HINGE_SOLVERS = ("auto", "dual", "frank_wolfe", "subgradient")
 _NO_GAIN = 1e-7
 
 
-class _Bounds:
+class Bounds:
     """The best weights and the best lower bound so far."""
 
     def __init__(self) -> None:
@@ -34,6 +34,7 @@ class _Bounds:
         self.dual = float("-inf")
 
     def take(self, primal: float, w: Array, dual: float) -> None:
+        """Note P at weights w, and a lower bound."""
         if primal < self.primal:
             self.primal, self.w = primal, w[:, None]
         self.dual = max(self.dual, dual)
@@ -46,6 +47,7 @@ class _Bounds:
     def solution(
         self, handle: Any, passes: float, stopped: StopReason, monitor: Monitor, solver: str
     ) -> Solution:
+        """The record of a run that ends here."""
         certified = self.w is not None
         return Solution(
             w=self.w if self.w is not None else handle.weights()[:, None],
@@ -89,7 +91,7 @@ class SegmentDualAscent:
         `w0` counts as a first candidate.
         """
         handle = ChainSegments(objective.handle, self.seed)
-        bounds, passes = _Bounds(), 0
+        bounds, passes = Bounds(), 0
         stopped: StopReason | None = None
 
         def weights() -> Array:
@@ -147,7 +149,7 @@ class BlockVisits:
     def minimize(self, objective: ChainHinge, w0: Array | None, monitor: Monitor) -> Solution:
         """Minimize from zero until `monitor` says stop; `w0` counts as a first candidate."""
         handle = ChainVisits(objective.handle, self.kind, self.seed)
-        bounds, passes, next_check = _Bounds(), 0, 1
+        bounds, passes, next_check = Bounds(), 0, 1
         stopped: StopReason | None = None
 
         def weights() -> Array:

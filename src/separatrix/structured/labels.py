@@ -13,7 +13,7 @@ from sklearn.utils import compute_class_weight
 from separatrix.data import TokenColumn
 from separatrix.errors import DataError, ParameterError
 
-__all__ = ["Tags", "encode_tags", "sequence_weights"]
+__all__ = ["Tags", "class_array", "encode_tags", "sequence_weights"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ class Tags:
     allowed: npt.NDArray[np.bool_] | None
 
 
-def _class_array(labels: Iterable[Any]) -> npt.NDArray[Any]:
+def class_array(labels: Iterable[Any]) -> npt.NDArray[Any]:
     """The labels as a sorted array, of their own type where they share one."""
     found = list(labels)
     try:
@@ -102,7 +102,7 @@ def encode_tags(
         members = {label for _, found in sets if found is not None for label in found}
         if not numbers and not members:
             raise DataError("y holds no label")
-        classes = _class_array({*numbers, *members})
+        classes = class_array({*numbers, *members})
     index = {label: number for number, label in enumerate(classes.tolist())}
     table = np.array([index.get(label, -1) for label in numbers], dtype=np.int64)
     if isinstance(y, TokenColumn):

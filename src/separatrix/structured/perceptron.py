@@ -1,4 +1,4 @@
-"""The structured perceptron and MIRA on chains."""
+"""The structured perceptron and MIRA on chains and graphs."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.progress import progress
 from separatrix.structured.base import BaseChainLearner
+from separatrix.structured.graph_online import learn_graphs
 from separatrix.structured.growth import joined_chains, moved_weights, with_new_columns
 from separatrix.structured.labels import Tags, encode_tags, sequence_weights
 from separatrix.structures import Chain, EncodedChains
-from separatrix.validation import check_choice, check_positive, seed_from
+from separatrix.validation import check_choice, check_positive, refuse_dask, seed_from
 
-__all__ = ["StructuredPerceptron"]
+__all__ = ["StructuredPerceptron", "from_kernel", "to_kernel"]
 
 Floats = npt.NDArray[np.float64]
 _KernelWeights = tuple[Floats, Floats, Floats, Floats]
 
 
 class StructuredPerceptron(BaseChainLearner):
-    """Perceptron or MIRA on a chain: on a mistake, w += tau (Psi(x, y) - Psi(x, y')).
+    """Perceptron or MIRA on a chain or a graph: on a mistake, w += tau (Psi(x, y) - Psi(x, y')).
 
     y' is the best labelling other than y; tau = rate for the perceptron and, for MIRA, the smallest
     step that makes y win by the number of tokens that differ, at most C. On sequences of one token
-    it is `Perceptron` and `MIRA`.
+    it is `Perceptron` and `MIRA`. On graphs y' is what inference finds.
 
     Parameters
     ----------
-    structure : {"chain"}
-        Structure of the outputs.
+    structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
+        Structure of the outputs; names stand for `Forest()`, `Graph()`, `Grid()` and `LabelSet()`.
     update : {"perceptron", "mira"}
         How far a mistake moves the weights.
     rate : float
@@ -96,7 +97,7 @@ class StructuredPerceptron(BaseChainLearner):
 
     def __init__(
         self,
-        structure: str = "chain",
+        structure: Any = "chain",
         *,
         update: str = "perceptron",
         rate: float = 1.0,
@@ -139,7 +140,11 @@ class StructuredPerceptron(BaseChainLearner):
         Parameters
         ----------
         X : sequence of sequences of tokens, (matrix, lengths) or AttributeSequences
+            For other structures `FeatureGraphs`, graphs as (features, edges), images, or rows of
+            features.
         y : sequence of sequences of labels
+            For other structures the labels of the nodes of every graph, label images, or a matrix
+            of 0 and 1.
         sample_weight : array-like of shape (n_sequences,), optional
             Factor of the rate or of C; a sequence of weight zero is passed over.
         token_weight : sequence of arrays, optional
@@ -149,8 +154,21 @@ class StructuredPerceptron(BaseChainLearner):
         -------
         self
         """
+        refuse_dask(self, X, y)
         check_positive(max_iter=self.max_iter)
-        self._check()
+        structure = self._check()
+        if structure is not None:
+            learn_graphs(
+                self,
+                structure,
+                X,
+                y,
+                sample_weight=sample_weight,
+                token_weight=token_weight,
+                max_passes=self.max_iter,
+                go_on=self.warm_start,
+            )
+            return self
         before = self._state_before() if self.warm_start else None
         X, tags = self._take(X, y)
         if before is not None and not np.array_equal(before[1], tags.classes):
@@ -179,12 +197,25 @@ class StructuredPerceptron(BaseChainLearner):
         -------
         self
         """
-        self._check()
+        refuse_dask(self, X, y)
+        structure = self._check()
         if isinstance(self.class_weight, str):
             raise ParameterError(
                 f"class_weight={self.class_weight!r} needs all sequences at once; give partial_fit "
                 "a dict of weights, or sample_weight"
             )
+        if structure is not None:
+            learn_graphs(
+                self,
+                structure,
+                X,
+                y,
+                sample_weight=sample_weight,
+                classes=classes,
+                max_passes=1,
+                go_on=True,
+            )
+            return self
         before = self._state_before()
         known = None if before is None else before[1]
         if classes is not None:
@@ -201,15 +232,17 @@ class StructuredPerceptron(BaseChainLearner):
         self._learn(X, tags, weights, 1, before)
         return self
 
-    def _check(self) -> None:
-        self._check_structure()
+    def _check(self) -> Any:
+        """The structure, None for chains."""
+        structure = self._check_structure()
         check_choice("update", self.update, ("perceptron", "mira"))
         check_choice("averaging", self.averaging, ("average", "none"))
         check_positive(rate=self.rate, C=self.C)
+        return structure
 
     def _state_before(self) -> tuple[Chain, npt.NDArray[Any], Floats, Floats | None, int] | None:
         """Chain, classes, last weights, average and sequences seen of what was learned so far."""
-        if not hasattr(self, "coef_"):
+        if not hasattr(self, "coef_") or self._on_graphs:
             return None
         return self.chain_, self.classes_, self._last, self._average, self._seen
 
@@ -243,13 +276,13 @@ class StructuredPerceptron(BaseChainLearner):
             chain.boundaries,
             self.update,
             float(self.rate if self.update == "perceptron" else self.C),
-            None if last is None else _to_kernel(chain, data, last),
-            None if average is None else _to_kernel(chain, data, average),
+            None if last is None else to_kernel(chain, data, last),
+            None if average is None else to_kernel(chain, data, average),
             seen if average is not None else 0,
             seed_from(self.random_state) if self.shuffle else None,
         )
         solution = self._run(handle, chain, data, max_passes)
-        self._last = _from_kernel(chain, data, handle.weights())
+        self._last = from_kernel(chain, data, handle.weights())
         w = np.asarray(solution.w[:, 0], dtype=np.float64)
         self._average = w if self.averaging == "average" else None
         self._seen = handle.seen
@@ -267,7 +300,7 @@ class StructuredPerceptron(BaseChainLearner):
 
         def weights() -> npt.NDArray[np.floating]:
             found = handle.average() if averaging else handle.weights()
-            return _from_kernel(chain, data, found)[:, None]
+            return from_kernel(chain, data, found)[:, None]
 
         passes, stopped = 0, None
         with progress(type(self).__name__, self.verbose, 1e-3) as report:
@@ -292,11 +325,13 @@ class StructuredPerceptron(BaseChainLearner):
         )
 
 
-def _to_kernel(chain: Chain, data: EncodedChains, w: Floats) -> _KernelWeights:
+def to_kernel(chain: Chain, data: EncodedChains, w: Floats) -> _KernelWeights:
+    """Weights as the kernel of the online learners takes them."""
     state = data.compress(w[chain.sections["state"]])
     return state, chain.edge_scores(w), chain.start_scores(w), chain.end_scores(w)
 
 
-def _from_kernel(chain: Chain, data: EncodedChains, weights: _KernelWeights) -> Floats:
+def from_kernel(chain: Chain, data: EncodedChains, weights: _KernelWeights) -> Floats:
+    """Weights of the chain from those of the kernel."""
     state, edges, start, end = weights
     return np.concatenate([chain.gather(edges, start, end, np.zeros(0)), data.expand(state)])

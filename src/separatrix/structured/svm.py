@@ -1,4 +1,4 @@
-"""Structured support vector machines on chains."""
+"""Structured support vector machines on chains and graphs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from separatrix.inference.chain import best_labels, path_scores
 from separatrix.results import Solution
 from separatrix.structured.base import BaseChainLearner
 from separatrix.structured.fitting import Examples, Start, hold_out, run_solver
+from separatrix.structured.graph_hinge import GraphHinge, fit_hinge
 from separatrix.structured.hinge import ChainHinge
 from separatrix.structured.hinge_solvers import make_hinge_solver
 from separatrix.structured.labels import encode_tags, sequence_weights
@@ -21,6 +22,7 @@ from separatrix.validation import (
     check_cost,
     check_positive,
     number_of_threads,
+    refuse_dask,
     seed_from,
 )
 
@@ -30,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class StructuredSVM(BaseChainLearner):
-    """Large-margin labelling of a chain: the right labelling wins by the cost of any other.
+    """Large-margin labelling of a chain or a graph: the right one wins by the cost of any other.
 
     Minimizes P(w) = 1/2 |w|^2 + C sum_i c_i H_i(w) with margin rescaling,
     H_i(w) = max over y' of Delta(y_i, y') + h(x_i, y') - h(x_i, y_i) >= Delta(y_i, y'_best), where
@@ -39,8 +41,11 @@ class StructuredSVM(BaseChainLearner):
 
     Parameters
     ----------
-    structure : {"chain"}
-        Structure of the outputs.
+    structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
+        Structure of the outputs; names stand for `Forest()`, `Graph()`, `Grid()` and `LabelSet()`.
+        On graphs biases are penalized like other weights. Where maxima are not exact, the duality
+        gap holds with `Graph(inference="tree_reweighted")`, and else only as far as the labellings
+        found are the best.
     cost : {"hamming", "hamming_mean"} or array-like of shape (K, K)
         Delta: the number of wrong tokens; their share of the sequence; or the sum of
         ``cost[true, other]`` over the tokens, labels in sorted order, zero on the diagonal.
@@ -123,7 +128,7 @@ class StructuredSVM(BaseChainLearner):
 
     def __init__(
         self,
-        structure: str = "chain",
+        structure: Any = "chain",
         *,
         cost: Any = "hamming",
         C: float = 0.1,
@@ -180,9 +185,11 @@ class StructuredSVM(BaseChainLearner):
         Parameters
         ----------
         X : sequence of sequences of tokens, (matrix, lengths) or AttributeSequences
-            Tokens as dicts or lists of str, as for sklearn-crfsuite, or as arrays.
+            Tokens as dicts or lists of str, as for sklearn-crfsuite, or as arrays. For other
+            structures `FeatureGraphs`, graphs as (features, edges), images, or rows of features.
         y : sequence of sequences of labels
-            Labels of any type.
+            Labels of any type. For other structures the labels of the nodes of every graph, label
+            images, or a matrix of 0 and 1.
         sample_weight : array-like of shape (n_sequences,), optional
             Weight c_i of every sequence.
         token_weight : sequence of arrays, optional
@@ -194,10 +201,22 @@ class StructuredSVM(BaseChainLearner):
         -------
         self
         """
-        self._check_structure()
+        refuse_dask(self, X, y)
+        structure = self._check_structure()
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         check_choice("order", self.order, (1, 2))
         check_choice("scoring", self.scoring, ("accuracy", "chunk_f1"))
+        if structure is not None:
+            fit_hinge(
+                self,
+                structure,
+                X,
+                y,
+                sample_weight=sample_weight,
+                token_weight=token_weight,
+                validation=validation,
+            )
+            return self
         solver = make_hinge_solver(self.solver, seed=seed_from(self.random_state))
         X, tags = self._take(X, y)
         cost = self._cost_matrix(len(tags.classes))
@@ -224,7 +243,7 @@ class StructuredSVM(BaseChainLearner):
         # Dual variables, for a warm start.
         self._planes = objective.planes if self.warm_start else None
         if self.early_stopping:
-            solution = _certified(solution, objective)
+            solution = self._certified(solution, objective)
         w = objective.weights(solution.w)
         self._store(chain, X, tags.classes, w, solution._replace(w=w[:, None]))
         self._finish(solution, self.tol)
@@ -257,6 +276,8 @@ class StructuredSVM(BaseChainLearner):
         >>> StructuredSVM(C=10.0, random_state=0).fit(X, y).loss(X, y).round(6).tolist()
         [0.0]
         """
+        if self._on_graphs:
+            return self._graph_hinge(X, y)
         scores = self._scores(X)
         codes = encode_tags(y, scores.offsets, self.classes_).codes
         costs = self._cost_matrix(len(self.classes_))[codes]
@@ -267,10 +288,18 @@ class StructuredSVM(BaseChainLearner):
         best = best_labels(augmented, number_of_threads(self.n_jobs))[1]
         return best - path_scores(scores, codes)
 
+    def _graph_hinge(self, X: Any, y: Any) -> Floats:
+        X, _ = self._graph_scores(X)
+        cost = self._cost_matrix(self.graph_.n_labels)
+        n_threads = number_of_threads(self.n_jobs)
+        codes = self._graph_codes(y, X)
+        hinge = GraphHinge(self.graph_, X, codes, cost, mean=self._mean, n_threads=n_threads)
+        return hinge.search(self.coef_).losses
 
-def _certified(solution: Solution, objective: ChainHinge) -> Solution:
-    """The solution with P at its weights, which a held-out score chose, and the best bound."""
-    value = objective.value(solution.w)
-    bounds = [row.objective - row.gap for row in solution.trace.rows if np.isfinite(row.gap)]
-    gap = max(0.0, value - max(bounds)) if bounds else float("inf")
-    return solution._replace(objective=value, gap=gap)
+    @staticmethod
+    def _certified(solution: Solution, objective: Any) -> Solution:
+        """The solution with P at its weights, which a held-out score chose, and the best bound."""
+        value = objective.value(solution.w)
+        bounds = [row.objective - row.gap for row in solution.trace.rows if np.isfinite(row.gap)]
+        gap = max(0.0, value - max(bounds)) if bounds else float("inf")
+        return solution._replace(objective=value, gap=gap)

@@ -184,7 +184,7 @@ class Chain:
         `scorer` is that of w; attributes of edges are not for it.
         """
         bonds = (self.edge_scores(w), self.start_scores(w), self.end_scores(w))
-        return scorer.best(checked_csr(X), X.offsets, bonds, n_threads)
+        return scorer.best(checked_csr(X, n_threads), X.offsets, bonds, n_threads)
 
     def scores(
         self,
@@ -196,7 +196,7 @@ class Chain:
     ) -> ChainScores:
         """Scores of all tokens; `scorer` is that of w where it is at hand."""
         scorer = self.scorer(w) if scorer is None else scorer
-        nodes = scorer.scores(checked_csr(X), n_threads)
+        nodes = scorer.scores(checked_csr(X, n_threads), n_threads)
         edges = self.edge_scores(w)
         if self.edges is not None:
             weights = np.zeros((len(self.edges.starts) - 1, self.n_labels**2))

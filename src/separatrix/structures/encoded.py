@@ -101,17 +101,19 @@ class EncodedChains:
         return (sums / np.maximum(self.multiplicity, 1.0))[self.positions]
 
 
-def checked_csr(X: AttributeSequences) -> Csr:
+def checked_csr(X: AttributeSequences, n_threads: int = 1) -> Csr:
     """A handle on the tokens; DataError names the first value that is not finite."""
     csr = make_csr(X.matrix)
-    _check(csr, X, "attribute", X.vocabulary)
+    _check(csr, X, "attribute", X.vocabulary, n_threads)
     return csr
 
 
-def _check(csr: Csr, X: AttributeSequences, what: str, names: Any) -> None:
+def _check(
+    csr: Csr, X: AttributeSequences, what: str, names: Any, n_threads: int = 1
+) -> None:
     """Raise DataError at the first value that is not finite, naming sequence, token, attribute."""
     try:
-        csr.check(1)
+        csr.check(n_threads)
     except DataError as error:
         words = str(error).rstrip(".").split()
         if "row" not in words or "column" not in words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from separatrix.data import TokenColumn, TokenSequences, read
+from separatrix.data import LabelSets, TokenColumn, TokenSequences, read
 from separatrix.errors import DataError
 
 FIRST = [["the", "cat"], [], ["sat"]]
@@ -48,3 +48,16 @@ def test_sequences_with_columns_and_comments():
     assert noted.joined(first).comments == (("# text = d",), (), ())
     with pytest.raises(DataError, match="do not fit"):
         first.joined(TokenSequences({"0": second.columns["0"]}, second.offsets))
+
+
+def test_label_sets():
+    first, second = LabelSets.of([("a", "b"), ()]), LabelSets.of([("c",)])
+    joined = first.joined(second)
+    assert list(joined) == [("a", "b"), (), ("c",)]
+    assert joined.known is None
+    assert list(joined[np.array([2, 0])]) == [("c",), ("a", "b")]
+    assert list(joined[np.array([False, True, True])]) == [(), ("c",)]
+    told = LabelSets(second.labels, second.offsets, np.array(["c", "d"]))
+    assert first.joined(told).classes.tolist() == ["a", "b", "c", "d"]
+    assert told.take([0]).classes.tolist() == ["c", "d"]
+    assert told.matrix().toarray().tolist() == [[1, 0]]

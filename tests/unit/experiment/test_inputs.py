@@ -201,7 +201,7 @@ def test_data_of_any_kind_becomes_a_data_set():
         ((np.array([["a"], ["b"]]), [0, 1]), "X must be a matrix of numbers"),
         ((np.array([[1.0], [np.nan]]), [0, 1]), "NaN or infinity; missing values"),
         ((sp.csr_array([[1.0], [np.inf]]), [0, 1]), "NaN or infinity"),
-        ((np.zeros((2, 2)), [[0], [1]]), "one value for every row"),
+        ((np.zeros((2, 2)), np.zeros((2, 2, 2))), "one value for every row"),
     ],
 )
 def test_bad_arrays(data, words):

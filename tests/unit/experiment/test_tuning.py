@@ -184,7 +184,8 @@ def test_baselines_come_first_then_the_order_of_the_registry():
         "mira",
     ]
     assert names([], "regression", 4) == ["mean_value", "median_value"]
-    assert names("auto", "multiclass", 4) == list(registry.names("multiclass"))
+    usual = [name for name in registry.names("multiclass") if not registry.get(name).many]
+    assert names("auto", "multiclass", 4) == usual
 
 
 @pytest.mark.parametrize("name", ["gaussian_discriminant", "sparse_logistic", "voted_perceptron"])
@@ -192,6 +193,15 @@ def test_slow_learners_are_left_out_of_wide_data_unless_asked_for(name):
     assert name in names("auto", "binary", 20)
     assert name not in names("auto", "binary", 20_000)
     assert name in names([name], "binary", 20_000)
+
+
+def test_very_many_classes_have_learners_of_their_own():
+    task = Task("multiclass", "")
+    few = {entry.name for entry in entrants("auto", task, 4, 100, 999)}
+    many = [entry.name for entry in entrants("auto", task, 4, 100, 1000)]
+    assert "many_class" not in few
+    assert "logistic_regression" in few
+    assert many == ["majority_class", "prior_sampling", "many_class"]
 
 
 def test_learners_that_keep_their_rows_are_left_out_of_long_data():

@@ -22,11 +22,18 @@ from separatrix import (
     Calibrated,
     Conjunctions,
     CostMatrix,
+    FeatureGraphs,
+    FrequentLabels,
     GaussianDiscriminant,
+    Graph,
+    Grid,
     Hasher,
     Interpolation,
+    JointFeatures,
     JointMap,
     LabelPerWord,
+    LabelSet,
+    LabelTree,
     Laplace,
     LaplaceLogisticRegression,
     LinearClassifier,
@@ -34,9 +41,11 @@ from separatrix import (
     LogisticRegression,
     MajorityClass,
     MajorityLabel,
+    ManyClass,
     MeanValue,
     MedianValue,
     MessageText,
+    MultiLabel,
     NaiveBayes,
     OneVsAll,
     OutputCode,
@@ -45,6 +54,8 @@ from separatrix import (
     Polynomial,
     PriorSampling,
     RadialBasis,
+    SampledSoftmax,
+    Segmenter,
     SpamFeatures,
     StructuredPerceptron,
     StructuredSVM,
@@ -158,6 +169,35 @@ def _tagger(estimator: Any) -> Case:
     return Case(lambda: estimator.fit(tokens, tags), ask)
 
 
+def _on_images(estimator: Any) -> Case:
+    images = X[:48].reshape(4, 12, 6)
+    data = images, (images > 0).astype(np.int64)
+    return Case(lambda: estimator.fit(*data), lambda model: _answers(model, *data))
+
+
+def _on_graphs(estimator: Any, *, tree: bool = False, factors: bool = False) -> Case:
+    edges = [(0, 1), (1, 2)] if tree else [(0, 1), (1, 2), (2, 0)]
+    graphs = [(X[3 * i : 3 * i + 3], edges, X[3 * i : 3 * i + len(edges), :2]) for i in range(30)]
+    labels = [Y[3 * i : 3 * i + 3] for i in range(30)]
+    if factors:
+        groups = [[(0, 1, 2)]] * 30
+        graphs = FeatureGraphs.of([part[0] for part in graphs], [[(0, 1)]] * 30, factors=groups)
+    data = graphs, labels
+    return Case(lambda: estimator.fit(*data), lambda model: _answers(model, *data))
+
+
+def _on_rows(estimator: Any) -> Case:
+    sets = (X[:, :3] > 0).astype(np.int64)
+    return Case(lambda: estimator.fit(X, sets), lambda model: _answers(model, X, sets))
+
+
+def _answers(model: Any, data: Any, labels: Any) -> list[Any]:
+    answers = [np.stack(model.predict(data)), model.decision_function(data, labels)]
+    if hasattr(model, "predict_marginals"):
+        answers.append(np.stack(model.predict_marginals(data)))
+    return [*answers, deepcopy(model).fit(data, labels).coef_]
+
+
 def _by_duals() -> Any:
     """All pairs with more columns than rows hold weights, which are kept as rows and duals."""
     labels = np.arange(60)
@@ -205,11 +245,45 @@ def _word_tagger(estimator: Any) -> Case:
     return Case(lambda: estimator.fit(words, tags), ask)
 
 
+def _labeler(estimator: Any, labels: Any = None) -> Case:
+    matrix = np.column_stack([X[:, 0] > 0, X[:, 1] > 0, X[:, 0] + X[:, 1] > 0]).astype(np.int64)
+    sets = matrix if labels is None else [[labels[at] for at in np.flatnonzero(r)] for r in matrix]
+
+    def ask(model: Any) -> list[Any]:
+        said = model.predict(X)
+        return [said if labels is None else said.matrix().toarray(), model.predict_proba(X)]
+
+    return Case(lambda: estimator.fit(X, sets), ask)
+
+
+def _segmenter(estimator: Any) -> Case:
+    images = [X[12 * at : 12 * at + 12, :4] for at in range(4)]
+    masks = [image > 0.2 for image in images]
+
+    def ask(model: Any) -> list[Any]:
+        return [np.stack(model.predict(images)), np.stack(model.predict_proba(images))]
+
+    return Case(lambda: estimator.fit(images, masks), ask)
+
+
 CASES: dict[str, Case] = {
+    "multi_label": _labeler(MultiLabel(decision="f1")),
+    "multi_label_named": _labeler(
+        MultiLabel(edges=[("a", "c")], decision="hamming", C=0.1), ["a", "b", "c"]
+    ),
+    "frequent_labels": _labeler(FrequentLabels("hamming"), [1, 2, 3]),
+    "segmenter": _segmenter(Segmenter(C=0.01, max_iter=30, tol=1e-2)),
     "majority_label": _word_tagger(MajorityLabel()),
     "label_per_word": _word_tagger(LabelPerWord()),
     "crf": _tagger(CRF(random_state=0)),
     "crf_second_order": _tagger(CRF(order=2, C=0.1, boundaries=False)),
+    "crf_forest": _on_graphs(CRF("forest"), tree=True),
+    "crf_factors": _on_graphs(CRF("graph"), factors=True),
+    "crf_grid": _on_images(CRF(Grid(neighborhood=8), loss="pseudo")),
+    "crf_label_set": _on_rows(CRF(LabelSet([(0, 1), (1, 2)]))),
+    "perceptron_graph": _on_graphs(StructuredPerceptron(Graph(pairs="potts"), random_state=0)),
+    "svm_label_set": _on_rows(StructuredSVM("label_set", random_state=0)),
+    "svm_forest": _on_graphs(StructuredSVM("forest", random_state=0), tree=True),
     "structured_perceptron": _tagger(StructuredPerceptron(random_state=0)),
     "structured_svm": _tagger(StructuredSVM(random_state=0, warm_start=True)),
     "structured_svm_second_order": _tagger(
@@ -255,6 +329,25 @@ CASES: dict[str, Case] = {
     ),
     "output_code": _classifier(OutputCode(LogisticRegression(), code="random_sparse")),
     "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
+    "many_class": _classifier(ManyClass(n_candidates=2), Y, np.abs(X)),
+    "joint_features": _classifier(JointFeatures(n_features=2**10)),
+    "joint_features_named": _classifier(
+        JointFeatures(y_features=("words", "characters"), combine="conjunction", learner="mira"),
+        Y,
+        SPARSE,
+    ),
+    "label_tree": _classifier(LabelTree(2, random_state=0, tol=0.1), Y, SPARSE),
+    "label_tree_half": _classifier(LabelTree(node="svm", precision="half", random_state=0)),
+    "label_tree_hierarchy": _classifier(
+        LabelTree(tree={"cat": (), "dog": ("canine",), "wolf": ("canine",)}, random_state=0)
+    ),
+    "label_tree_sets": Case(
+        lambda: LabelTree(random_state=0).fit(
+            SPARSE, sp.csr_array(np.eye(3, dtype=int)[np.arange(90) % 3])
+        ),
+        lambda model: [model.predict_proba(SPARSE), model.predict(SPARSE).toarray()],
+    ),
+    "sampled_softmax": _classifier(SampledSoftmax(random_state=0)),
     "class_numbers": Case(
         lambda: ClassNumbers(BayesianLinearRegression()).fit(X, Y), lambda m: [m.predict(X)]
     ),

@@ -39,3 +39,14 @@ def test_examples_run_without_their_data(name, capsys, monkeypatch, tmp_path):
     shown = capsys.readouterr().out
     assert "(short form)" in shown
     assert "published" in shown
+
+
+@pytest.mark.filterwarnings("ignore:FigureCanvasAgg is non-interactive")
+@pytest.mark.parametrize("name", ["label_sets", "plot_label_graph", "plot_horses"])
+def test_examples_on_graphs_run_without_their_data(name, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("SEPARATRIX_DATA", str(tmp_path))
+    path = next(path for path in EXAMPLES if path.stem == name)
+    runpy.run_path(str(path), run_name="__main__")
+    shown = capsys.readouterr().out
+    assert "points" in shown or "independence" in shown
+    plt.close("all")

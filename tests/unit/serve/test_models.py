@@ -8,7 +8,7 @@ import shutil
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from separatrix import LogisticRegression, TextVectorizer, save
+from separatrix import LogisticRegression, MultiLabel, TextVectorizer, save
 from separatrix.errors import ModelFileError, ParameterError
 from separatrix.serve import Settings
 from separatrix.serve.app import Service
@@ -101,6 +101,9 @@ def test_what_cannot_be_served(tmp_path):
     save(TextVectorizer().fit(["some text"]), tmp_path / "vectors.sx")
     with pytest.raises(ModelFileError, match="predicts nothing"):
         ModelStore([tmp_path / "vectors.sx"], Settings())
+    save(MultiLabel().fit([[0.0], [1.0]], [["a"], ["b"]]), tmp_path / "sets.sx")
+    with pytest.raises(ModelFileError, match="MultiLabel predicts label sets, which are not"):
+        ModelStore([tmp_path / "sets.sx"], Settings())
     (tmp_path / "no.sx").write_bytes(b"no model")
     with pytest.raises(ModelFileError, match=r"no\.sx"):
         ModelStore([tmp_path / "no.sx"], Settings())

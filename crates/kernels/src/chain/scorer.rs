@@ -3,7 +3,7 @@
 //! The weights of a fitted model are laid out once for any number of calls: an attribute with many labels has a row of
 //! weights, one per label, padded to whole vectors; one with few labels has their number, the labels and the weights side
 //! by side. All stand in one array, rows first, so that a number says where and of which kind they are, and a first look
-//! over the attributes of some tokens can ask for the cache lines of all weights before any of them is read: they lie
+//! over the attributes of a few tokens can ask for the cache lines of all weights before any of them is read: they lie
 //! anywhere in many megabytes. Sums are in `f64`; threads over sequences change nothing.
 
 use std::ops::Range;
@@ -28,6 +28,10 @@ use crate::threads::with_threads;
 const BLOCK: usize = 64;
 /// Tasks of a tagging.
 const TASKS: usize = 64;
+/// Tokens whose weights are asked for before any of them is read: more than a few do not fit the first cache.
+const AHEAD: usize = 8;
+/// The most words of a layout, per weight, that more rows than needed may take.
+const WORDS_PER_WEIGHT: usize = 5;
 /// Numbers of sixteen bits that share a word.
 const PACKED: usize = 4;
 
@@ -87,10 +91,15 @@ impl Scorer {
             width,
             places: vec![0; pattern.n_attributes()],
             end_of_rows: 0,
-            weights: Vec::with_capacity(2 * weights.len()),
+            weights: Vec::new(),
         };
-        // A row costs as much as so many weights one by one. Rows come first, close together: they are read most.
-        let has_row = |a: usize| pattern.of(a).len() > (width / LANES + 1).max(2);
+        let (most, size) = layout(pattern, width);
+        // A row that begins with a cache line takes as few of them as it can.
+        scorer.weights.reserve_exact(size + LANES);
+        let begin = scorer.weights.as_ptr().align_offset(size_of::<[f64; LANES]>());
+        scorer.weights.resize(begin.min(LANES), 0.0);
+        // Rows come first, close together: they are read most.
+        let has_row = |a: usize| pattern.of(a).len() > most;
         let weights_of = |a: usize| &weights[pattern.starts[a]..pattern.starts[a + 1]];
         for a in (0..pattern.n_attributes()).filter(|&a| has_row(a)) {
             let first = scorer.weights.len();
@@ -168,59 +177,79 @@ impl Scorer {
         Ok(parts.concat())
     }
 
-    /// Scores of the labels of some tokens, padded; `places` is work space.
+    /// Scores of the labels of some tokens, padded; `found` is work space.
     #[inline(always)]
     fn fill<T: Gather, const FMA: bool>(
         &self,
         x: &Csr<'_, T>,
         tokens: Range<usize>,
-        places: &mut Vec<u32>,
+        found: &mut Found<T>,
         out: &mut [f64],
     ) -> Result<(), KernelError> {
-        places.clear();
-        for t in tokens.clone() {
-            for &column in x.row(t).0 {
+        for (first, out) in tokens.clone().step_by(AHEAD).zip(out.chunks_mut(AHEAD * self.width)) {
+            let group = first..tokens.end.min(first + AHEAD);
+            self.look_up(x, group.clone(), found)?;
+            let (mut row, mut few) = (0, 0);
+            for (&(end_of_rows, end_of_few), out) in found.ends.iter().zip(out.chunks_exact_mut(self.width)) {
+                self.add_up::<T, FMA>(&found.rows[row..end_of_rows], out);
+                self.add_few(&found.few[few..end_of_few], out);
+                (row, few) = (end_of_rows, end_of_few);
+            }
+        }
+        Ok(())
+    }
+
+    /// Find the weights of all attributes of some tokens, ask for their cache lines, and part the rows from the others:
+    /// without a branch, because which of both an attribute is cannot be foreseen.
+    #[inline(always)]
+    fn look_up<T: Gather>(
+        &self,
+        x: &Csr<'_, T>,
+        tokens: Range<usize>,
+        found: &mut Found<T>,
+    ) -> Result<(), KernelError> {
+        let Found { rows, few, ends } = found;
+        let most: usize = tokens.clone().map(|t| x.row(t).0.len()).sum::<usize>() + 1;
+        if rows.len() < most {
+            rows.resize(most, (0, T::ZERO));
+            few.resize(most, (0, T::ZERO));
+        }
+        ends.clear();
+        let (mut row, mut other) = (0, 0);
+        for t in tokens {
+            let (columns, values) = x.row(t);
+            for (&column, &value) in columns.iter().zip(values) {
                 let place =
                     *self.places.get(column as isize as usize).ok_or(KernelError::IndexOutOfRange {
                         row: t,
                         index: column.into(),
                         n_cols: x.n_cols(),
                     })?;
-                prefetch_lines(&self.weights[place as usize..], 1);
-                places.push(place);
+                let at = place as usize;
+                prefetch_lines(&self.weights[at..=at], 1);
+                rows[row] = (place, value);
+                few[other] = (place, value);
+                let is_row = usize::from(at < self.end_of_rows);
+                row += is_row;
+                other += 1 - is_row;
             }
-        }
-        let mut rest = &places[..];
-        for (t, out) in tokens.zip(out.chunks_exact_mut(self.width)) {
-            let values = x.row(t).1;
-            let (here, after) = rest.split_at(values.len().min(rest.len()));
-            rest = after;
-            self.add_up::<T, FMA>(here, values, out);
+            ends.push((row, other));
         }
         Ok(())
     }
 
+    /// Sums of the rows of a token.
     #[inline(always)]
-    fn add_up<T: Gather, const FMA: bool>(&self, places: &[u32], values: &[T], out: &mut [f64]) {
+    fn add_up<T: Gather, const FMA: bool>(&self, rows: &[(u32, T)], out: &mut [f64]) {
         let mut done = 0;
         while done < self.width {
             let rest = &mut out[done..];
             done += match rest.len() / LANES {
-                1 => self.add_rows::<T, FMA, 1>(places, values, done, rest),
-                2 => self.add_rows::<T, FMA, 2>(places, values, done, rest),
-                3 => self.add_rows::<T, FMA, 3>(places, values, done, rest),
-                _ => self.add_rows::<T, FMA, 4>(places, values, done, rest),
+                1 => self.add_rows::<T, FMA, 1>(rows, done, rest),
+                2 => self.add_rows::<T, FMA, 2>(rows, done, rest),
+                3 => self.add_rows::<T, FMA, 3>(rows, done, rest),
+                _ => self.add_rows::<T, FMA, 4>(rows, done, rest),
             };
-        }
-        for (&place, value) in places.iter().zip(values) {
-            if place as usize >= self.end_of_rows {
-                let words = &self.weights[place as usize..];
-                let count = number(words, 0);
-                let weights = &words[count / PACKED + 1..][..count];
-                for (i, weight) in weights.iter().enumerate() {
-                    out[number(words, i + 1)] += weight * value.to_f64();
-                }
-            }
         }
     }
 
@@ -228,20 +257,17 @@ impl Scorer {
     #[inline(always)]
     fn add_rows<T: Gather, const FMA: bool, const N: usize>(
         &self,
-        places: &[u32],
-        values: &[T],
+        rows: &[(u32, T)],
         at: usize,
         out: &mut [f64],
     ) -> usize {
         let mut sums = [[0.0; LANES]; N];
-        for (&place, value) in places.iter().zip(values) {
-            if (place as usize) < self.end_of_rows {
-                let row = &self.weights[place as usize + at..][..N * LANES];
-                let value = value.to_f64();
-                for (sum, w) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
-                    for l in 0..LANES {
-                        sum[l] = w[l].fma::<FMA>(value, sum[l]);
-                    }
+        for (place, value) in rows {
+            let row = &self.weights[*place as usize + at..][..N * LANES];
+            let value = value.to_f64();
+            for (sum, w) in sums.iter_mut().zip(row.as_chunks::<LANES>().0) {
+                for l in 0..LANES {
+                    sum[l] = w[l].fma::<FMA>(value, sum[l]);
                 }
             }
         }
@@ -249,6 +275,50 @@ impl Scorer {
             *out = *sum;
         }
         N * LANES
+    }
+
+    /// Add the weights of a token's attributes of few labels.
+    #[inline(always)]
+    fn add_few<T: Gather>(&self, few: &[(u32, T)], out: &mut [f64]) {
+        for (place, value) in few {
+            let words = &self.weights[*place as usize..];
+            let count = number(words, 0);
+            let weights = &words[count / PACKED + 1..][..count];
+            for (i, weight) in weights.iter().enumerate() {
+                out[number(words, i + 1)] += weight * value.to_f64();
+            }
+        }
+    }
+}
+
+/// The most labels of an attribute whose weights stand side by side, with more it has a row; and the words that all take.
+///
+/// A row is added up without looking at its labels, so that rows are best from two labels on, as long as they do not take
+/// many times the memory of the weights; from so many labels on that a row costs no more than they do, they are best
+/// anyway.
+fn layout(pattern: &Pattern, width: usize) -> (usize, usize) {
+    let counts = || (0..pattern.n_attributes()).map(|a| pattern.of(a).len());
+    let enough = (width / LANES + 1).max(2);
+    let size = |most: usize| {
+        counts().map(|n| if n > most { width } else { n + n / PACKED + 1 }).fold(0, usize::saturating_add)
+    };
+    let mut sizes = (1..enough).map(|most| (most, size(most)));
+    let allowed = WORDS_PER_WEIGHT * pattern.labels.len();
+    sizes.find(|&(_, size)| size <= allowed).unwrap_or_else(|| (enough, size(enough)))
+}
+
+/// Where the weights of the attributes of some tokens are, with the attributes' values.
+#[derive(Debug)]
+struct Found<T> {
+    rows: Vec<(u32, T)>,
+    few: Vec<(u32, T)>,
+    /// Where the attributes of each token end in both.
+    ends: Vec<(usize, usize)>,
+}
+
+impl<T> Found<T> {
+    fn new() -> Self {
+        Self { rows: Vec::new(), few: Vec::new(), ends: Vec::new() }
     }
 }
 
@@ -278,8 +348,8 @@ impl<T: Gather> Task for ScoreTokens<'_, '_, T> {
     fn run<const FMA: bool>(self) -> Self::Output {
         let k = self.scorer.n_labels;
         let (n, width) = (self.out.len() / k, self.scorer.width);
-        let (mut places, mut padded) = (Vec::new(), vec![0.0; n * width]);
-        self.scorer.fill::<T, FMA>(self.x, self.first..self.first + n, &mut places, &mut padded)?;
+        let (mut found, mut padded) = (Found::new(), vec![0.0; n * width]);
+        self.scorer.fill::<T, FMA>(self.x, self.first..self.first + n, &mut found, &mut padded)?;
         for (out, padded) in self.out.chunks_exact_mut(k).zip(padded.chunks_exact(width)) {
             out.copy_from_slice(&padded[..k]);
         }
@@ -306,7 +376,7 @@ impl<T: Gather> Task for TagSequences<'_, '_, T> {
         let (k, width) = (self.scorer.n_labels, self.scorer.width);
         let first = self.offsets[self.sequences.start];
         let mut labels = vec![0; self.offsets[self.sequences.end] - first];
-        let (mut places, mut nodes) = (Vec::new(), Vec::new());
+        let (mut found, mut nodes) = (Found::new(), Vec::new());
         for number in self.sequences {
             self.stop.check()?;
             let tokens = self.offsets[number]..self.offsets[number + 1];
@@ -315,7 +385,7 @@ impl<T: Gather> Task for TagSequences<'_, '_, T> {
                 nodes.resize(tokens.len() * width, 0.0);
             }
             let nodes = &mut nodes[..tokens.len() * width];
-            self.scorer.fill::<T, FMA>(self.x, tokens.clone(), &mut places, nodes)?;
+            self.scorer.fill::<T, FMA>(self.x, tokens.clone(), &mut found, nodes)?;
             for s in 0..k {
                 nodes[s] += self.bonds.start[s];
                 nodes[last * width + s] += self.bonds.end[s];

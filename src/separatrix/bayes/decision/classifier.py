@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.bayes.decision.losses import CostMatrix
 from separatrix.bayes.posterior import FloatArray
 from separatrix.errors import DataError, ParameterError
+from separatrix.validation import refuse_dask
 
 __all__ = ["BayesDecision"]
 
@@ -112,6 +113,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         self
             The fitted meta-estimator.
         """
+        refuse_dask(self, X, y)
         if not hasattr(self.classifier, "predict_proba"):
             raise ParameterError(
                 f"{type(self.classifier).__name__} has no predict_proba; wrap it in a calibration "

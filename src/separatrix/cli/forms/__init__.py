@@ -20,6 +20,10 @@ def form_of(saved: SavedModel) -> Form:
         from separatrix.cli.forms.sequences import SequenceForm
 
         return SequenceForm(saved)
+    if _predicts_sets(saved):
+        from separatrix.cli.forms.label_sets import LabelSetForm
+
+        return LabelSetForm(saved)
     if is_regressor(saved.estimator):
         from separatrix.cli.forms.quantities import QuantityForm
 
@@ -27,3 +31,9 @@ def form_of(saved: SavedModel) -> Form:
     from separatrix.cli.forms.classes import ClassForm
 
     return ClassForm(saved)
+
+
+def _predicts_sets(saved: SavedModel) -> bool:
+    from separatrix.cli.forms.base import last_step
+
+    return type(last_step(saved.estimator)).__name__ in ("FrequentLabels", "MultiLabel")

@@ -9,7 +9,8 @@ import numpy as np
 
 from separatrix.cli import scoring
 from separatrix.cli.forms.base import Form, last_step
-from separatrix.errors import ParameterError
+from separatrix.data import LabelSets
+from separatrix.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from separatrix.data import Dataset
@@ -42,6 +43,8 @@ class ClassForm(Form):
     def piece(self, X: Any, data: Dataset, truth: Any) -> Any:
         """Labels, predictions, probabilities and costs."""
         estimator, classes = self.estimator, self.saved.classes
+        if isinstance(truth, LabelSets):
+            raise DataError(f"{data.source}: rows have sets of labels, and the model predicts one")
         labels = scoring.match_labels(truth, classes)
         shares = estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
         known = np.isin(labels, classes).all()

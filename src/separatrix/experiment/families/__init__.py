@@ -2,6 +2,7 @@
 
 from separatrix.experiment.families.base import Family
 from separatrix.experiment.families.classes import Classes
+from separatrix.experiment.families.label_sets import Sets
 from separatrix.experiment.families.quantities import Quantities
 from separatrix.experiment.families.sequences import Sequences
 from separatrix.registry import Task
@@ -14,4 +15,5 @@ FAMILIES: dict[Task, Family] = {
     "multiclass": Classes(),
     "regression": Quantities(),
     "tagging": Sequences(),
+    "label_sets": Sets(),
 }

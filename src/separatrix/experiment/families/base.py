@@ -14,6 +14,7 @@ from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.metric import Metric
 from separatrix.experiment.preparation import PREPARATIONS, Preparation
 from separatrix.experiment.rows import Rows
+from separatrix.registry import Learner
 from separatrix.report.parts import Findings, Part, Profile
 
 if TYPE_CHECKING:
@@ -91,6 +92,14 @@ class Family(ABC):
         if not isinstance(templates, str) or templates != "auto":
             raise ParameterError(f"templates are for sequences, but this is {self.title}")
         return PREPARATIONS[inputs.kind](inputs)
+
+    def suits(self, learner: Learner, y: Any) -> bool:
+        """Whether a learner is tried without being asked for, as far as the target decides it."""
+        return True
+
+    def adapted(self, learner: Learner, metric: Metric) -> Learner:
+        """A line of the registry with what it needs to know of the metric."""
+        return learner
 
     def complete(self, some: Any, y: Any) -> bool:
         """Whether `some` of the targets `y` are enough to learn from."""

@@ -29,7 +29,7 @@ from separatrix.features.templates.model import TemplateModel
 from separatrix.features.templates.presets import PRESETS
 from separatrix.features.templates.spec import TemplateTerm, TokenValue
 from separatrix.features.templates.values import check_dictionaries
-from separatrix.validation import check_choice, number_of_threads
+from separatrix.validation import check_choice, number_of_threads, refuse_dask
 
 __all__ = ["Templates"]
 
@@ -170,6 +170,7 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         self
             The fitted templates.
         """
+        refuse_dask(self, X, y)
         self._learn(X, keep=False)
         return self
 
@@ -188,6 +189,7 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         EncodedSequences
             As from `transform`.
         """
+        refuse_dask(self, X, y)
         encoded = self._learn(X, keep=True)
         assert encoded is not None
         return encoded

@@ -1,0 +1,87 @@
+"""M1, M2, M3: word prediction with tens of thousands of classes, in two corpora, same defaults."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from benchmarks import many_peers as many
+from benchmarks.spec import Bound, Case, Contender
+
+_NOTE = (
+    "Everybody at their defaults, two threads; the accuracy is P@1. PECOS is XR-Linear with PIFA "
+    "embeddings and its own clustering, napkinXC a PLT."
+)
+_LEARNERS: tuple[tuple[str, Any, Any, Any], ...] = (
+    ("separatrix", many.train_ours, many.predict_ours, many.save_ours),
+    ("PECOS XR-Linear", many.train_pecos, many.predict_pecos, many.save_pecos),
+    ("napkinXC PLT", many.train_napkin, many.predict_napkin, many.save_napkin),
+)
+_CORPORA = (("a", "words-20newsgroups", "20newsgroups"), ("b", "words-treebank", "Web Treebank"))
+
+
+def _training(letter: str, data: str, corpus: str) -> Case:
+    return Case(
+        name=f"m1{letter}",
+        title=f"word prediction, {corpus}: training",
+        data=data,
+        contenders=tuple(
+            Contender(
+                name,
+                many.prepare,
+                train,
+                partial(many.read_model, predict=predict),
+                ours=name == "separatrix",
+                rival=name.startswith("PECOS"),
+            )
+            for name, train, predict, _ in _LEARNERS
+        ),
+        bounds=(Bound("time", must=3, goal=7),),
+        cap=600.0,
+        note=_NOTE,
+    )
+
+
+def _prediction(letter: str, data: str, corpus: str) -> Case:
+    return Case(
+        name=f"m2{letter}",
+        title=f"word prediction, {corpus}: all test rows",
+        data=data,
+        contenders=tuple(
+            Contender(
+                name,
+                partial(many.prepare_trained, train=train),
+                partial(many.predict_all, predict=predict),
+                many.read_labels,
+                ours=name == "separatrix",
+            )
+            for name, train, predict, _ in _LEARNERS
+        ),
+        bounds=(Bound("time", must=5, goal=25),),
+        cap=120.0,
+        note=f"{_NOTE} Models are trained outside the timing.",
+    )
+
+
+def _size(letter: str, data: str, corpus: str) -> Case:
+    return Case(
+        name=f"m3{letter}",
+        title=f"word prediction, {corpus}: model on disk",
+        data=data,
+        contenders=tuple(
+            Contender(
+                name,
+                partial(many.prepare_trained, train=train),
+                partial(many.write, save=save),
+                many.read_size,
+                ours=name == "separatrix",
+            )
+            for name, train, _, save in _LEARNERS
+        ),
+        cap=120.0,
+        note=f"{_NOTE} The time is that of writing; in the place of the accuracy stands the size "
+        "of the files in MB (at most 64 is asked for, 20 is the goal).",
+    )
+
+
+CASES = [make(*corpus) for make in (_training, _prediction, _size) for corpus in _CORPORA]

@@ -1,0 +1,327 @@
+//! Candidates out of very many labels by an inverted index of naive-Bayes scores.
+//!
+//! Problem: the M labels of the highest smoothed score
+//!     s_y(x) = sum_f x_f [ln(1 + c_fy / (mu p_f)) - ln((L_y + mu) / mu)] + alpha ln n_y,
+//! where c_fy counts feature f in the rows of label y, L_y = sum_f c_fy, n_y the rows of y, and p_f is the share
+//! of f in all counts: a multinomial per label, smoothed towards the whole (Dirichlet prior of mass mu), up to a
+//! constant of the row. Rows are scaled so that their mean stored value is one.
+//! The first term lies in postings (feature -> labels) of 8-bit weights, 1/16 of a unit each; features that most
+//! labels share are whole rows instead, added without a scatter. Scores are 16-bit sums; a row whose sums
+//! could leave that range is scored in coarser units.
+//! Invariant: every row by itself, ties to the smaller label: the same on any number of threads.
+//! Source: Zhai & Lafferty (2004), the query-likelihood score; Zobel & Moffat (2006) on inverted files.
+//! Returned: candidates with their scores in natural units.
+
+use crate::csr::Csr;
+use crate::error::{KernelError, check_length};
+use crate::rows::Rows;
+
+/// Binary digits of the units in which values, and weights, are counted.
+const UNIT_BITS: u32 = 4;
+/// Units of a natural logarithm at the finest scale: values times weights.
+const FINE: f32 = 256.0;
+/// Sums are kept below this.
+const LARGEST: u64 = 30_000;
+/// Bases that a workspace keeps.
+const MOST_BASES: usize = 12;
+/// Labels whose largest score is looked at together.
+const BLOCK: usize = 64;
+
+/// A label number of 16 or 32 bits.
+pub trait Label: Copy + Ord + Send + Sync {
+    /// As a place in an array.
+    fn place(self) -> usize;
+}
+
+impl Label for u16 {
+    #[inline(always)]
+    fn place(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Label for u32 {
+    #[inline(always)]
+    fn place(self) -> usize {
+        self as usize
+    }
+}
+
+/// The index over d features and K labels, in borrowed arrays: every access is checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Index<'a, L> {
+    /// Where the postings of each feature start, and the end (d + 1).
+    pub starts: &'a [i64],
+    /// Labels of the postings.
+    pub labels: &'a [L],
+    /// Their weights, 16 units per natural logarithm.
+    pub weights: &'a [u8],
+    /// For each feature its whole row of weights, or -1 (d).
+    pub wide: &'a [i32],
+    /// Whole rows of weights (rows x K).
+    pub wide_weights: &'a [u8],
+    /// ln((L_y + mu) / mu) in 1/256 (K).
+    pub penalty: &'a [i32],
+    /// alpha ln n_y in 1/256 (K).
+    pub prior: &'a [i32],
+}
+
+impl<L: Label> Index<'_, L> {
+    /// Number of labels.
+    pub fn n_labels(&self) -> usize {
+        self.penalty.len()
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.wide.len()
+    }
+
+    /// Fail unless the lengths agree, with each other and with the rows `x`.
+    pub fn check(&self, x: &Csr<'_, f32>) -> Result<(), KernelError> {
+        let k = self.n_labels();
+        if k == 0 {
+            return Err(KernelError::Argument("the index has no labels".into()));
+        }
+        check_length("prior", self.prior.len(), k)?;
+        check_length("starts", self.starts.len(), self.n_features() + 1)?;
+        check_length("weights", self.weights.len(), self.labels.len())?;
+        check_length("wide_weights", self.wide_weights.len() % k, 0)?;
+        check_length("the columns of x", x.n_cols(), self.n_features())
+    }
+
+    /// Postings of feature `f`: labels and weights.
+    #[inline(always)]
+    fn postings(&self, f: usize) -> (&[L], &[u8]) {
+        let range = span(self.starts, f);
+        match (self.labels.get(range.clone()), self.weights.get(range)) {
+            (Some(labels), Some(weights)) => (labels, weights),
+            _ => (&[], &[]),
+        }
+    }
+
+    /// The whole row of feature `f`, if it has one.
+    #[inline(always)]
+    fn whole_row(&self, f: usize) -> Option<&[u8]> {
+        let row = usize::try_from(*self.wide.get(f)?).ok()?;
+        self.wide_weights.get(row * self.n_labels()..(row + 1) * self.n_labels())
+    }
+}
+
+/// `starts[f]..starts[f + 1]`; nothing where the array does not say.
+#[inline(always)]
+pub(super) fn span(starts: &[i64], f: usize) -> std::ops::Range<usize> {
+    match (starts.get(f), starts.get(f + 1)) {
+        (Some(&a), Some(&b)) if 0 <= a && a <= b => a as usize..b as usize,
+        _ => 0..0,
+    }
+}
+
+/// One row on its way through the index: features, values relative to their mean.
+#[derive(Debug, Default)]
+pub struct ScaledRow {
+    /// Features.
+    pub features: Vec<u32>,
+    /// Values, one on average.
+    pub values: Vec<f32>,
+    steps: Vec<u16>,
+    shift: u32,
+}
+
+impl ScaledRow {
+    /// Take row `i`; fails at a column outside, a value below zero or one that is not finite.
+    pub fn take(&mut self, x: &Csr<'_, f32>, i: usize, largest_penalty: u64) -> Result<(), KernelError> {
+        self.features.clear();
+        self.values.clear();
+        self.steps.clear();
+        let (columns, values) = x.row(i);
+        for (&column, &value) in columns.iter().zip(values) {
+            let place = usize::try_from(column).ok().filter(|&c| c < x.n_cols());
+            match place {
+                Some(_) if value == 0.0 => {}
+                Some(place) if value > 0.0 && value < f32::INFINITY => {
+                    self.features.push(place as u32);
+                    self.values.push(value);
+                }
+                Some(place) if value < 0.0 && value > f32::NEG_INFINITY => {
+                    return Err(KernelError::Argument(format!(
+                        "Negative values in data passed to the index: {value} at row {i}, column {place}"
+                    )));
+                }
+                _ => {
+                    return Err(x
+                        .fault(i)
+                        .unwrap_or_else(|| KernelError::Argument(format!("row {i} changed"))));
+                }
+            }
+        }
+        let n = self.values.len();
+        let mean = self.values.iter().map(|&v| f64::from(v)).sum::<f64>() / n.max(1) as f64;
+        let mut total = 0;
+        for v in &mut self.values {
+            *v = (f64::from(*v) / mean) as f32;
+            let steps = (*v * f32::from(1u16 << UNIT_BITS)).round().clamp(1.0, 255.0) as u16;
+            total += u64::from(steps) * 255;
+            self.steps.push(steps);
+        }
+        self.shift = UNIT_BITS;
+        while (total + largest_penalty * n as u64) >> self.shift > LARGEST {
+            self.shift += 1;
+        }
+        Ok(())
+    }
+
+    /// The length of the row: its values sum to it.
+    pub fn mass(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Units of the scores in a natural logarithm.
+    pub fn units(&self) -> f32 {
+        FINE / (1u32 << self.shift.min(31)) as f32
+    }
+}
+
+/// prior - mass * penalty of every label in units of 2^shift / 256; the row's shift keeps it in range.
+#[inline(always)]
+fn fill_base(base: &mut [i16], penalty: &[i32], prior: &[i32], (mass, shift): (usize, u32)) {
+    let (mass, scale) = (mass as f32, 1.0 / (1u64 << shift.min(63)) as f32);
+    for ((base, &penalty), &prior) in base.iter_mut().zip(penalty).zip(prior) {
+        let sum = (prior as f32 - mass * penalty as f32) * scale;
+        *base = sum.clamp(-32_767.0, 32_767.0).floor() as i32 as i16;
+    }
+}
+
+/// A candidate: its score in natural units, and the label.
+pub type Candidate = (f32, u32);
+
+/// Space for the scores of one row.
+#[derive(Debug)]
+pub struct Workspace {
+    scores: Vec<i16>,
+    /// What rows of one mass, in one unit, have in common: prior and penalties.
+    bases: Vec<((usize, u32), Vec<i16>)>,
+    largest: Vec<i16>,
+    ranked: Vec<i16>,
+    found: Vec<(i16, u32)>,
+    largest_penalty: u64,
+    /// The row at hand.
+    pub row: ScaledRow,
+}
+
+impl Workspace {
+    /// Space for an index.
+    pub fn new<L: Label>(index: &Index<'_, L>) -> Self {
+        let padded = index.n_labels().div_ceil(BLOCK) * BLOCK;
+        let widest = |values: &[i32]| values.iter().map(|v| u64::from(v.unsigned_abs())).max().unwrap_or(0);
+        Self {
+            scores: vec![i16::MIN; padded],
+            bases: Vec::new(),
+            largest: vec![0; padded / BLOCK],
+            ranked: Vec::new(),
+            found: Vec::new(),
+            largest_penalty: widest(index.penalty) + widest(index.prior),
+            row: ScaledRow::default(),
+        }
+    }
+
+    /// Take row `i` and score every label.
+    #[inline(always)]
+    pub fn score<L: Label>(
+        &mut self,
+        index: &Index<'_, L>,
+        x: &Csr<'_, f32>,
+        i: usize,
+    ) -> Result<(), KernelError> {
+        self.row.take(x, i, self.largest_penalty)?;
+        let key = (self.row.mass(), self.row.shift);
+        let at = match self.bases.iter().position(|base| base.0 == key) {
+            Some(at) => at,
+            None => {
+                let mut values = vec![i16::MIN; self.scores.len()];
+                fill_base(&mut values, index.penalty, index.prior, key);
+                if self.bases.len() == MOST_BASES {
+                    self.bases.remove(0);
+                }
+                self.bases.push((key, values));
+                self.bases.len() - 1
+            }
+        };
+        self.scores.copy_from_slice(&self.bases[at].1);
+        let shift = key.1;
+        for (&f, &steps) in self.row.features.iter().zip(&self.row.steps) {
+            if let Some(weights) = index.whole_row(f as usize) {
+                for (score, &weight) in self.scores.iter_mut().zip(weights) {
+                    *score = score.saturating_add(((u16::from(weight) * steps) >> shift) as i16);
+                }
+            } else {
+                let (labels, weights) = index.postings(f as usize);
+                for (label, &weight) in labels.iter().zip(weights) {
+                    if let Some(score) = self.scores.get_mut(label.place()) {
+                        *score = score.saturating_add(((u16::from(weight) * steps) >> shift) as i16);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Put another score (in natural units) in the place of a label's.
+    pub fn replace(&mut self, label: usize, score: f32) {
+        let units = self.row.units();
+        if let Some(place) = self.scores.get_mut(label) {
+            *place = (score * units).round().clamp(-32_767.0, 32_767.0) as i16;
+        }
+    }
+
+    /// Labels ahead of `label`; those of the same score count half.
+    pub fn rank(&self, label: usize, n_labels: usize) -> f32 {
+        let own = self.scores.get(label).copied().unwrap_or(i16::MIN);
+        let scores = &self.scores[..n_labels.min(self.scores.len())];
+        let ahead = scores.iter().filter(|&&s| s > own).count();
+        let level = scores.iter().filter(|&&s| s == own).count().saturating_sub(1);
+        ahead as f32 + 0.5 * level as f32
+    }
+
+    /// The `n` best labels, best first.
+    #[inline(always)]
+    pub fn best(&mut self, n: usize, n_labels: usize, out: &mut Vec<Candidate>) {
+        out.clear();
+        let n = n.min(n_labels);
+        if n == 0 {
+            return;
+        }
+        for (largest, block) in self.largest.iter_mut().zip(self.scores.chunks_exact(BLOCK)) {
+            *largest = block.iter().fold(i16::MIN, |a, &b| a.max(b));
+        }
+        // At least n labels reach the n-th largest of the blocks' best, so the others need no look. With few
+        // blocks all labels are looked at.
+        let mut threshold = i16::MIN;
+        if n < self.largest.len() {
+            self.ranked.clear();
+            self.ranked.extend_from_slice(&self.largest);
+            threshold = *self.ranked.select_nth_unstable_by(n - 1, |a, b| b.cmp(a)).1;
+        }
+        self.found.clear();
+        for (at, &largest) in self.largest.iter().enumerate() {
+            if largest >= threshold {
+                let first = at * BLOCK;
+                let block = &self.scores[first..(first + BLOCK).min(n_labels)];
+                let good = block.iter().enumerate().filter(|(_, score)| **score >= threshold);
+                self.found.extend(good.map(|(place, &score)| (score, (first + place) as u32)));
+            }
+        }
+        let order = |a: &(i16, u32), b: &(i16, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
+        if self.found.len() > n {
+            self.found.select_nth_unstable_by(n - 1, order);
+            self.found.truncate(n);
+        }
+        self.found.sort_unstable_by(order);
+        let units = self.row.units();
+        out.extend(self.found.iter().map(|&(score, label)| (f32::from(score) / units, label)));
+    }
+}
+
+#[cfg(test)]
+#[path = "index_tests.rs"]
+mod tests;

@@ -1,0 +1,235 @@
+"""Support vector machines in partitions: Newton steps on the hinge with multipliers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.distributed.objective import DistributedObjective, added
+from separatrix.distributed.session import LostDataError
+from separatrix.distributed.shifted import (
+    Knobs,
+    new_duals,
+    shifted_gradient,
+    shifted_matrix,
+    shifted_product,
+    start_duals,
+)
+from separatrix.losses import SquaredHinge
+from separatrix.protocols import Array
+from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers import NewtonCG
+
+__all__ = ["Multipliers", "ShiftedHinge"]
+
+#: Curvature of the first round in units of C, its growth from round to round, and the largest.
+_FIRST, _GROWTH, _LARGEST = 1.0, 4.0, 1e4
+#: Share of the certified gap that may be left of the smooth function after its round.
+_INNER = 0.02
+#: Steps without progress after which a round ends: rounding allows no more.
+_PATIENCE = 12
+#: Rounds at most.
+_ROUNDS = 200
+
+
+class ShiftedHinge(DistributedObjective):
+    """The smooth function of one round: what `NewtonCG` minimizes.
+
+    Parameters
+    ----------
+    whole : DistributedObjective
+        P with the hinge itself.
+    duals : list of futures
+        The duals of the round before, beside their partitions.
+    knobs : Knobs
+        C, sigma and the costs.
+    """
+
+    def __init__(self, whole: DistributedObjective, duals: list[Any], knobs: Knobs) -> None:
+        parts = [(*part, dual) for part, dual in zip(whole.parts, duals, strict=True)]
+        super().__init__(
+            whole.session,
+            parts,
+            whole.score_map,  # type: ignore[arg-type]
+            SquaredHinge(),  # of the same smoothness: it has a second derivative but for kinks
+            whole.regularizer,
+            C=1.0,
+            exempt=whole.exempt,
+        )
+        self.forms_hessian = whole.dense
+        self.knobs = knobs
+        self.last: tuple[Array, Array, float, float] | None = None
+
+    def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """The smooth part and its gradient; what certifies is remembered."""
+        value, grad, exact, dual = self.session.reduce(
+            shifted_gradient, added, self.parts, w, self.knobs
+        )
+        self.last = w, grad, exact, dual
+        return value, grad.copy()
+
+    def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
+        """The map v -> H v at w."""
+        at = self.session.send(w)
+
+        def apply(v: Array) -> Array:
+            (product,) = self.session.reduce(shifted_product, added, self.parts, at, v, self.knobs)
+            result: Array = product
+            result[: len(self.penalized(v))] += self.penalized(v)
+            return result
+
+        return apply
+
+    def loss_hessian(self, w: Array) -> npt.NDArray[np.float64]:
+        """The same Hessian as a matrix."""
+        (matrix,) = self.session.reduce(shifted_matrix, added, self.parts, w, self.knobs)
+        result: npt.NDArray[np.float64] = matrix.copy()
+        if self.exempt:
+            # Where all duals are at their ends, nothing bends along an intercept: one row there
+            # keeps the step finite. The gradient stays as it is, and so does the minimizer.
+            free = np.arange(len(result) - w.shape[1], len(result))
+            flat = free[result[free, free] <= 0]
+            result[flat, flat] += self.knobs.sigma
+        return result
+
+    def left(self) -> float:
+        """Bound of what the round has left at the weights seen last."""
+        if self.last is None:
+            return math.inf
+        w, grad, _, _ = self.last
+        whole = grad.copy()
+        whole[: len(self.penalized(w))] += self.penalized(w)
+        return self.gap_bound(w, whole)
+
+    def certificate(self, w: Array) -> tuple[float, float]:
+        """P(w) of the hinge itself, and a bound of P(w) - min P."""
+        if self.last is None or self.last[0] is not w:
+            self.loss_value_and_grad(w)
+        assert self.last is not None
+        _, grad, exact, dual = self.last
+        inner = self.penalized(w)
+        value = exact + self.regularizer.value(inner)
+        # The duals make the weights -grad; what they leave of exempt intercepts is not feasible.
+        gap = value - (dual - 0.5 * float(np.vdot(self.penalized(grad), self.penalized(grad))))
+        if self.exempt:
+            gap += float(np.abs(grad[-1]) @ (1 + np.abs(w[-1])))
+        return value, max(gap, 0.0)
+
+
+class _RoundMonitor(Monitor):
+    """Ends a round by what its gradient proves.
+
+    Newton's estimates of the distance are wrong where second derivatives jump.
+    """
+
+    def __init__(self, smooth: ShiftedHinge, limit: float, max_passes: float) -> None:
+        super().__init__(tol=0.0, max_passes=max_passes)
+        self._smooth, self._limit = smooth, limit
+        self._best, self._idle = math.inf, 0
+
+    def record(
+        self, n_passes: float, objective: float, gap: float, weights: Callable[[], Any]
+    ) -> StopReason | None:
+        """Note the state; a round that comes no nearer ends as well."""
+        stopped = super().record(n_passes, objective, gap, weights)
+        left = self._smooth.left()
+        self._idle = 0 if left < 0.5 * self._best else self._idle + 1
+        self._best = min(self._best, left)
+        return StopReason.BUDGET if stopped is None and self._idle >= _PATIENCE else stopped
+
+    def converged(self, objective: float, gap: float) -> bool:
+        """Whether strong convexity bounds what is left by the limit."""
+        return self._smooth.left() <= self._limit
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """The method of multipliers for the hinge, rounds of Newton steps (`shifted`).
+
+    Every round minimizes a smooth function by `NewtonCG` and then takes over its duals. The duality
+    gap is certified in every round. Duals stay beside their partitions; should they be lost with
+    their workers, the next round begins without any.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    def minimize(
+        self, objective: DistributedObjective, w0: Array | None, monitor: Monitor
+    ) -> Solution:
+        """Minimize from `w0` (None: from zero) until `monitor` says stop."""
+        cost = getattr(getattr(objective.loss, "max_op", None), "cost", None)
+        knobs = Knobs(float(objective.C), _FIRST * float(objective.C), cost)
+        w: Array = np.zeros(objective.weight_shape)
+        if w0 is not None:
+            w = np.array(w0, dtype=np.float64)
+        best, best_value, below = w, math.inf, -math.inf
+        passes, stopped = 0.0, None
+        duals = self._fresh(objective)
+        try:
+            for _ in range(_ROUNDS):
+                try:
+                    smooth = ShiftedHinge(objective, duals, knobs)
+                    w, used = self._round(smooth, w, best_value - below, monitor, passes)
+                    passes += used
+                    value, gap = smooth.certificate(w)
+                    duals = self._next(objective, duals, w, knobs)
+                except LostDataError:
+                    duals = self._fresh(objective)
+                    continue
+                below = max(below, value - gap)
+                if value <= best_value:
+                    best, best_value = w, value
+                gap = best_value - below
+                stopped = monitor.record(passes, best_value, gap, lambda: best)  # noqa: B023
+                if stopped is not None:
+                    break
+                knobs = knobs._replace(
+                    sigma=min(_GROWTH * knobs.sigma, _LARGEST * float(objective.C))
+                )
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        return Solution(
+            w=best,
+            n_passes=passes,
+            gap=best_value - below,
+            stopped=stopped or StopReason.BUDGET,
+            trace=monitor.trace,
+            objective=best_value,
+            certificate="duality gap",
+            solver="method of multipliers, Newton steps",
+        )
+
+    @staticmethod
+    def _round(
+        smooth: ShiftedHinge, w: Array, gap: float, monitor: Monitor, passes: float
+    ) -> tuple[Array, float]:
+        left = monitor.max_passes - passes - monitor.offset
+        value = smooth.value(w)
+        scale = max(1.0, abs(value))
+        goal = monitor.tol * scale if math.isfinite(gap) else math.inf
+        wanted = _INNER * max(goal, min(gap, scale)) / scale
+        inner = _RoundMonitor(smooth, wanted * scale, max(left, 1.0))
+        solution = NewtonCG().minimize(smooth, w, inner)
+        if solution.stopped is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        return solution.w, solution.n_passes + 1.0
+
+    @staticmethod
+    def _fresh(objective: DistributedObjective) -> list[Any]:
+        return objective.session.keep(start_duals, objective.parts)
+
+    @staticmethod
+    def _next(
+        objective: DistributedObjective, duals: list[Any], w: Array, knobs: Knobs
+    ) -> list[Any]:
+        parts = [(*part, dual) for part, dual in zip(objective.parts, duals, strict=True)]
+        # The copies of w stay, since Dask makes lost duals again from them, round by round.
+        session = objective.session
+        found = session.keep(new_duals, parts, session.send(w), knobs)
+        session.release(duals)
+        return found

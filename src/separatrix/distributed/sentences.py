@@ -1,0 +1,304 @@
+"""Partitions of labeled sequences on the workers, for the learners on chains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix._core import ChainOnline
+from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
+from separatrix.data.attributes import with_columns_of
+from separatrix.distributed.rows import aligned, in_partition, size_of
+from separatrix.errors import DataError, ParameterError
+from separatrix.protocols import Array
+from separatrix.regularizers import Unpenalized
+from separatrix.structured.growth import joined_chains
+from separatrix.structured.labels import Tags, encode_tags, sequence_weights
+from separatrix.structured.likelihood import ChainLikelihood
+from separatrix.structured.perceptron import from_kernel, to_kernel
+from separatrix.structures import Chain, EncodedChains
+from separatrix.structures.chain import Pattern
+
+__all__ = [
+    "ChainProblem",
+    "Sentences",
+    "aligned_chain",
+    "make_chain_problem",
+    "merged_chains",
+    "merged_words",
+    "observed",
+    "read_sentences",
+    "words_of",
+]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Sentences:
+    """One partition of sequences, with attributes numbered by itself.
+
+    Attributes
+    ----------
+    number : int
+        Which partition.
+    X : AttributeSequences
+        The tokens.
+    y : list of sequences of labels
+        As they came.
+    weights : ndarray of shape (n_sequences,) or None
+        Weights of the sequences.
+    """
+
+    number: int
+    X: AttributeSequences
+    y: Any
+    weights: Any
+
+    def __sizeof__(self) -> int:
+        return size_of(self.X.matrix) + 64 * int(self.X.offsets[-1])
+
+
+class Words(NamedTuple):
+    """What partitions have to agree about.
+
+    Attributes
+    ----------
+    names : dict of str to None, or None
+        Attributes in the order of their first use, None where they have no names.
+    n_columns : int
+        Attributes without names.
+    labels : dict of label to None
+        Labels.
+    n_sequences, n_tokens : int
+        How many.
+    single : bool
+        Whether float32 holds all values.
+    """
+
+    names: dict[str, None] | None
+    n_columns: int
+    labels: dict[Any, None]
+    n_sequences: int
+    n_tokens: int
+    single: bool
+
+
+def read_sentences(number: int, X: Any, y: Any, weights: Any, partial: bool) -> Sentences:
+    """Encode a partition: sequences and labels, or pairs of both."""
+    with in_partition(number):
+        items = list(X)
+        if y is None:
+            try:
+                pairs = [(tokens, labels) for tokens, labels in items]
+            except (TypeError, ValueError):
+                raise DataError(
+                    "without y, X must hold pairs (tokens, labels) of sequences"
+                ) from None
+            items, y = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        found = as_attribute_sequences(items)
+        if found.edge_matrix is not None:
+            raise ParameterError("attributes of edges are not learned from on Dask")
+        labels = list(y)
+        if items:
+            encode_tags(labels, found.offsets, partial=partial)
+        return Sentences(number, found, labels, None if weights is None else list(weights))
+
+
+def words_of(sentences: Sentences) -> Words:
+    """What the client has to know about a partition."""
+    X = sentences.X
+    labels: dict[Any, None] = {}
+    for row in sentences.y:
+        for label in row:
+            if isinstance(label, set | frozenset):
+                labels |= dict.fromkeys(label)
+            elif label is not None:
+                labels[label] = None
+    names = None if X.vocabulary is None else dict.fromkeys(X.vocabulary)
+    single = X.matrix.dtype == np.float32
+    return Words(names, X.matrix.shape[1], labels, len(X), int(X.offsets[-1]), single)
+
+
+def merged_words(*parts: Words) -> Words:
+    """Attributes and labels of all, in the order of their first use."""
+    parts = tuple(part for part in parts if part.n_sequences) or parts[:1]
+    named = [part.names is not None for part in parts]
+    if any(named) and not all(named):
+        raise DataError("attributes have names in some partitions and none in others")
+    names: dict[str, None] | None = {} if named[0] else None
+    labels: dict[Any, None] = {}
+    for part in parts:
+        labels |= part.labels
+        if names is not None and part.names is not None:
+            names |= part.names
+    widths = {part.n_columns for part in parts}
+    if names is None and len(widths) > 1:
+        raise DataError(f"partitions have {sorted(widths)} attributes per token")
+    return Words(
+        names,
+        max(widths),
+        labels,
+        sum(part.n_sequences for part in parts),
+        sum(part.n_tokens for part in parts),
+        all(part.single for part in parts),
+    )
+
+
+class Agreement(NamedTuple):
+    """What all partitions share, once they agree.
+
+    Attributes
+    ----------
+    estimator : CRF or StructuredPerceptron
+        The learner.
+    classes : ndarray of shape (K,)
+        The labels, sorted.
+    names : Vocabulary or None
+        The attributes.
+    n_columns : int
+        Their number.
+    dtype : dtype
+        Precision.
+    class_weight : dict or None
+        Weights of the labels.
+    order : int
+        Order of the chain.
+    """
+
+    estimator: Any
+    classes: npt.NDArray[Any]
+    names: Vocabulary | None
+    n_columns: int
+    dtype: np.dtype[Any]
+    class_weight: dict[Any, float] | None
+    order: int
+
+
+def _encoded(sentences: Sentences, shared: Agreement) -> tuple[AttributeSequences, Tags]:
+    X = sentences.X
+    matrix = with_columns_of(X.matrix, X.vocabulary, shared.names, shared.n_columns, "attributes")
+    matrix = aligned(matrix.astype(shared.dtype, copy=False))
+    whole = AttributeSequences(matrix, shared.names, X.offsets, None, None)
+    partial = bool(getattr(shared.estimator, "partial", False))
+    return whole, encode_tags(sentences.y, X.offsets, shared.classes, partial=partial)
+
+
+def observed(sentences: Sentences, shared: Agreement) -> Chain:
+    """The features that a partition shows."""
+    with in_partition(sentences.number):
+        X, tags = _encoded(sentences, shared)
+        chain: Chain = shared.estimator._make_chain(X, tags, shared.order)
+        return chain
+
+
+def merged_chains(*chains: Chain) -> Chain:
+    """The features of all partitions."""
+    result = chains[0]
+    for chain in chains[1:]:
+        result = joined_chains(result, chain)
+    return result
+
+
+def aligned_chain(chain: Chain) -> Chain:
+    """The chain with arrays that kernels can read."""
+    state = Pattern(*(aligned(part) for part in chain.state))
+    triples = aligned(chain.triples)
+    return Chain(chain.n_labels, state, aligned(chain.transitions), triples, chain.boundaries)
+
+
+@dataclass(eq=False)
+class ChainProblem:
+    """The sequences of a partition with their features; sums are those for C = 1.
+
+    Attributes
+    ----------
+    number : int
+        Which partition.
+    X : AttributeSequences
+        The tokens, with the attributes of all partitions.
+    tags : Tags
+        The labels.
+    weights : ndarray of shape (n_sequences,) or None
+        Weights of the sequences.
+    chain : Chain
+        The features of all partitions.
+    """
+
+    number: int
+    X: AttributeSequences
+    tags: Tags
+    weights: Floats | None
+    chain: Chain
+    _likelihood: ChainLikelihood | None = field(default=None, repr=False)
+    _data: EncodedChains | None = field(default=None, repr=False)
+
+    def __sizeof__(self) -> int:
+        return size_of(self.X.matrix) + size_of(self.tags.codes) + size_of(self.X.offsets)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Handles of the kernels do not travel, and a chain keeps one once it was used.
+        return vars(self) | {"_likelihood": None, "_data": None, "chain": aligned_chain(self.chain)}
+
+    @property
+    def likelihood(self) -> ChainLikelihood:
+        """The loss part with C = 1; no attributes share a weight, since partitions differ."""
+        if self._likelihood is None:
+            self._align()
+            self._likelihood = ChainLikelihood(
+                self.chain, self.X, self.tags, Unpenalized(), sequence_weight=self.weights
+            )
+        return self._likelihood
+
+    def _align(self) -> None:
+        X, tags = self.X, self.tags
+        self.X = AttributeSequences(aligned(X.matrix), X.vocabulary, aligned(X.offsets), None, None)
+        self.tags = Tags(tags.classes, aligned(tags.codes), aligned(tags.allowed))
+        self.weights = aligned(self.weights)
+        self.chain = aligned_chain(self.chain)
+
+    def value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """Sums over the sequences of c_i loss_i and of its gradient."""
+        likelihood = self.likelihood
+        value, grad = likelihood.loss_value_and_grad(likelihood.variables(aligned(w)[:, 0]))
+        return value, likelihood.weights(grad)[:, None]
+
+    def epoch(
+        self, w: Floats, update: str, step: float, seed: int | None
+    ) -> tuple[Floats, Floats, int]:
+        """Last weights, average and mistakes of an online pass from w."""
+        if self._data is None:
+            self._align()
+            self._data = self.chain.encode(self.X, merge=False)
+        handle = ChainOnline(
+            self._data.handle,
+            self.tags.codes,
+            self.weights,
+            np.ascontiguousarray(self.chain.transitions.T).ravel(),
+            self.chain.boundaries,
+            update,
+            step,
+            to_kernel(self.chain, self._data, aligned(w)),
+            None,
+            0,
+            seed,
+        )
+        mistakes = handle.run_epoch()
+        last = from_kernel(self.chain, self._data, handle.weights())
+        return last, from_kernel(self.chain, self._data, handle.average()), mistakes
+
+    @property
+    def n_examples(self) -> int:
+        """Number of sequences."""
+        return len(self.X)
+
+
+def make_chain_problem(sentences: Sentences, shared: Agreement, chain: Chain) -> ChainProblem:
+    """Bring a partition to the attributes and labels of all."""
+    with in_partition(sentences.number):
+        X, tags = _encoded(sentences, shared)
+        weights = sequence_weights(X.offsets, tags, sentences.weights, shared.class_weight)
+    return ChainProblem(sentences.number, X, tags, weights, chain)

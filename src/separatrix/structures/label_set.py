@@ -1,0 +1,131 @@
+"""Sets of labels as the structure of a learner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from separatrix.data import Graphs
+from separatrix.errors import DataError, ParameterError
+from separatrix.structures.label_graph import LabelGraph, LabelRows, chow_liu
+from separatrix.structures.node_labels import encode_sets
+from separatrix.structures.observed import Observed
+from separatrix.structures.operations import METHODS, method_for
+from separatrix.validation import check_choice, is_sparse
+
+__all__ = ["LabelSet"]
+
+Integers = npt.NDArray[np.int64]
+AnyArray = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """Sets of labels: rows of features, any number of labels each, that tend to occur together.
+
+    Parameters
+    ----------
+    edges : {"tree", "full"} or sequence of pairs
+        Labels whose co-occurrence has a weight: the tree of greatest mutual information (Chow &
+        Liu 1968), all pairs, or given pairs of columns; none makes labels independent.
+    inference : {"auto", "forest", "junction", "loopy", "tree_reweighted"}
+        As for `Graph`.
+    damping, max_sweeps
+        As for `Graph`.
+
+    Examples
+    --------
+    >>> from separatrix import CRF
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> Y = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
+    >>> crf = CRF(LabelSet(), C=10.0).fit(X, Y)
+    >>> crf.predict(X).tolist()
+    [[0, 0], [0, 0], [1, 1], [1, 1]]
+    >>> crf.predict_marginals(X).shape
+    (4, 2)
+    """
+
+    edges: Any = "tree"
+    inference: str = "auto"
+    damping: float | None = None
+    max_sweeps: int = 200
+
+    def _edges(self, Y: Integers) -> Integers:
+        L = Y.shape[1]
+        if isinstance(self.edges, str):
+            check_choice("edges", self.edges, ("tree", "full"))
+            if self.edges == "tree":
+                return chow_liu(Y)
+            return np.array(list(combinations(range(L), 2)), dtype=np.int64).reshape(-1, 2)
+        edges = np.asarray(self.edges)
+        if edges.size == 0:
+            return np.zeros((0, 2), dtype=np.int64)
+        if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+            raise ParameterError("edges must be 'tree', 'full' or pairs of numbers of labels")
+        for a, b in edges.tolist():
+            if not (0 <= a < L and 0 <= b < L) or a == b:
+                raise ParameterError(
+                    f"edges name the labels {a} and {b}; expected two of 0..{L - 1}"
+                )
+        if len({(min(a, b), max(a, b)) for a, b in edges.tolist()}) < len(edges):
+            raise ParameterError("edges name a pair of labels twice")
+        return edges.astype(np.int64)
+
+    def observe(self, X: Any, y: Any, classes: Any = None) -> Observed:
+        """The features of rows with sets of labels; columns are labels, whatever `classes` say."""
+        check_choice("inference", self.inference, ("auto", *METHODS))
+        matrix = _matrix(X)
+        Y = encode_sets(y, matrix.shape[0])
+        edges = self._edges(Y)
+        rows = LabelRows.of(matrix, Y.shape[1], edges)
+        one = Graphs.of([Y.shape[1]], [edges])
+        method = method_for(one, 2, self.inference)
+        features = LabelGraph(
+            Y.shape[1], matrix.shape[1], edges, method, self.damping, self.max_sweeps
+        )
+        return Observed(features, rows, np.arange(Y.shape[1]), Y.ravel())
+
+    def encode(self, X: Any, features: LabelGraph) -> LabelRows:
+        """New rows for fitted features."""
+        rows = features.rows(_matrix(X))
+        features._check(rows)
+        return rows
+
+    def codes(self, y: Any, X: LabelRows, classes: AnyArray) -> Integers:
+        """Which labels are present, one number per row and label."""
+        return encode_sets(y, len(X), len(classes)).ravel()
+
+    def labels(self, codes: Integers, X: LabelRows, classes: AnyArray) -> Any:
+        """A matrix of 0 and 1, shape (n, L)."""
+        return codes.reshape(len(X), len(classes))
+
+    def marginals(self, nodes: AnyArray, X: LabelRows) -> Any:
+        """Probabilities that labels are present, shape (n, L)."""
+        return np.ascontiguousarray(nodes[:, 1]).reshape(len(X), -1)
+
+
+def _matrix(X: Any) -> Any:
+    """Rows of finite features, dense or CSR."""
+    if is_sparse(X):
+        matrix: Any = sp.csr_matrix(X, dtype=np.float64)
+        values = matrix.data
+    else:
+        matrix = np.ascontiguousarray(X, dtype=np.float64)
+        values = matrix
+    if matrix.ndim != 2:
+        raise DataError(f"Expected 2D array, got shape {matrix.shape} instead")
+    if matrix.shape[0] == 0:
+        raise DataError(f"Found array with 0 sample(s) (shape={matrix.shape})")
+    if not np.isfinite(values).all():
+        row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(_dense(matrix))))
+        raise DataError(f"Input X contains NaN or infinity at row {row}, column {column}")
+    return matrix
+
+
+def _dense(matrix: Any) -> Any:
+    return matrix.toarray() if is_sparse(matrix) else matrix

@@ -1,0 +1,213 @@
+"""The operations on scored graphs that all learners use: maxima, sums, draws, by any method."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.data import Graphs
+from separatrix.errors import DataError, ParameterError
+from separatrix.inference import bounds, forest, junction, loopy
+from separatrix.inference.bounds import LogPartitionBound
+from separatrix.inference.convergence import Convergence
+from separatrix.inference.graphs import GraphMarginals, GraphScores, labelling_scores
+from separatrix.inference.loopy import LoopyMarginals
+
+__all__ = ["METHODS", "Best", "GraphOperations", "method_for"]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: How maxima, sums and draws are found.
+METHODS = ("forest", "junction", "loopy", "tree_reweighted")
+#: Methods that are exact wherever they apply.
+_EXACT = ("forest", "junction")
+#: Damping where none is given.
+_DAMPING = {"loopy": 0.0, "tree_reweighted": 0.3}
+#: Cells of the tables of a graph up to which "auto" takes a junction tree.
+_FEW_CELLS = 1 << 16
+
+
+def method_for(graphs: Graphs, n_labels: int, wanted: str = "auto") -> str:
+    """The method by that name, or for "auto" an exact one where it is cheap on all graphs.
+
+    Examples
+    --------
+    >>> ring = [(0, 1), (1, 2), (2, 0)]
+    >>> method_for(Graphs.of([3], [ring[:2]]), 2), method_for(Graphs.of([3], [ring]), 2)
+    ('forest', 'junction')
+    >>> method_for(Graphs.grids([(30, 30)]), 2)
+    'loopy'
+    """
+    if wanted != "auto":
+        return wanted
+    if graphs.is_forest:
+        return "forest"
+    try:
+        junction.widths(graphs, n_labels, _FEW_CELLS)
+    except DataError:
+        return "loopy"
+    return "junction"
+
+
+class Best(NamedTuple):
+    """Labellings of high scores.
+
+    Attributes
+    ----------
+    labels : array of shape (n_nodes,)
+    scores : array of shape (n_graphs,)
+        Score of the labelling.
+    messages : array or None
+        To start the next call from, where there are any.
+    bound : array of shape (n_graphs,)
+        No labelling scores more; infinite where the method knows no bound.
+    """
+
+    labels: Integers
+    scores: Floats
+    messages: Floats | None
+    bound: Floats
+
+
+class GraphOperations:
+    """Maxima, sums and draws on scored graphs by one method.
+
+    Attributes
+    ----------
+    method : {"forest", "junction", "loopy", "tree_reweighted"}
+        Exact on graphs without cycles, exact on graphs of small treewidth, belief propagation, or
+        tree-reweighted sums (an upper bound of the negative log-likelihood) with maxima by dual
+        decomposition.
+    damping : float or None
+        Share of the old message that belief propagation keeps; None is the method's own.
+    max_sweeps : int
+        Sweeps of belief propagation over a graph at most.
+    """
+
+    method: str
+    damping: float | None
+    max_sweeps: int
+
+    def _check_method(self) -> None:
+        if self.method not in METHODS:
+            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+        if self.damping is not None and not 0 <= self.damping < 1:
+            raise ParameterError(f"damping must be at least 0 and below 1, got {self.damping!r}")
+        if self.max_sweeps < 1:
+            raise ParameterError(f"max_sweeps must be at least 1, got {self.max_sweeps!r}")
+
+    def warn(self, convergence: Convergence) -> None:
+        """Warn once, with what to change, where messages did not settle."""
+        damping = _DAMPING[self.method] if self.damping is None else self.damping
+        other = "" if self.method == "tree_reweighted" else ", or inference='tree_reweighted'"
+        convergence.warn(
+            "belief propagation",
+            f"give the structure damping={min(0.9, damping + 0.4):g} (now {damping:g}) or "
+            f"max_sweeps above {self.max_sweeps}{other}",
+        )
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether maxima and sums are exact."""
+        return self.method in _EXACT
+
+    def best(self, scores: GraphScores, n_threads: int = 1, messages: Floats | None = None) -> Best:
+        """max over y of the score; on loopy graphs perhaps not the best."""
+        if self.method in _EXACT:
+            exact = forest.best_labels if self.method == "forest" else junction.best_labels
+            labels, values = exact(scores, n_threads=n_threads)
+            return Best(labels, values, None, values)
+        if self.method == "tree_reweighted":
+            found = bounds.best_bound(
+                scores, max_iter=self.max_sweeps, warn=False, n_threads=n_threads
+            )
+            return Best(found.labels, found.scores, None, found.bound)
+        # A labelling is as good as its score, whether or not messages settled.
+        loose = loopy.best_labels(
+            scores,
+            damping=self.damping or 0.0,
+            max_iter=self.max_sweeps,
+            messages=messages,
+            warn=False,
+            n_threads=n_threads,
+        )
+        return Best(loose.labels, loose.scores, loose.messages, np.full_like(loose.scores, np.inf))
+
+    def cost_augmented_best(
+        self,
+        scores: GraphScores,
+        labels: Integers,
+        cost: Floats,
+        n_threads: int = 1,
+        messages: Floats | None = None,
+        scale: Floats | None = None,
+    ) -> Best:
+        """max over y' of score(y') + sum_i scale_i cost[y_i, y'_i].
+
+        Parameters
+        ----------
+        scores : GraphScores
+        labels : array of shape (n_nodes,)
+            y.
+        cost : array of shape (K, K)
+        n_threads : int
+        messages : array, optional
+            Of an earlier call.
+        scale : array of shape (n_nodes,), optional
+            Ones without.
+        """
+        return self.best(scores.augmented(labels, cost, scale), n_threads, messages)
+
+    def log_sum_exp(
+        self,
+        scores: GraphScores,
+        *,
+        edges: bool = False,
+        messages: Floats | None = None,
+        tol: float = 1e-5,
+        warn: bool = True,
+        n_threads: int = 1,
+    ) -> GraphMarginals | LoopyMarginals | LogPartitionBound:
+        """log sum over y of exp(score), its estimate or its bound, and its gradient, the marginals.
+
+        The first three entries are the values, the marginals of the nodes and those of the edges;
+        `messages` of the result, where there are any, start the next call. Belief propagation ends
+        where messages change by less than `tol`.
+        """
+        if self.method == "forest":
+            return forest.marginals(scores, edges=edges, n_threads=n_threads)
+        if self.method == "junction":
+            return junction.marginals(scores, edges=edges, n_threads=n_threads)
+        propagate: Any = loopy.marginals
+        if self.method == "tree_reweighted":
+            propagate = bounds.tree_reweighted
+        found: LoopyMarginals | LogPartitionBound = propagate(
+            scores,
+            edges=edges,
+            damping=_DAMPING[self.method] if self.damping is None else self.damping,
+            tol=tol,
+            max_iter=self.max_sweeps,
+            messages=messages,
+            warn=False,
+            n_threads=n_threads,
+        )
+        if warn:
+            self.warn(found.convergence)
+        return found
+
+    def values(self, scores: GraphScores, labels: Integers) -> Floats:
+        """Score of a labelling of all nodes, shape (n_graphs,)."""
+        return labelling_scores(scores, labels)
+
+    def sample(
+        self, scores: GraphScores, n_draws: int, seed: int = 0, n_threads: int = 1
+    ) -> Integers:
+        """Draws from p(y) proportional to exp(score), shape (n_draws, n_nodes); exact methods."""
+        if self.method == "forest":
+            return forest.sample_labels(scores, n_draws, seed, n_threads)
+        if self.method == "junction":
+            return junction.sample_labels(scores, n_draws, seed, n_threads=n_threads)
+        raise ParameterError(f"draws need method 'forest' or 'junction', not {self.method!r}")

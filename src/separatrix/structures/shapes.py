@@ -1,0 +1,282 @@
+"""The structures that a learner can be given by name: forests, graphs, images, sets of labels.
+
+A structure reads data, observes which features there are, and gives labels back in the form in
+which they came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.data import FeatureGraphs, Graphs
+from separatrix.data.graph_input import as_feature_graphs, as_image_graphs
+from separatrix.errors import DataError, ParameterError
+from separatrix.structures.factor_graph import FactorGraph
+from separatrix.structures.graph import PAIRS, PairwiseGraph
+from separatrix.structures.label_set import LabelSet
+from separatrix.structures.node_labels import encode_nodes
+from separatrix.structures.observed import Observed
+from separatrix.structures.operations import METHODS, method_for
+from separatrix.validation import check_choice
+
+__all__ = ["Forest", "Graph", "Grid", "structure_named"]
+
+Integers = npt.NDArray[np.int64]
+AnyArray = npt.NDArray[Any]
+
+
+class _OnNodes:
+    """What structures share whose nodes bring their own features."""
+
+    pairs: str
+    inference: str
+    bias: bool
+    damping: float | None = None
+    max_sweeps: int = 200
+
+    def _check(self) -> None:
+        check_choice("pairs", self.pairs, PAIRS)
+        check_choice("inference", self.inference, ("auto", *METHODS))
+
+    def read(self, X: Any) -> FeatureGraphs:
+        """The graphs of X, checked."""
+        return as_feature_graphs(X)
+
+    def _n_kinds(self, graphs: Graphs) -> int:
+        return max(1, int(graphs.kinds.max(initial=-1)) + 1)
+
+    def _method(self, graphs: Graphs, n_labels: int) -> str:
+        return method_for(graphs, n_labels, self.inference)
+
+    def observe(self, X: Any, y: Any, classes: Any = None) -> Observed:
+        """The features of labelled graphs; `classes` are all labels there can be."""
+        self._check()
+        X = self.read(X)
+        known = None if classes is None else np.unique(classes)
+        classes, codes = encode_nodes(y, X.graphs, known)
+        K = len(classes)
+        factors = X.factors
+        graphs = _whole(X)
+        n_states = K if factors is None else K**factors.arity
+        settings = self._method(graphs, n_states), self.damping, self.max_sweeps
+        pairwise = PairwiseGraph(
+            K,
+            X.matrix.shape[1],
+            self._n_kinds(X.graphs),
+            0 if X.edge_matrix is None else X.edge_matrix.shape[1],
+            self.pairs,
+            settings[0],
+            self.bias,
+            *settings[1:],
+        )
+        features: Any = pairwise
+        if factors is not None:
+            features = FactorGraph(pairwise, factors.arity, factors.n_kinds, *settings)
+        return Observed(features, X, classes, codes)
+
+    def encode(self, X: Any, features: Any) -> FeatureGraphs:
+        """New graphs for fitted features."""
+        graphs = self.read(X)
+        if graphs.factors is not None and not isinstance(features, FactorGraph):
+            raise DataError("X has factors, but the model was fitted without")
+        features._check(graphs)
+        return graphs
+
+    def codes(self, y: Any, X: FeatureGraphs, classes: AnyArray) -> Integers:
+        """Labels of the nodes of X as numbers."""
+        return encode_nodes(y, X.graphs, classes)[1]
+
+    def labels(self, codes: Integers, X: FeatureGraphs, classes: AnyArray) -> Any:
+        """Labels as users have them: an array per graph."""
+        return self.per_graph(classes[codes], X)
+
+    def marginals(self, nodes: AnyArray, X: FeatureGraphs) -> Any:
+        """Probabilities of the labels of nodes: an array of shape (n_nodes, K) per graph."""
+        return self.per_graph(nodes, X)
+
+    def per_graph(self, values: AnyArray, X: FeatureGraphs) -> list[AnyArray]:
+        """Values of the nodes, an array per graph."""
+        return np.split(values, X.graphs.node_offsets[1:-1])
+
+
+def _whole(X: FeatureGraphs) -> Graphs:
+    """Nodes and edges, those of factors too."""
+    return X.graphs if X.factors is None else X.expansion.graphs
+
+
+@dataclass(frozen=True)
+class Forest(_OnNodes):
+    """Graphs without cycles; inference is exact.
+
+    Parameters
+    ----------
+    pairs : {"full", "symmetric", "associative", "potts"}
+        Weights of the labels that an edge joins: one per pair, from its first node to its second;
+        one per pair in any order; one per label that both have; or one for any equal labels.
+    bias : bool
+        Whether labels have biases, which are not penalized by `CRF`.
+
+    Examples
+    --------
+    >>> from separatrix import CRF
+    >>> X = [(np.array([[1.0], [0.0], [0.0]]), [(0, 1), (1, 2)])]
+    >>> CRF(Forest(), C=10.0).fit(X, [["a", "b", "a"]]).predict(X)[0].tolist()
+    ['a', 'b', 'a']
+    """
+
+    pairs: str = "full"
+    bias: bool = True
+
+    #: Exact.
+    inference = "forest"
+
+    def read(self, X: Any) -> FeatureGraphs:
+        """The graphs of X; DataError names an edge that closes a cycle."""
+        graphs = as_feature_graphs(X)
+        _whole(graphs).wiring.check_forest()
+        return graphs
+
+
+@dataclass(frozen=True)
+class Graph(_OnNodes):
+    """Any graphs, of nodes with features and perhaps edges with features.
+
+    Parameters
+    ----------
+    pairs : {"full", "symmetric", "associative", "potts"}
+        As for `Forest`.
+    inference : {"auto", "forest", "junction", "loopy", "tree_reweighted"}
+        "auto" is what fits the training data: exact where they have no cycles, or where junction
+        trees are small, and belief propagation otherwise. "tree_reweighted" learns from an upper
+        bound on the negative log-likelihood, and decodes with a bound on the best score.
+    bias : bool
+        Whether labels have biases, which are not penalized by `CRF`.
+    damping : float or None
+        Share of the old message that belief propagation keeps, at least 0 and below 1; helps where
+        messages swing. None is 0, and 0.3 for "tree_reweighted".
+    max_sweeps : int
+        Sweeps of belief propagation over a graph at most.
+
+    Examples
+    --------
+    >>> from separatrix import CRF
+    >>> ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    >>> X = [(np.array([[1.0], [0.0], [0.0], [0.0]]), ring)]
+    >>> crf = CRF(Graph(pairs="symmetric"), C=10.0).fit(X, [[0, 1, 0, 1]])
+    >>> crf.predict(X)[0].tolist(), crf.graph_.method
+    ([0, 1, 0, 1], 'junction')
+    """
+
+    pairs: str = "full"
+    inference: str = "auto"
+    bias: bool = True
+    damping: float | None = None
+    max_sweeps: int = 200
+
+    def read(self, X: Any) -> FeatureGraphs:
+        """The graphs of X, checked."""
+        graphs = as_feature_graphs(X)
+        if self.inference == "forest":
+            _whole(graphs).wiring.check_forest()
+        return graphs
+
+
+@dataclass(frozen=True)
+class Grid(_OnNodes):
+    """Images: a node per pixel, joined with its neighbors; weights of pairs by direction.
+
+    Parameters
+    ----------
+    shape : (height, width) or None
+        What all images must have; None takes images of any shape.
+    neighborhood : {4, 8}
+        Neighbors of a pixel.
+    pairs : {"full", "symmetric", "associative", "potts"}
+        As for `Forest`.
+    inference : {"auto", "junction", "loopy", "tree_reweighted"}
+        As for `Graph`; "auto" takes belief propagation unless `shape` says that images are small.
+    bias : bool
+        Whether labels have biases, which are not penalized by `CRF`.
+    damping, max_sweeps
+        As for `Graph`.
+
+    Examples
+    --------
+    >>> from separatrix import CRF
+    >>> noise = np.random.default_rng(0).normal(size=(4, 12, 12))
+    >>> truth = np.zeros((4, 12, 12), dtype=int)
+    >>> truth[:, 3:9, 3:9] = 1
+    >>> crf = CRF(Grid(), C=0.1).fit(truth + noise, truth)
+    >>> crf.predict(truth + noise)[0].shape
+    (12, 12)
+    >>> bool(crf.score(truth + noise, truth) > ((noise + truth > 0.5) == truth).mean())
+    True
+    """
+
+    shape: tuple[int, int] | None = None
+    neighborhood: int = 4
+    pairs: str = "potts"
+    inference: str = "auto"
+    bias: bool = True
+    damping: float | None = None
+    max_sweeps: int = 200
+
+    def _check(self) -> None:
+        super()._check()
+        check_choice("neighborhood", self.neighborhood, (4, 8))
+
+    def read(self, X: Any) -> FeatureGraphs:
+        """The images of X, checked."""
+        images = as_image_graphs(X, self.neighborhood)
+        if self.shape is not None:
+            for number, shape in enumerate(images.graphs.shapes or ()):
+                if shape != tuple(self.shape):
+                    raise DataError(
+                        f"image {number} has shape {shape}; expected {tuple(self.shape)}"
+                    )
+        return images
+
+    def _n_kinds(self, graphs: Graphs) -> int:
+        return self.neighborhood // 2
+
+    def _method(self, graphs: Graphs, n_labels: int) -> str:
+        if self.inference == "auto" and self.shape is None:
+            return "loopy"
+        return super()._method(graphs, n_labels)
+
+    def per_graph(self, values: AnyArray, X: FeatureGraphs) -> list[AnyArray]:
+        """Values of the pixels, an array of shape (height, width, …) per image."""
+        assert X.graphs.shapes is not None
+        parts = super().per_graph(values, X)
+        return [
+            part.reshape(*shape, *part.shape[1:])
+            for part, shape in zip(parts, X.graphs.shapes, strict=True)
+        ]
+
+
+_NAMED = {"forest": Forest, "graph": Graph, "grid": Grid, "label_set": LabelSet}
+
+
+def structure_named(structure: Any) -> Any:
+    """A structure from its name or itself; None for chains.
+
+    Examples
+    --------
+    >>> structure_named("grid").neighborhood
+    4
+    """
+    if isinstance(structure, str):
+        if structure == "chain":
+            return None
+        if structure in _NAMED:
+            return _NAMED[structure]()
+    if isinstance(structure, Forest | Graph | Grid | LabelSet):
+        return structure
+    raise ParameterError(
+        f"structure must be 'chain', {', '.join(map(repr, _NAMED))}, or a Forest, Graph, Grid or "
+        f"LabelSet, got {structure!r}"
+    )

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from separatrix.inference import complete, junction
+from separatrix.inference.graphs import labelling_scores
+from separatrix.structures.label_graph import LabelGraph
+
+
+@pytest.mark.parametrize("L", [2, 3, 5, 8])
+@pytest.mark.parametrize("at_once", [1 << 21, 3])
+def test_enumeration_is_the_junction_tree(L, at_once, monkeypatch):
+    monkeypatch.setattr(complete, "_AT_ONCE", at_once)
+    random = np.random.default_rng(L)
+    edges = np.array(list(combinations(range(L), 2)))
+    graph = LabelGraph(L, 3, edges, "junction")
+    rows = graph.rows(random.normal(size=(7, 3)))
+    scores = graph.scores(random.normal(size=graph.n_weights) * 2, rows)
+    found, expected = graph.log_sum_exp(scores, edges=True), junction.marginals(scores, edges=True)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-10)
+    assert graph.log_sum_exp(scores).edges is None
+    best, (labels, values) = graph.best(scores), junction.best_labels(scores)
+    np.testing.assert_array_equal(best.labels, labels)
+    np.testing.assert_allclose(best.scores, values)
+    np.testing.assert_allclose(best.scores, labelling_scores(scores, best.labels))
+
+
+def test_large_scores_do_not_overflow():
+    edges = np.array([[0, 1]])
+    found = complete.set_marginals(np.array([[1e4, -1e4]]), edges, np.array([5e3]), joint=True)
+    np.testing.assert_allclose(found.log_partition, [1e4])
+    assert np.isfinite(found.nodes).all()
+    assert np.isfinite(found.edges).all()

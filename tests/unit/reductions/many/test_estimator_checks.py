@@ -1,0 +1,29 @@
+"""scikit-learn's own checks for the learners of very many classes."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from separatrix import LabelTree, SampledSoftmax
+
+ESTIMATORS = [
+    LabelTree(random_state=0),
+    LabelTree(2, node="svm", random_state=0),
+    LabelTree(2, node="perceptron"),
+    SampledSoftmax(2, max_iter=20),
+]
+
+ORDER = "nodes are solved to a tolerance, in an order that depends on the number of rows"
+
+
+def expected_failures(estimator):
+    """Checks that do not apply, each with the reason in one line."""
+    if isinstance(estimator, LabelTree):
+        return {
+            "check_sample_weight_equivalence_on_dense_data": ORDER,
+            "check_sample_weight_equivalence_on_sparse_data": ORDER,
+        }
+    return {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)

@@ -1,0 +1,33 @@
+"""scikit-learn's own checks."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from separatrix import JointFeatures, ManyClass
+
+ESTIMATORS = [
+    ManyClass(),
+    ManyClass("tree"),
+    ManyClass(rerank=False),
+    JointFeatures(n_features=2**12),
+    JointFeatures(n_features=2**12, learner="mira"),
+    JointFeatures(combine="conjunction", learner="svm"),
+]
+
+EMPTY_ROW = "its data have a row of zeros, which is an error: it says nothing about its label"
+WITH_EMPTY_ROWS = (
+    "check_estimators_dtypes",
+    "check_estimator_sparse_tag",
+    "check_estimator_sparse_array",
+    "check_estimator_sparse_matrix",
+    "check_fit2d_1feature",
+)
+
+
+def expected_failures(estimator):
+    """Checks that do not apply, each with the reason in one line."""
+    return dict.fromkeys(WITH_EMPTY_ROWS, EMPTY_ROW) if isinstance(estimator, ManyClass) else {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_check(estimator, check):
+    check(estimator)
