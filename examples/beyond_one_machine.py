@@ -1,4 +1,9 @@
-"""The same estimators on Dask: partitions stay on the workers, the optimum is the same."""
+"""
+Beyond one machine
+==================
+
+The same estimators on Dask: partitions stay on the workers, the optimum is the same.
+"""
 
 import dask.array as da
 import numpy as np

@@ -1,4 +1,8 @@
-"""Scenes and genes with several labels each: what edges between labels add to independent labels.
+"""
+Scenes and genes with several labels
+====================================
+
+Scenes and genes with several labels each: what edges between labels add to independent labels.
 
 Protocol: settings (C) are chosen on a held-out three tenths of the training rows, for every model
 and every measure on its own, and so is which of the two models with edges is set against the one

@@ -1,4 +1,8 @@
-"""Thousands of labels: a tree over them, what its beam finds, and labels that come later.
+"""
+Label tree
+==========
+
+Thousands of labels: a tree over them, what its beam finds, and labels that come later.
 
 Run: python examples/label_tree.py [number of labels]
 """

@@ -1,4 +1,8 @@
-"""Predict a word out of thousands from the words around it.
+"""
+A word out of thousands
+=======================
+
+Predict a word out of thousands from the words around it.
 
 Every word of the text that occurs at least four times is a class. `ManyClass` proposes candidates
 by an inverted index and ranks them; `JointFeatures` knows words by their characters, so that it can

@@ -1,4 +1,8 @@
-"""Horses against their background: a grid of pixels with contrast, above pixels on their own.
+"""
+Horses against their background
+===============================
+
+Horses against their background: a grid of pixels with contrast, above pixels on their own.
 
 Protocol: the Weizmann horses 1-228 train, 229-328 test, gray images. Settings (C) are chosen on the
 last 60 of the training images, for both models on their own, by the intersection over union (IoU)

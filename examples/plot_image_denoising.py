@@ -1,4 +1,8 @@
-"""Binary image denoising: every pixel is flipped with probability 0.2, neighbors tend to agree.
+"""
+Denoising an image
+==================
+
+Binary image denoising: every pixel is flipped with probability 0.2, neighbors tend to agree.
 
 The pixels are the nodes of a grid with two labels; equal neighbors score more. Belief propagation
 gives the marginals and a labelling, and the bounds say how far from optimal it can be. Then the

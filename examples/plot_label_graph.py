@@ -1,4 +1,8 @@
-"""Which labels go together: the graph of a conditional random field over six kinds of scenes.
+"""
+The graph of labels that occur together
+=======================================
+
+Which labels go together: the graph of a conditional random field over six kinds of scenes.
 
 Blue edges attract, orange ones repel: weights of "both labels", beyond what the features tell of
 either. Data: ``multilabel/scene`` in the folder SEPARATRIX_DATA; without it rows are drawn, and

@@ -32,7 +32,7 @@ def two_labels(ax: Any) -> None:
     X = np.vstack(
         [generator.normal((-1.2, -0.8), 0.55, (30, 2)), generator.normal((1.2, 0.9), 0.55, (30, 2))]
     )
-    y = np.repeat([0, 1], 30)
+    y: Any = np.repeat([0, 1], 30)
     model = LinearSVM(C=1e3).fit(X, y)
     w, b = model.coef_[0], model.intercept_[0]
     x = np.array([-3.0, 3.0])
@@ -50,7 +50,7 @@ def many_labels(ax: Any) -> None:
     generator = np.random.default_rng(1)
     angles = 2 * np.pi * np.arange(5) / 5 + 0.3
     centers = 2.2 * np.column_stack([np.cos(angles), np.sin(angles)])
-    y = np.repeat(np.arange(5), 30)
+    y: Any = np.repeat(np.arange(5), 30)
     X = centers[y] + generator.normal(0, 0.5, (150, 2))
     DecisionRegionDisplay.from_estimator(LogisticRegression().fit(X, y), X, y, ax=ax)
     if ax.get_legend():

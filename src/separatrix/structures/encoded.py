@@ -108,9 +108,7 @@ def checked_csr(X: AttributeSequences, n_threads: int = 1) -> Csr:
     return csr
 
 
-def _check(
-    csr: Csr, X: AttributeSequences, what: str, names: Any, n_threads: int = 1
-) -> None:
+def _check(csr: Csr, X: AttributeSequences, what: str, names: Any, n_threads: int = 1) -> None:
     """Raise DataError at the first value that is not finite, naming sequence, token, attribute."""
     try:
         csr.check(n_threads)
