@@ -13,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.errors import DataError, ParameterError
+from separatrix.validation import is_sparse
 
 __all__ = [
     "ndcg_at_k",
@@ -48,14 +49,14 @@ def rank_scores(scores: Any, k: int) -> npt.NDArray[np.int64]:
     array([[1, 2]])
     """
     _check_k(k)
-    if sp.issparse(scores):
-        scores = sp.csr_array(scores)
-        scores.sort_indices()
-        ranked = np.full((scores.shape[0], k), -1, dtype=np.int64)
-        for row in range(scores.shape[0]):
-            inside = slice(scores.indptr[row], scores.indptr[row + 1])
-            best = np.argsort(-scores.data[inside], kind="stable")[:k]
-            ranked[row, : len(best)] = scores.indices[inside][best]
+    if is_sparse(scores):
+        stored = sp.csr_array(scores, copy=True)
+        stored.sort_indices()
+        ranked = np.full((stored.shape[0], k), -1, dtype=np.int64)
+        for row in range(stored.shape[0]):
+            inside = slice(stored.indptr[row], stored.indptr[row + 1])
+            best = np.argsort(-stored.data[inside], kind="stable")[:k]
+            ranked[row, : len(best)] = stored.indices[inside][best]
         return ranked
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] < k:

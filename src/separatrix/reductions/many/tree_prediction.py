@@ -15,7 +15,7 @@ from separatrix.features.handles import checked_matrix, sparse_handle
 from separatrix.reductions.many.candidates import Candidates
 from separatrix.reductions.many.tree_shape import TreeShape
 from separatrix.reductions.many.tree_weights import TreeWeights
-from separatrix.validation import number_of_threads
+from separatrix.validation import is_sparse, number_of_threads
 
 __all__ = ["SCALES", "TreePrediction"]
 
@@ -46,7 +46,7 @@ class TreePrediction:
 
     def _rows(self, X: Any, *, reset: bool) -> sp.csr_array:
         X = checked_matrix(self, X, number_of_threads(self.n_jobs), reset=reset)
-        return X if sp.issparse(X) else sp.csr_array(X)
+        return X if is_sparse(X) else sp.csr_array(X)
 
     def _search(self, X: Any, n: int, least: float = -np.inf) -> Candidates:
         check_is_fitted(self, "weights_")

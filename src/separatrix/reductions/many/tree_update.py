@@ -93,7 +93,7 @@ def update(
     Gaussian prior around the weights so far. Other nodes stay as they are.
     """
     paths = _rows_of_nodes(shape, indicator)
-    nodes: list[TreeWeights | None] = []
+    nodes: list[sp.csr_array | None] = []
     intercepts = weights.intercepts.copy()
     d = X.shape[1]
     for node in range(shape.n_nodes):
