@@ -52,7 +52,8 @@ _TAGGING: tuple[Task, ...] = ("tagging",)
 _NARROW = 1000
 #: Rows up to which learners are tried by themselves that keep their train rows.
 _SHORT = 5000
-#: Classes from which on a score for each is too much.
+#: Classes from which on learners are tried by themselves that do not look at all of them, and no
+#: others: a score for each class is too much.
 MANY_CLASSES = 1000
 
 
@@ -90,11 +91,10 @@ class Learner:
         Columns up to which it is tried without being asked for; None for any number.
     longest : int or None
         Train rows up to which it is tried without being asked for; None for any number.
+    fewest : int
+        Classes from which on it is tried without being asked for.
     raw : bool
         Whether it takes rows as they were read, not prepared ones.
-    many : bool
-        Whether it is for very many classes: from `MANY_CLASSES` on, it and not the others is tried
-        without being asked for.
     """
 
     name: str
@@ -110,8 +110,8 @@ class Learner:
     baseline: bool = False
     widest: int | None = None
     longest: int | None = None
+    fewest: int = 0
     raw: bool = False
-    many: bool = False
 
 
 def _baseline(name: str, target: str, summary: str, tasks: tuple[Task, ...] = _BOTH) -> Learner:
@@ -327,7 +327,17 @@ LEARNERS: tuple[Learner, ...] = (
         "very many classes: candidates by an inverted index, ranked by learned weights of pairs",
         "none",
         _MANY,
-        many=True,
+        fewest=MANY_CLASSES,
+    ),
+    Learner(
+        "label_tree",
+        "separatrix.reductions.many:LabelTree",
+        "softmax regressions down a tree over the labels",
+        "grid",
+        _MANY,
+        "C",
+        (1.0, 10.0, 100.0),
+        fewest=MANY_CLASSES,
     ),
     _passes(
         "structured_perceptron",

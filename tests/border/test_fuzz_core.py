@@ -128,6 +128,16 @@ def valid_calls():
         "DualMulticlass": [
             csr(), CODES, ONES, K, "multiclass_hinge", 1.0 - np.eye(K), "free", 0, 1, None,
         ],
+        "TreeProgress": [],
+        "tree_groups": [csr(), [2], 3, 0, 1, _core.TreeProgress()],
+        "tree_fit": [
+            csr(), np.array([0, K]), 1 + np.arange(K), np.arange(N + 1), CODES.astype(np.int32), K,
+            True, ONES, "logistic", "free", 0.1, 0, 1e-2, 100.0, 1, _core.TreeProgress(),
+        ],
+        "TreeModel": [
+            np.array([0, K]), 1 + np.arange(K), np.array([0, 1]), np.zeros(1, dtype=np.int32),
+            np.array([0, 1]), np.zeros(1, dtype=np.uint16), np.ones(1), np.zeros(K), True, 1.0,
+        ],
         "solve_columns": [
             csr(), CODES, 2.0 * np.eye(K) - 1.0, ONES, "hinge", "free", 0, 1e-3, 100.0, 20.0,
             True, 2,

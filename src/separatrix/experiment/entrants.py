@@ -23,7 +23,7 @@ def entrants(
     ----------
     wanted : "auto" or sequence of str or Learner
         "auto" takes those that can learn the task and are not slow for so many rows,
-        features and classes.
+        features and classes; from a thousand classes on, those that do not look at all of them.
     task : Task
         What is learned.
     n_features : int
@@ -47,7 +47,8 @@ def entrants(
             for entry in able
             if (entry.widest is None or n_features <= entry.widest)
             and (entry.longest is None or n_rows <= entry.longest)
-            and (entry.baseline or entry.many == (n_classes >= MANY_CLASSES))
+            and n_classes >= entry.fewest
+            and (entry.baseline or n_classes < MANY_CLASSES or entry.fewest >= MANY_CLASSES)
         )
     asked: dict[str, Learner] = {}
     for item in wanted:

@@ -205,8 +205,7 @@ class Experiment:
         first = preparation.fit(raw.X, raw.y, self.n_jobs)
         train, held_out = Prepared.of(raw, first), Prepared.of(raw_held_out, first)
 
-        classes = family.labels(raw.y)
-        n_classes = 0 if classes is None else len(classes)
+        n_classes = len(np.unique(raw.y)) if task.name == "multiclass" else 0
         lines = entrants(self.learners, task, train.n_features, len(raw.y), n_classes)
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
         notes += remarks

@@ -41,6 +41,8 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.laplace", "LaplaceLogisticRegression"),
     **_lines("separatrix.reductions", "ClassNumbers"),
     **_lines("separatrix.reductions.many", "JointFeatures"),
+    **_lines("separatrix.reductions.many", "LabelTree"),
+    **_lines("separatrix.reductions.many", "SampledSoftmax"),
     # Parts of the above.
     **_lines(
         "separatrix.features.encoders",
@@ -86,6 +88,8 @@ CLASSES: dict[str, str] = {
         "LinearColumns",
         "SupportColumns",
     ),
+    **_lines("separatrix.reductions.many.tree_shape", "TreeShape"),
+    **_lines("separatrix.reductions.many.tree_weights", "NodeReport", "TreeWeights"),
     **_lines("separatrix.solvers.online", "UpdateLog"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
     # Value objects that are parameters.

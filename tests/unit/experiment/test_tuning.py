@@ -184,8 +184,13 @@ def test_baselines_come_first_then_the_order_of_the_registry():
         "mira",
     ]
     assert names([], "regression", 4) == ["mean_value", "median_value"]
-    usual = [name for name in registry.names("multiclass") if not registry.get(name).many]
+    usual = [name for name in registry.names("multiclass") if not registry.get(name).fewest]
     assert names("auto", "multiclass", 4) == usual
+
+
+def test_learners_for_very_many_classes_wait_for_them():
+    assert "label_tree" not in names("auto", "multiclass", 4)
+    assert "label_tree" in names(["label_tree"], "multiclass", 4)
 
 
 @pytest.mark.parametrize("name", ["gaussian_discriminant", "sparse_logistic", "voted_perceptron"])
@@ -201,7 +206,7 @@ def test_very_many_classes_have_learners_of_their_own():
     many = [entry.name for entry in entrants("auto", task, 4, 100, 1000)]
     assert "many_class" not in few
     assert "logistic_regression" in few
-    assert many == ["majority_class", "prior_sampling", "many_class"]
+    assert many == ["majority_class", "prior_sampling", "many_class", "label_tree"]
 
 
 def test_learners_that_keep_their_rows_are_left_out_of_long_data():

@@ -28,6 +28,7 @@ from separatrix import (
     JointFeatures,
     JointMap,
     LabelPerWord,
+    LabelTree,
     Laplace,
     LaplaceLogisticRegression,
     LinearClassifier,
@@ -47,6 +48,7 @@ from separatrix import (
     Polynomial,
     PriorSampling,
     RadialBasis,
+    SampledSoftmax,
     SpamFeatures,
     StructuredPerceptron,
     StructuredSVM,
@@ -264,6 +266,18 @@ CASES: dict[str, Case] = {
         Y,
         SPARSE,
     ),
+    "label_tree": _classifier(LabelTree(2, random_state=0, tol=0.1), Y, SPARSE),
+    "label_tree_half": _classifier(LabelTree(node="svm", precision="half", random_state=0)),
+    "label_tree_hierarchy": _classifier(
+        LabelTree(tree={"cat": (), "dog": ("canine",), "wolf": ("canine",)}, random_state=0)
+    ),
+    "label_tree_sets": Case(
+        lambda: LabelTree(random_state=0).fit(
+            SPARSE, sp.csr_array(np.eye(3, dtype=int)[np.arange(90) % 3])
+        ),
+        lambda model: [model.predict_proba(SPARSE), model.predict(SPARSE).toarray()],
+    ),
+    "sampled_softmax": _classifier(SampledSoftmax(random_state=0)),
     "class_numbers": Case(
         lambda: ClassNumbers(BayesianLinearRegression()).fit(X, Y), lambda m: [m.predict(X)]
     ),

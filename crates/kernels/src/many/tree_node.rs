@@ -165,6 +165,9 @@ struct Node<'a, T> {
 /// Weights over the features of the node, the intercepts, and how it went.
 type Answer<T> = (Kept<T>, Vec<f64>, Report);
 
+/// One child's weights with their features, its intercept, and how it went.
+type Column<T> = (Vec<(u32, T)>, f64, Report);
+
 /// Solve the node that `rows` of `x` teach; `upper` are the U_i of all rows of `x`.
 pub(crate) fn fit<T: VectorExp + Gather>(
     x: &Csr<'_, T>,
@@ -231,7 +234,7 @@ impl<T: VectorExp + Gather> Node<'_, T> {
 
     /// A two-class problem for each child; each is solved by one thread.
     fn one_by_one(&self, lists: &[Vec<u32>]) -> Result<Answer<T>, KernelError> {
-        let solved: Vec<(Vec<(u32, T)>, f64, Report)> =
+        let solved: Vec<Column<T>> =
             lists.par_iter().with_max_len(1).map(|rows| self.column(rows)).collect::<Result<_, _>>()?;
         let mut report = Report::default();
         let (mut columns, mut intercepts) = (Vec::new(), Vec::new());
@@ -244,7 +247,7 @@ impl<T: VectorExp + Gather> Node<'_, T> {
     }
 
     /// The weights that tell `positive` rows from the others, pruned.
-    fn column(&self, positive: &[u32]) -> Result<(Vec<(u32, T)>, f64, Report), KernelError> {
+    fn column(&self, positive: &[u32]) -> Result<Column<T>, KernelError> {
         self.stop.check()?;
         let n = self.x.n_rows();
         let mut report = Report::default();

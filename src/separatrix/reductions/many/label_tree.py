@@ -75,8 +75,8 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         own.
     C : float or "auto", default="auto"
         Weight of the data against the penalty. "auto" is meant for rows of length about one, as
-        tf-idf makes them: 30 for logistic nodes with one label per row, 3 with several; 1 for
-        "svm".
+        tf-idf makes them: 30 for logistic nodes with one label per row, 3 with several and in
+        `partial_fit`; 1 for "svm".
     prune : float, default=0.1
         The smallest weights of a child are dropped as long as they have at most this share of the
         norm of all; 0 keeps every weight.
@@ -225,6 +225,9 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         self
             The fitted tree.
         """
+        return self._fit(X, y, sample_weight, labels)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, labels: Any) -> Self:
         self._check_parameters()
         check_given(self, y)
         X = self._rows(X, reset=True)
@@ -239,7 +242,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
                 f"{self.report_.unfinished} problems of LabelTree used up max_iter="
                 f"{self._max_passes()}. Raise max_iter, raise tol, scale the features, or lower C.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
@@ -355,7 +358,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
             The tree, fitted further; new labels stand last in `classes_`.
         """
         if not hasattr(self, "weights_"):
-            return self.fit(X, y, sample_weight, labels=labels)
+            return self._fit(X, y, sample_weight, labels)
         self._check_parameters()
         check_given(self, y)
         X = self._rows(X, reset=False)
@@ -370,7 +373,8 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
             kept,
             X,
             rows.indicator,
-            self._upper(X.shape[0], weights, single=rows.single),
+            # The weaker C, so that rows of few labels do not outvote those of the fit.
+            self._upper(X.shape[0], weights, single=False),
             single=rows.single,
             margin=self.node != "logistic",
             prune=float(self.prune),

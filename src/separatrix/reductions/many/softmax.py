@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -205,7 +205,9 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         size = self._block(len(self.classes_))
         with blas_threads(number_of_threads(self.n_jobs)):
             for first in range(0, len(X), size):
-                yield X[first : first + size] @ self.coef_.T + self.intercept_
+                scores = X[first : first + size] @ self.coef_.T
+                scores += self.intercept_
+                yield scores
 
     def decision_function(self, X: Any) -> Floats:
         """Scores: shape (n,) for two classes (positive means the second), (n, K) otherwise.
@@ -310,13 +312,18 @@ def _step(
 ) -> float:
     """One step on a block of rows; returns the sum of their losses before it."""
     W, b = steps.weights[chosen], steps.intercepts[chosen]
-    Z = X @ W.T + (b + offsets)
+    Z = X @ W.T
+    Z += b + offsets
     # Own classes stand first and rise.
     own = labels if isinstance(chosen, slice) else np.searchsorted(np.unique(labels), labels)
     rows = np.arange(len(X))
-    total = logsumexp(Z, axis=1)
-    loss = float((total - Z[rows, own]).sum())
-    np.exp(Z - total[:, None], out=Z)
+    # In place: Z is the largest array of a step.
+    top, right = Z.max(axis=1, keepdims=True), Z[rows, own]
+    Z -= top
+    np.exp(Z, out=Z)
+    sums = Z.sum(axis=1, keepdims=True)
+    loss = float((np.log(sums) + top).sum(dtype=np.float64) - right.sum(dtype=np.float64))
+    Z /= sums
     Z[rows, own] -= 1.0
     Z /= len(X)
     # A class that a step leaves out is not shrunk by it, so that others are shrunk the more.
