@@ -198,6 +198,7 @@ def expand(
 def expand_dense(
     design: Dense, min_degree: int, max_degree: int, interaction_only: bool, n_threads: int
 ) -> _Floats: ...
+
 class LabelCounts:
     def __new__(
         cls,
