@@ -54,7 +54,8 @@ _LABELS, _ONLINE = "separatrix.multilabel:MultiLabel", (("learner", "perceptron"
 _NARROW = 1000
 #: Rows up to which learners are tried by themselves that keep their train rows.
 _SHORT = 5000
-#: Classes from which on a score for each is too much.
+#: Classes from which on learners are tried by themselves that do not look at all of them, and no
+#: others: a score for each class is too much.
 MANY_CLASSES = 1000
 
 

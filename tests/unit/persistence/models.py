@@ -330,6 +330,7 @@ CASES: dict[str, Case] = {
     "output_code": _classifier(OutputCode(LogisticRegression(), code="random_sparse")),
     "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
     "many_class": _classifier(ManyClass(n_candidates=2), Y, np.abs(X)),
+    "many_class_tree": _classifier(ManyClass("tree", n_candidates=2), Y, np.abs(X)),
     "joint_features": _classifier(JointFeatures(n_features=2**10)),
     "joint_features_named": _classifier(
         JointFeatures(y_features=("words", "characters"), combine="conjunction", learner="mira"),

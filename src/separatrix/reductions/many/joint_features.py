@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from separatrix._core import joint_learn, joint_rank
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix, sparse_handle
-from separatrix.reductions.many.label_names import LabelFeatures, kinds_of
+from separatrix.reductions.many.label_names import LabelFeatures, kinds_of, with_further
 from separatrix.reductions.many.retrieval import rivals_of_beam, rivals_of_index
 from separatrix.reductions.many.top_labels import TopLabels
 from separatrix.validation import (
@@ -98,13 +98,10 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     --------
     >>> import numpy as np
     >>> from separatrix import JointFeatures
-    >>> X = np.eye(4)[[0, 1, 2, 3] * 10]
     >>> y = np.array(["red dog", "red cat", "blue dog", "blue cat"] * 10)
+    >>> X = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]] * 10)
     >>> seen = y != "blue cat"
-    >>> model = JointFeatures(y_features="words", passes=20).fit(X[seen], y[seen])
-    >>> colors = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    >>> animals = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> X = np.hstack([colors, animals])[[0, 1, 2, 3] * 10]
+    >>> model = JointFeatures(y_features="words", passes=20)
     >>> model.fit(X[seen], y[seen], labels=["blue cat"]).predict(X[~seen][:1])
     array(['blue cat'], dtype='<U8')
     """
@@ -220,7 +217,7 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_threads = number_of_threads(self.n_jobs)
         plain = self._checked(X, n_threads, reset=True)
         trained, codes = encode_labels(y, plain.shape[0])
-        classes = _with_further(trained, labels)
+        classes = with_further(trained, labels)
         self.n_trained_ = len(trained)
         listed = classes.tolist()
         self.label_features_ = LabelFeatures.of(self.y_features, listed, names, paths)
@@ -306,7 +303,7 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         result = copy(self)
-        result.classes_ = _with_further(self.classes_, labels)
+        result.classes_ = with_further(self.classes_, labels)
         new = result.classes_[len(self.classes_) :].tolist()
         phi = self.label_features_.matrix(new, names, paths)
         result.phi_ = sp.csr_array(sp.vstack([self.phi_, phi], format="csr"))
@@ -387,19 +384,3 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             difference: npt.NDArray[np.float64] = result[:, 1] - result[:, 0]
             return difference
         return result
-
-
-def _with_further(classes: npt.NDArray[Any], labels: Any) -> npt.NDArray[Any]:
-    """Classes followed by further labels; DataError names one that comes twice."""
-    if labels is None:
-        return classes
-    further = np.asarray(labels)
-    if further.ndim != 1:
-        raise DataError(f"labels must be a vector, got shape {further.shape}")
-    joined = np.concatenate([classes, further])
-    known: set[Any] = set()
-    for label in joined.tolist():
-        if label in known:
-            raise DataError(f"label {label!r} is named twice; each label must be named once")
-        known.add(label)
-    return joined

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from separatrix.errors import DataError, ParameterError
 
-__all__ = ["KINDS", "LabelFeatures", "kinds_of"]
+__all__ = ["KINDS", "LabelFeatures", "kinds_of", "with_further"]
 
 KINDS = ("identity", "words", "characters", "path")
 _WORD = re.compile(r"[^\W_]+")
@@ -128,3 +128,19 @@ def _features(
             if paths is None or label not in paths:
                 raise DataError(f"label {label!r} has no path in `paths`")
             yield from (f"p={node}" for node in paths[label])
+
+
+def with_further(classes: npt.NDArray[Any], labels: Any) -> npt.NDArray[Any]:
+    """Classes followed by further labels; DataError names one that comes twice."""
+    if labels is None:
+        return classes
+    further = np.asarray(labels)
+    if further.ndim != 1:
+        raise DataError(f"labels must be a vector, got shape {further.shape}")
+    joined = np.concatenate([classes, further])
+    known: set[Any] = set()
+    for label in joined.tolist():
+        if label in known:
+            raise DataError(f"label {label!r} is named twice; each label must be named once")
+        known.add(label)
+    return joined

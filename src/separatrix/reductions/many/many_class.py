@@ -66,7 +66,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Whether to learn the weights of pairs; without them the order is that of the index.
     rate : float, default=0.2
         Step of AdaGrad.
-    passes : int, default=1
+    passes : int, default=2
         Passes over the rows.
     table_size : int or "auto", default="auto"
         Entries of the table of hashed pairs, a power of two; "auto" makes room for the pairs that
@@ -149,7 +149,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_candidates: int = 64,
         rerank: bool = True,
         rate: float = 0.2,
-        passes: int = 1,
+        passes: int = 2,
         table_size: int | str = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
