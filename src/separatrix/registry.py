@@ -370,7 +370,7 @@ LEARNERS: tuple[Learner, ...] = (
     _sets("independent_labels", "a logistic regression for every label", edges=()),
     _passes("label_perceptron", _LABELS, "perceptron on a tree of labels", _ONLINE, _SETS),
     _sets("label_svm", "support vector machine on a tree of labels", learner="svm"),
-    _sets("label_tree", "conditional random field on a tree of labels"),
+    _sets("label_crf", "conditional random field on a tree of labels"),
     _sets("label_pairs", "conditional random field on all pairs of labels", 14, edges="full"),
 )
 

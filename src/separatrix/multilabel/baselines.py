@@ -12,7 +12,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from separatrix.multilabel.decisions import best_f1_sets, f1_tables
 from separatrix.multilabel.estimator import DECISIONS
 from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets, row_weights
-from separatrix.validation import check_choice, check_given
+from separatrix.validation import (
+    check_choice,
+    check_given,
+    refuse_dask,
+)
 
 __all__ = ["FrequentLabels"]
 
@@ -71,6 +75,7 @@ class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n,), optional
             Weights of the rows.
         """
+        refuse_dask(self, X, y)
         check_choice("decision", self.decision, DECISIONS)
         check_given(self, y)
         validate_data(self, X, skip_check_array=True)

@@ -23,6 +23,7 @@ from separatrix.validation import (
     check_given,
     check_positive,
     named_classes,
+    refuse_dask,
     validate_X,
 )
 
@@ -167,6 +168,7 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         check_given(self, y)
         X = validate_X(self, X, reset=True)
@@ -192,6 +194,7 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         check_given(self, y)
         first = not hasattr(self, "learner_")

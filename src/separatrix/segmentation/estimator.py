@@ -20,7 +20,13 @@ from separatrix.segmentation.nodes import Nodes, as_graphs, make_nodes
 from separatrix.segmentation.pixels import FEATURES, enlarged, read_images, shrunk
 from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM
 from separatrix.structures import Graph, Grid
-from separatrix.validation import check_choice, check_given, check_positive, number_of_threads
+from separatrix.validation import (
+    check_choice,
+    check_given,
+    check_positive,
+    number_of_threads,
+    refuse_dask,
+)
 
 __all__ = ["Segmenter"]
 
@@ -191,6 +197,7 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (n,), optional
             Weights of the images.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         check_given(self, y)
         pictures = read_images(X)

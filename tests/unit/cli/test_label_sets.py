@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sets")
     for name, n in (("train", 200), ("test", 50)):
         (folder / f"{name}.svm").write_text("\n".join(lines(n, n)) + "\n")
-    words = ["train", folder / "train.svm", "--learner", "label_tree", "--save", folder / "m.sx"]
+    words = ["train", folder / "train.svm", "--learner", "label_crf", "--save", folder / "m.sx"]
     assert main([*map(str, words), "--quiet"]) == 0
     return folder
 
@@ -87,7 +87,7 @@ def test_labels_that_the_model_does_not_know(run, folder, tmp_path):
 def test_rows_of_at_most_one_label(run, tmp_path):
     path = tmp_path / "single.svm"
     path.write_text("".join(f"{a} 1:{v}\n" for a, v in [("0", 1), ("1", -1), ("", 0.1)] * 20))
-    words = ("compare", path, "--learners", "label_tree", "--quiet")
+    words = ("compare", path, "--learners", "label_crf", "--quiet")
     assert run(*words).code != 0
     done = run(*words, "--task", "label_sets")
     assert done.code == 0, done.err

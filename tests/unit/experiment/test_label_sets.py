@@ -23,7 +23,7 @@ from separatrix.registry import get
 from separatrix.report.parts import ClassReport, Findings, Mistakes, Profile, Weights
 
 NAMES = np.array(["beach", "field", "sea", "town"])
-CRFS = ["independent_labels", "label_tree", "label_pairs"]
+CRFS = ["independent_labels", "label_crf", "label_pairs"]
 
 
 def rows(n, seed=0):
@@ -90,7 +90,7 @@ def test_the_champion_is_saved_and_loaded(result, tmp_path):
     [("subset_accuracy", "subset"), ("hamming_loss", "hamming"), ("example_f1", "f1")],
 )
 def test_predictions_are_best_for_the_metric(metric, decision):
-    result = Experiment(DATA, learners=["label_tree"], metric=metric).run()
+    result = Experiment(DATA, learners=["label_crf"], metric=metric).run()
     assert result.model.steps[-1][1].decision == decision
 
 
@@ -138,7 +138,7 @@ def test_texts_with_label_sets():
     labels = [["beach", "sea"], ["field"], ["town"]] * 10
     found = as_dataset((texts, labels))
     assert found.kind == "text"
-    result = Experiment(found, learners=["label_tree"]).run()
+    result = Experiment(found, learners=["label_crf"]).run()
     assert result.test_score == 1.0
     assert list(result.model.predict(["sand"])) == [("beach", "sea")]
 
@@ -157,7 +157,7 @@ def test_files(tmp_path):
                 json.dumps({**dict(zip("abcd", row, strict=True)), "labels": labels}) + "\n"
             )
     for file in (path, table):
-        result = Experiment(file, learners=["label_tree"]).run()
+        result = Experiment(file, learners=["label_crf"]).run()
         assert result.task.name == "label_sets"
         assert result.test_score > 0.5
 
@@ -166,7 +166,7 @@ def test_further_rows_of_one_label_each_are_sets(tmp_path):
     train, test = tmp_path / "train.svm", tmp_path / "test.svm"
     train.write_text("".join(f"{a} 1:{v}\n" for a, v in [("0,1", 1), ("0", -1), ("", 0.1)] * 10))
     test.write_text("0 1:-1\n1 1:1\n")
-    result = Experiment(read(train), split=Given(test), learners=["label_tree"]).run()
+    result = Experiment(read(train), split=Given(test), learners=["label_crf"]).run()
     assert result.test.n_rows == 2
     assert Inputs.from_dict(result.inputs.to_dict()).sets
 
@@ -212,7 +212,7 @@ def test_what_is_refused():
         Experiment(DATA, calibration="sigmoid").run()
     other = LogisticRegression().fit(X, Y[:, 0])
     with pytest.raises(ParameterError, match="predicts no label sets"):
-        Experiment(DATA, learners=["label_tree"], previous=other).run()
+        Experiment(DATA, learners=["label_crf"], previous=other).run()
     with pytest.raises(DataError, match="Y has no labels"):
         find_task(Dataset("matrix", X[:2], LabelSets.of([(), ()])))
     with pytest.raises(DataError, match=r"'labels' is missing in 1 rows, first in row 1"):
@@ -226,7 +226,7 @@ def test_all_pairs_of_many_labels_are_not_tried_unasked():
     few, many = (LabelSets.of([tuple(range(n))]) for n in (14, 15))
     assert Sets().suits(pairs, few)
     assert not Sets().suits(pairs, many)
-    assert Sets().suits(get("label_tree"), many)
+    assert Sets().suits(get("label_crf"), many)
 
 
 def test_a_previous_model_takes_part():

@@ -264,7 +264,8 @@ def test_every_learner_takes_part(task):
     data = blobs(240, n_classes=2 if task == "binary" else 4)
     result = Experiment(data).run()
     assert result.task.name == task
-    assert {row.learner for row in result.leaderboard} == set(registry.names(task))
+    usual = {name for name in registry.names(task) if not registry.get(name).many}
+    assert {row.learner for row in result.leaderboard} == usual
     chance = max(row.held_out for row in result.leaderboard if row.baseline)
     assert all(row.held_out > chance + 0.2 for row in result.leaderboard if not row.baseline)
     for row in result.leaderboard:

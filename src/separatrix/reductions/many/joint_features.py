@@ -24,6 +24,7 @@ from separatrix.validation import (
     check_positive,
     encode_labels,
     number_of_threads,
+    refuse_dask,
 )
 
 __all__ = ["JointFeatures"]
@@ -209,6 +210,7 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         check_given(self, y)
         self.transformer_ = None if self.x_features is None else clone(self.x_features)

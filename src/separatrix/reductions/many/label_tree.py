@@ -33,6 +33,7 @@ from separatrix.validation import (
     check_positive,
     check_weights,
     number_of_threads,
+    refuse_dask,
     seed_from,
 )
 
@@ -225,6 +226,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         self
             The fitted tree.
         """
+        refuse_dask(self, X, y)
         return self._fit(X, y, sample_weight, labels)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, labels: Any) -> Self:
@@ -357,6 +359,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         self
             The tree, fitted further; new labels stand last in `classes_`.
         """
+        refuse_dask(self, X, y)
         if not hasattr(self, "weights_"):
             return self._fit(X, y, sample_weight, labels)
         self._check_parameters()

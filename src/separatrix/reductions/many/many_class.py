@@ -31,6 +31,7 @@ from separatrix.validation import (
     check_positive,
     encode_labels,
     number_of_threads,
+    refuse_dask,
 )
 
 __all__ = ["ManyClass"]
@@ -208,6 +209,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         self._check_parameters()
         check_given(self, y)
         n_threads = number_of_threads(self.n_jobs)

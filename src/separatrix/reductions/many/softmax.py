@@ -17,7 +17,13 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix
 from separatrix.reductions.many.steps import Adam
 from separatrix.solvers.blas import blas_threads
-from separatrix.validation import check_given, check_positive, encode_labels, number_of_threads
+from separatrix.validation import (
+    check_given,
+    check_positive,
+    encode_labels,
+    number_of_threads,
+    refuse_dask,
+)
 
 __all__ = ["SampledSoftmax"]
 
@@ -164,6 +170,7 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted estimator.
         """
+        refuse_dask(self, X, y)
         check_positive(
             C=self.C, learning_rate=self.learning_rate, max_iter=self.max_iter, memory=self.memory
         )
