@@ -95,14 +95,16 @@ def write_crfsuite(
 def scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Floats: ...
 def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats: ...
 
+@final
 class TreeProgress:
-    def __init__(self) -> None: ...
+    def __new__(cls) -> TreeProgress: ...
     @property
     def done(self) -> int: ...
 
+@final
 class TreeModel:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         starts: npt.NDArray[np.int64],
         targets: npt.NDArray[np.int64],
         feature_starts: npt.NDArray[np.int64],
@@ -113,7 +115,7 @@ class TreeModel:
         intercepts: npt.NDArray[np.float64],
         single: bool,
         scale: float,
-    ) -> None: ...
+    ) -> TreeModel: ...
     def search(
         self, design: Csr, beam: int, n_best: int, least: float, n_threads: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
@@ -199,6 +201,7 @@ def expand_dense(
     design: Dense, min_degree: int, max_degree: int, interaction_only: bool, n_threads: int
 ) -> _Floats: ...
 
+@final
 class LabelCounts:
     def __new__(
         cls,
@@ -210,6 +213,7 @@ class LabelCounts:
         label_rows: _Floats,
     ) -> LabelCounts: ...
 
+@final
 class LabelIndex:
     def __new__(
         cls,
