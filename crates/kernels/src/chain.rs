@@ -41,3 +41,4 @@ mod tests_likelihood;
 mod tests_margin;
 mod variables;
 pub mod viterbi;
+mod word_layout;

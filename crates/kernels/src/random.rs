@@ -10,6 +10,11 @@ impl Random {
         Self(seed)
     }
 
+    /// Numbers of its own for part `number` of a whole, so that they do not depend on the order of the parts.
+    pub fn of_part(seed: u64, number: usize) -> Self {
+        Self::new(Self::new(seed ^ (number as u64).rotate_left(32)).next_u64())
+    }
+
     /// The next 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

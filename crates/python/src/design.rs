@@ -31,25 +31,34 @@ pub enum DenseAny {
     F64(Py<PyArray2<f64>>),
 }
 
+/// Run `$body`, a `PyResult`, with `$rows: &Csr<$T>` in either precision.
+macro_rules! with_csr {
+    ($py:expr, $csr:expr, |$rows:ident: $T:ident| $body:expr) => {{
+        use $crate::sparse::SparseAny;
+        match &$csr.inner {
+            SparseAny::F32(arrays) => {
+                #[allow(dead_code)]
+                type $T = f32;
+                arrays.with($py, |$rows| $body)
+            }
+            SparseAny::F64(arrays) => {
+                #[allow(dead_code)]
+                type $T = f64;
+                arrays.with($py, |$rows| $body)
+            }
+        }
+    }};
+}
+pub(crate) use with_csr;
+
 /// Run `$body`, a `PyResult`, with `$rows: &impl Rows<$T>` for either kind of handle and either precision.
 macro_rules! with_rows {
     ($py:expr, $design:expr, |$rows:ident: $T:ident| $body:expr) => {{
         use $crate::design::{Dense, DenseAny};
-        use $crate::sparse::{Csr, SparseAny};
+        use $crate::sparse::Csr;
         let design: &Bound<'_, PyAny> = $design;
         if let Ok(csr) = design.cast::<Csr>() {
-            match &csr.get().inner {
-                SparseAny::F32(arrays) => {
-                    #[allow(dead_code)]
-                    type $T = f32;
-                    arrays.with($py, |$rows| $body)
-                }
-                SparseAny::F64(arrays) => {
-                    #[allow(dead_code)]
-                    type $T = f64;
-                    arrays.with($py, |$rows| $body)
-                }
-            }
+            $crate::design::with_csr!($py, csr.get(), |$rows: $T| $body)
         } else if let Ok(dense) = design.cast::<Dense>() {
             match &dense.get().inner {
                 DenseAny::F32(array) => {

@@ -22,9 +22,10 @@ use separatrix_kernels::rows::Rows as _;
 use separatrix_kernels::simd::Gather;
 
 use crate::arrays::{new_matrix, vector};
+use crate::design::with_csr;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
-use crate::sparse::{Csr, SparseAny};
+use crate::sparse::Csr;
 
 type Vector<'py, T> = Bound<'py, PyArray1<T>>;
 /// First feature of each node, features, first weight of each feature, children, values, intercepts.
@@ -62,24 +63,6 @@ impl TreeProgress {
     fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
-}
-
-/// Run `$body` with `$rows: &Csr<$T>` in either precision.
-macro_rules! with_csr {
-    ($py:expr, $design:expr, |$rows:ident: $T:ident| $body:expr) => {{
-        match &$design.inner {
-            SparseAny::F32(arrays) => {
-                #[allow(dead_code)]
-                type $T = f32;
-                arrays.with($py, |$rows| $body)
-            }
-            SparseAny::F64(arrays) => {
-                #[allow(dead_code)]
-                type $T = f64;
-                arrays.with($py, |$rows| $body)
-            }
-        }
-    }};
 }
 
 /// tree_groups(labels, factors, max_iter, seed, n_threads, progress)

@@ -11,9 +11,9 @@ from separatrix.data import AttributeSequences
 from separatrix.errors import ParameterError
 from separatrix.protocols import Array, Solver
 from separatrix.results import Solution
-from separatrix.solvers.progress import progress
-from separatrix.structured.held_out import HeldOutMonitor, held_out_score, split_sequences
+from separatrix.structured.held_out import held_out_score, split_sequences
 from separatrix.structured.labels import Tags
+from separatrix.structured.running import minimize
 from separatrix.structures import Chain
 
 __all__ = ["Examples", "Start", "hold_out", "run_solver"]
@@ -108,17 +108,4 @@ def run_solver(
         model.classes_ = tags.classes
         model._keep_features(chain, X)
         score = held_out_score(model, objective, *validation, model.scoring)
-    with progress(type(model).__name__, model.verbose, model.tol) as report:
-        monitor = HeldOutMonitor(
-            tol=model.tol,
-            max_passes=model.max_iter,
-            report=report,
-            score=score,
-            patience=model.n_iter_no_change if model.early_stopping else None,
-        )
-        solution = monitor.best(solver.minimize(objective, w0, monitor))
-    if not np.isfinite(solution.w).all():
-        raise FloatingPointError(
-            f"{solution.solver} ended with weights that are not finite; scale the features"
-        )
-    return solution
+    return minimize(model, solver, objective, w0, score)

@@ -1,4 +1,4 @@
-"""What fits of graphs share: taking graphs in, holding some out, running a solver."""
+"""What fits of graphs share: taking graphs in, holding some out, keeping what was learned."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from separatrix.protocols import Array, Solver
 from separatrix.results import Solution, StopReason
 from separatrix.solvers.lbfgs import Lbfgs
 from separatrix.solvers.owlqn import OwlQn
-from separatrix.solvers.progress import progress
 from separatrix.structured.graph_likelihood import GraphLikelihood
-from separatrix.structured.held_out import HeldOutMonitor, split_sequences
+from separatrix.structured.held_out import split_sequences
 from separatrix.structured.labels import Tags, sequence_weights
+from separatrix.structured.running import minimize
 from separatrix.structures.observed import Observed
 from separatrix.validation import check_choice, number_of_threads
 
-__all__ = ["GraphExamples", "fit_likelihood", "keep_graph", "run_graph_solver", "take_graphs"]
+__all__ = ["GraphExamples", "fit_likelihood", "keep_graph", "take_graphs"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -111,30 +111,6 @@ def start_weights(model: Any, examples: GraphExamples) -> Array | None:
     return model.coef_[:, None].copy() if same else None
 
 
-def run_graph_solver(
-    model: Any,
-    solver: Solver,
-    objective: Any,
-    start: Array | None,
-    score: Callable[[Array], float] | None,
-) -> Solution:
-    """Minimize the objective of a learner on graphs, as its parameters say."""
-    with progress(type(model).__name__, model.verbose, model.tol) as report:
-        monitor = HeldOutMonitor(
-            tol=model.tol,
-            max_passes=model.max_iter,
-            report=report,
-            score=score,
-            patience=model.n_iter_no_change if model.early_stopping else None,
-        )
-        solution = monitor.best(solver.minimize(objective, start, monitor))
-    if not np.isfinite(solution.w).all():
-        raise FloatingPointError(
-            f"{solution.solver} ended with weights that are not finite; scale the features"
-        )
-    return solution
-
-
 def keep_graph(model: Any, examples: GraphExamples, solution: Solution) -> None:
     """Make a fit of graphs the state of the model, in the place of any other."""
     model._forget()
@@ -185,7 +161,7 @@ def fit_likelihood(
             f"{solver!r}"
         )
     start = start_weights(model, examples)
-    solution = run_graph_solver(model, solver, objective, start, score)
+    solution = minimize(model, solver, objective, start, score)
     keep_graph(model, examples, solution)
     if objective.convergence is not None:
         examples.features.warn(objective.convergence)

@@ -16,11 +16,11 @@ from separatrix.results import Monitor, Solution, StopReason
 from separatrix.structured.graph_fitting import (
     held_out_graphs,
     keep_graph,
-    run_graph_solver,
     start_weights,
     take_graphs,
 )
 from separatrix.structured.hinge_solvers import Bounds
+from separatrix.structured.running import minimize
 from separatrix.validation import check_choice, number_of_threads, seed_from
 
 __all__ = ["CachedFrankWolfe", "GraphHinge", "fit_hinge"]
@@ -292,7 +292,7 @@ def fit_hinge(
         n_threads=number_of_threads(model.n_jobs),
     )
     start = start_weights(model, examples)
-    solution = run_graph_solver(model, solver, objective, start, score)
+    solution = minimize(model, solver, objective, start, score)
     if model.early_stopping:
         solution = model._certified(solution, objective)
     keep_graph(model, examples, solution)

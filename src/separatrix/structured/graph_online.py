@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import DataError
-from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.progress import progress
+from separatrix.results import StopReason
 from separatrix.structured.graph_fitting import GraphExamples, keep_graph, take_graphs
+from separatrix.structured.running import run_passes
 from separatrix.structures.observed import Observed
 from separatrix.validation import seed_from
 
@@ -143,10 +143,15 @@ def learn_graphs(
         seed=seed_from(model.random_state) if model.shuffle else None,
     )
     earlier = getattr(model, "mistakes_", None) if before is not None else None
-    solution = _run(model, learner, max_passes)
+    averaging = model.averaging == "average"
+
+    def weights() -> npt.NDArray[np.floating]:
+        return (learner.average if averaging else learner.w.copy())[:, None]
+
+    solution = run_passes(model, learner.run_epoch, weights, max_passes, counted="nodes")
     keep_graph(model, examples, solution)
     model._last = learner.w
-    model._average = learner.average if model.averaging == "average" else None
+    model._average = learner.average if averaging else None
     model._seen = learner.seen
     mistakes = np.array(solution.trace.objective, dtype=np.int64)
     model.mistakes_ = mistakes if earlier is None else np.concatenate([earlier, mistakes])
@@ -168,32 +173,3 @@ def _more_graphs(
     codes = structure.codes(y, graphs, known)
     observed = Observed(model.graph_, graphs, known, codes)
     return take_graphs(model, structure, X, y, sample_weight, None, observed)
-
-
-def _run(model: Any, learner: GraphOnline, max_passes: int) -> Solution:
-    averaging = model.averaging == "average"
-
-    def weights() -> npt.NDArray[np.floating]:
-        return (learner.average if averaging else learner.w.copy())[:, None]
-
-    passes, stopped = 0, None
-    with progress(type(model).__name__, model.verbose, 1e-3) as report:
-        monitor = Monitor(tol=0.0, max_passes=max_passes, report=report)
-        try:
-            while stopped is None:
-                mistakes = learner.run_epoch()
-                passes += 1
-                stopped = monitor.record(passes, mistakes, mistakes, weights)
-        except KeyboardInterrupt:
-            stopped = StopReason.INTERRUPTED
-    last = float(monitor.trace.rows[-1].objective) if len(monitor.trace) else float("inf")
-    return Solution(
-        w=weights(),
-        n_passes=float(passes),
-        gap=last,
-        stopped=stopped,
-        trace=monitor.trace,
-        objective=last,
-        certificate="mistaken nodes of the last pass",
-        solver=f"structured {model.update}, {model.averaging}",
-    )

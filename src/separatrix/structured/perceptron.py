@@ -10,12 +10,12 @@ import numpy.typing as npt
 from separatrix._core import ChainOnline
 from separatrix.data import AttributeSequences, as_attribute_sequences
 from separatrix.errors import DataError, ParameterError
-from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.progress import progress
+from separatrix.results import StopReason
 from separatrix.structured.base import BaseChainLearner
 from separatrix.structured.graph_online import learn_graphs
 from separatrix.structured.growth import joined_chains, moved_weights, with_new_columns
 from separatrix.structured.labels import Tags, encode_tags, sequence_weights
+from separatrix.structured.running import run_passes
 from separatrix.structures import Chain, EncodedChains
 from separatrix.validation import check_choice, check_positive, refuse_dask, seed_from
 
@@ -281,10 +281,16 @@ class StructuredPerceptron(BaseChainLearner):
             seen if average is not None else 0,
             seed_from(self.random_state) if self.shuffle else None,
         )
-        solution = self._run(handle, chain, data, max_passes)
+        averaging = self.averaging == "average"
+
+        def so_far() -> npt.NDArray[np.floating]:
+            found = handle.average() if averaging else handle.weights()
+            return from_kernel(chain, data, found)[:, None]
+
+        solution = run_passes(self, handle.run_epoch, so_far, max_passes, counted="tokens")
         self._last = from_kernel(chain, data, handle.weights())
         w = np.asarray(solution.w[:, 0], dtype=np.float64)
-        self._average = w if self.averaging == "average" else None
+        self._average = w if averaging else None
         self._seen = handle.seen
         mistakes = np.array(solution.trace.objective, dtype=np.int64)
         earlier = getattr(self, "mistakes_", None) if before is not None else None
@@ -292,37 +298,6 @@ class StructuredPerceptron(BaseChainLearner):
         self._store(chain, X, tags.classes, w, solution)
         if solution.stopped is StopReason.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
-
-    def _run(
-        self, handle: ChainOnline, chain: Chain, data: EncodedChains, max_passes: int
-    ) -> Solution:
-        averaging = self.averaging == "average"
-
-        def weights() -> npt.NDArray[np.floating]:
-            found = handle.average() if averaging else handle.weights()
-            return from_kernel(chain, data, found)[:, None]
-
-        passes, stopped = 0, None
-        with progress(type(self).__name__, self.verbose, 1e-3) as report:
-            monitor = Monitor(tol=0.0, max_passes=max_passes, report=report)
-            try:
-                while stopped is None:
-                    mistakes = handle.run_epoch()
-                    passes += 1
-                    stopped = monitor.record(passes, mistakes, mistakes, weights)
-            except KeyboardInterrupt:
-                stopped = StopReason.INTERRUPTED
-        last = float(monitor.trace.rows[-1].objective) if len(monitor.trace) else float("inf")
-        return Solution(
-            w=weights(),
-            n_passes=float(passes),
-            gap=last,
-            stopped=stopped,
-            trace=monitor.trace,
-            objective=last,
-            certificate="mistaken tokens of the last pass",
-            solver=f"structured {self.update}, {self.averaging}",
-        )
 
 
 def to_kernel(chain: Chain, data: EncodedChains, w: Floats) -> _KernelWeights:

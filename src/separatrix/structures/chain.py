@@ -15,6 +15,7 @@ from separatrix.data import AttributeSequences
 from separatrix.inference import chain as inference
 from separatrix.inference.chain import ChainMarginals, ChainScores, States
 from separatrix.structures.encoded import EncodedChains, checked_csr, make_csr
+from separatrix.structures.sections import sections_of
 
 __all__ = ["Chain", "Pattern", "observed_chain"]
 
@@ -99,11 +100,7 @@ class Chain:
             "edges": 0 if self.edges is None else len(self.edges.outputs),
             "state": len(self.state.outputs),
         }
-        ends = np.cumsum(list(sizes.values())).tolist()
-        return {
-            name: slice(end - size, end)
-            for (name, size), end in zip(sizes.items(), ends, strict=True)
-        }
+        return sections_of(sizes)
 
     @property
     def n_weights(self) -> int:

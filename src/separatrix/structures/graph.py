@@ -15,6 +15,7 @@ from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError, ParameterError
 from separatrix.inference.graphs import GraphScores
 from separatrix.structures.operations import GraphOperations
+from separatrix.structures.sections import sections_of
 from separatrix.validation import is_sparse
 
 __all__ = ["PAIRS", "PairwiseGraph", "joined_rows", "pair_cells", "signed_counts"]
@@ -118,11 +119,7 @@ class PairwiseGraph(GraphOperations):
             "state": self.n_features * self.n_labels,
             "bias": self.n_labels if self.bias else 0,
         }
-        ends = np.cumsum(list(sizes.values())).tolist()
-        return {
-            name: slice(end - size, end)
-            for (name, size), end in zip(sizes.items(), ends, strict=True)
-        }
+        return sections_of(sizes)
 
     @property
     def n_weights(self) -> int:

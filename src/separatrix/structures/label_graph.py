@@ -16,6 +16,7 @@ from separatrix.inference.complete import best_sets, set_marginals
 from separatrix.inference.graphs import GraphScores
 from separatrix.structures.graph import joined_rows
 from separatrix.structures.operations import Best, GraphOperations
+from separatrix.structures.sections import sections_of
 from separatrix.validation import is_sparse
 
 __all__ = ["LabelGraph", "LabelRows", "chow_liu", "mutual_information"]
@@ -112,10 +113,13 @@ class LabelGraph(GraphOperations):
     @property
     def sections(self) -> dict[str, slice]:
         """Where the weights of every kind stand; biases, which learners leave free, come last."""
-        ends = np.cumsum([len(self.edges), self.n_features * self.n_nodes, self.n_nodes]).tolist()
-        starts = [0, *ends[:-1]]
-        names = ("pairs", "state", "bias")
-        return {name: slice(a, b) for name, a, b in zip(names, starts, ends, strict=True)}
+        return sections_of(
+            {
+                "pairs": len(self.edges),
+                "state": self.n_features * self.n_nodes,
+                "bias": self.n_nodes,
+            }
+        )
 
     @property
     def n_weights(self) -> int:

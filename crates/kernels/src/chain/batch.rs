@@ -200,7 +200,7 @@ impl<'a> Scores<'a> {
     ) -> Result<Vec<u32>, KernelError> {
         let all = self.each(n_threads, stop, |sums: &mut LogSums, number, sequence| {
             forward(sums, number, &sequence)?;
-            let mut random = Random::new(Random::new(seed ^ (number as u64).rotate_left(32)).next_u64());
+            let mut random = Random::of_part(seed, number);
             let mut labels = vec![0; sequence.len() * n];
             for draw in labels.chunks_mut(sequence.len().max(1)) {
                 sample(sums, &sequence, &mut random, draw);

@@ -8,7 +8,7 @@ use crate::chain::log_domain::LogSums;
 use crate::random::Random;
 
 /// A number in 0..weights.len(), by weights exp(terms) with `log_total` their logarithmic sum.
-fn draw(random: &mut Random, terms: impl Iterator<Item = f64> + Clone, log_total: f64) -> usize {
+pub(crate) fn draw(random: &mut Random, terms: impl Iterator<Item = f64>, log_total: f64) -> usize {
     let target = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let mut sum = 0.0;
     let mut last = 0;

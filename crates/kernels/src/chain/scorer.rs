@@ -16,6 +16,7 @@ use crate::chain::encoded::{LANES, MOST_LABELS};
 use crate::chain::likelihood::blocks;
 use crate::chain::observed::Pattern;
 use crate::chain::viterbi::{Steps, best_path};
+use crate::chain::word_layout::{PACKED, layout, number, packed};
 use crate::csr::Csr;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
@@ -30,10 +31,6 @@ const BLOCK: usize = 64;
 const TASKS: usize = 64;
 /// Tokens whose weights are asked for before any of them is read: more than a few do not fit the first cache.
 const AHEAD: usize = 8;
-/// The most words of a layout, per weight, that more rows than needed may take.
-const WORDS_PER_WEIGHT: usize = 5;
-/// Numbers of sixteen bits that share a word.
-const PACKED: usize = 4;
 
 /// The weights of (attribute, label) pairs, laid out for scoring.
 #[derive(Debug)]
@@ -291,22 +288,6 @@ impl Scorer {
     }
 }
 
-/// The most labels of an attribute whose weights stand side by side, with more it has a row; and the words that all take.
-///
-/// A row is added up without looking at its labels, so that rows are best from two labels on, as long as they do not take
-/// many times the memory of the weights; from so many labels on that a row costs no more than they do, they are best
-/// anyway.
-fn layout(pattern: &Pattern, width: usize) -> (usize, usize) {
-    let counts = || (0..pattern.n_attributes()).map(|a| pattern.of(a).len());
-    let enough = (width / LANES + 1).max(2);
-    let size = |most: usize| {
-        counts().map(|n| if n > most { width } else { n + n / PACKED + 1 }).fold(0, usize::saturating_add)
-    };
-    let mut sizes = (1..enough).map(|most| (most, size(most)));
-    let allowed = WORDS_PER_WEIGHT * pattern.labels.len();
-    sizes.find(|&(_, size)| size <= allowed).unwrap_or_else(|| (enough, size(enough)))
-}
-
 /// Where the weights of the attributes of some tokens are, with the attributes' values.
 #[derive(Debug)]
 struct Found<T> {
@@ -320,17 +301,6 @@ impl<T> Found<T> {
     fn new() -> Self {
         Self { rows: Vec::new(), few: Vec::new(), ends: Vec::new() }
     }
-}
-
-/// Up to [`PACKED`] numbers in one word.
-fn packed(numbers: &[u32]) -> f64 {
-    f64::from_bits(numbers.iter().rev().fold(0, |word, &number| word << 16 | u64::from(number)))
-}
-
-/// Number `i` of those packed at the front of `words`.
-#[inline(always)]
-fn number(words: &[f64], i: usize) -> usize {
-    (words[i / PACKED].to_bits() >> (16 * (i % PACKED)) & 0xffff) as usize
 }
 
 /// Scores of a block of tokens.

@@ -2,30 +2,13 @@
 //! depend on threads.
 
 use crate::chain::log_domain::log_sum_exp;
+use crate::chain::sample::draw;
 use crate::graph::wiring::Wiring;
 use crate::random::Random;
 
-/// The random numbers of a graph.
-pub(super) fn random_of(seed: u64, graph: usize) -> Random {
-    Random::new(Random::new(seed ^ (graph as u64).rotate_left(32)).next_u64())
-}
-
 /// A number in 0..terms.len(), with probabilities in proportion to exp(terms).
 pub(super) fn pick(random: &mut Random, terms: &[f64]) -> usize {
-    let total = log_sum_exp(terms);
-    let target = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    let (mut sum, mut last) = (0.0, 0);
-    for (number, term) in terms.iter().enumerate() {
-        let share = (term - total).exp();
-        if share > 0.0 {
-            sum += share;
-            last = number;
-            if sum > target {
-                break;
-            }
-        }
-    }
-    last
+    draw(random, terms.iter().copied(), log_sum_exp(terms))
 }
 
 /// Draws of the nodes of every graph as draws of all nodes.

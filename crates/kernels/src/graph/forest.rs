@@ -7,10 +7,11 @@
 
 use crate::chain::log_domain::log_sum_exp;
 use crate::error::KernelError;
-use crate::graph::draw::{gather_draws, pick, random_of};
+use crate::graph::draw::{gather_draws, pick};
 use crate::graph::scores::{Scores, first_best};
 use crate::graph::wiring::Wiring;
 use crate::interrupt::Interrupt;
+use crate::random::Random;
 
 /// No parent.
 const ROOT: u32 = u32::MAX;
@@ -243,7 +244,7 @@ impl<'a> Forest<'a> {
     ) -> Result<Vec<u32>, KernelError> {
         let all = self.scores.each(1 + n, n_threads, stop, |graph| {
             let sums = self.upward(graph, false)?;
-            let mut random = random_of(seed, graph);
+            let mut random = Random::of_part(seed, graph);
             let mut draw = || self.downward(graph, &sums.below, |terms| pick(&mut random, terms));
             Ok((0..n).flat_map(|_| draw()).collect())
         })?;

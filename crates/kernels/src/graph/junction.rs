@@ -10,11 +10,12 @@ use std::collections::BTreeSet;
 
 use crate::chain::log_domain::log_sum_exp;
 use crate::error::KernelError;
-use crate::graph::draw::{gather_draws, pick, random_of};
+use crate::graph::draw::{gather_draws, pick};
 use crate::graph::forest::Sums;
 use crate::graph::scores::{Scores, first_best};
 use crate::graph::wiring::Wiring;
 use crate::interrupt::Interrupt;
+use crate::random::Random;
 
 /// A node that leaves, with the neighbors that it then has.
 #[derive(Debug, Clone)]
@@ -296,7 +297,7 @@ impl<'a> Junction<'a> {
     ) -> Result<Vec<u32>, KernelError> {
         let all = self.scores.each(4, n_threads, stop, |graph| {
             let found = self.upward(graph, false, stop)?;
-            let mut random = random_of(seed, graph);
+            let mut random = Random::of_part(seed, graph);
             let mut draw = || self.downward(graph, &found, |row| pick(&mut random, row));
             Ok((0..n).flat_map(|_| draw()).collect())
         })?;

@@ -6,11 +6,11 @@
 //! are the graph's scores. Wainwright, Jaakkola & Willsky (2005).
 
 use crate::error::KernelError;
-use crate::graph::draw::random_of;
 use crate::graph::forest::{Forest, Order, Sets};
 use crate::graph::scores::Scores;
 use crate::graph::wiring::Wiring;
 use crate::interrupt::Interrupt;
+use crate::random::Random;
 
 /// A spanning forest.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Cover {
         let (nodes, edges) = (wiring.nodes(graph), wiring.edges(graph));
         let mut held = vec![0usize; edges.len()];
         let mut order: Vec<usize> = edges.clone().collect();
-        random_of(seed, graph).shuffle(&mut order);
+        Random::of_part(seed, graph).shuffle(&mut order);
         let mut trees = Vec::new();
         while trees.is_empty() || held.contains(&0) {
             order.sort_by_key(|&e| held[e - edges.start]);

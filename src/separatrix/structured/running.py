@@ -1,0 +1,104 @@
+"""Running a solver, or passes of an online learner, as the parameters of a learner say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.protocols import Array, Solver
+from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.progress import progress
+from separatrix.structured.held_out import HeldOutMonitor
+
+__all__ = ["minimize", "run_passes"]
+
+
+def minimize(
+    model: Any,
+    solver: Solver,
+    objective: Any,
+    start: Array | None,
+    score: Callable[[Array], float] | None,
+) -> Solution:
+    """Minimize the objective of a learner, with its progress and early stopping.
+
+    Parameters
+    ----------
+    model : estimator
+        With `tol`, `max_iter`, `verbose`, `early_stopping` and `n_iter_no_change`.
+    solver : Solver
+    objective : object
+        What the solver minimizes.
+    start : ndarray or None
+        Weights to begin at.
+    score : callable or None
+        Score of weights on what was held out.
+
+    Raises
+    ------
+    FloatingPointError
+        The weights are not finite.
+    """
+    with progress(type(model).__name__, model.verbose, model.tol) as report:
+        monitor = HeldOutMonitor(
+            tol=model.tol,
+            max_passes=model.max_iter,
+            report=report,
+            score=score,
+            patience=model.n_iter_no_change if model.early_stopping else None,
+        )
+        solution = monitor.best(solver.minimize(objective, start, monitor))
+    if not np.isfinite(solution.w).all():
+        raise FloatingPointError(
+            f"{solution.solver} ended with weights that are not finite; scale the features"
+        )
+    return solution
+
+
+def run_passes(
+    model: Any,
+    one_pass: Callable[[], int],
+    weights: Callable[[], npt.NDArray[np.floating]],
+    max_passes: int,
+    *,
+    counted: str,
+) -> Solution:
+    """Make passes until one has no mistake.
+
+    Parameters
+    ----------
+    model : estimator
+        With `verbose`, `update` and `averaging`.
+    one_pass : callable
+        Makes a pass and returns its mistakes.
+    weights : callable
+        The weights so far, of shape (n, 1).
+    max_passes : int
+        The most passes.
+    counted : str
+        What a mistake is counted by, "tokens" say.
+    """
+    passes, stopped = 0, None
+    with progress(type(model).__name__, model.verbose, 1e-3) as report:
+        monitor = Monitor(tol=0.0, max_passes=max_passes, report=report)
+        try:
+            while stopped is None:
+                mistakes = one_pass()
+                passes += 1
+                stopped = monitor.record(passes, mistakes, mistakes, weights)
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+    last = float(monitor.trace.rows[-1].objective) if len(monitor.trace) else float("inf")
+    return Solution(
+        w=weights(),
+        n_passes=float(passes),
+        gap=last,
+        stopped=stopped,
+        trace=monitor.trace,
+        objective=last,
+        certificate=f"mistaken {counted} of the last pass",
+        solver=f"structured {model.update}, {model.averaging}",
+    )
