@@ -299,7 +299,7 @@ impl<T: Real> Stochastic<T> {
 }
 
 /// Rows that [`curvature_rate`] looks at.
-const SAMPLE: usize = 1000;
+const SAMPLE: usize = 250;
 
 /// The rate 1 / (b R^2) at which steps on `loss` are stable; None where there is none, or the columns are
 /// centered.
