@@ -37,8 +37,11 @@ pub fn given_learn<'py>(
         scores: vector("scores", &candidates.2)?,
     };
     let changed = both(&mut factors)?;
-    let mut learned =
-        Learned { factors: *changed, biases: twos("biases", &mut biases)?, pairs: twos("pairs", &mut pairs)? };
+    let mut learned = Learned {
+        factors: *changed,
+        biases: twos("biases", &mut biases)?,
+        pairs: twos("pairs", &mut pairs)?,
+    };
     let plan = Plan { n_candidates, rate: rates.0, factor_rate: rates.1 };
     let seen = single(py, x, |x| {
         let work = x.n_stored().saturating_mul(n_candidates);

@@ -139,7 +139,8 @@ mod tests {
         let x = Csr::new(&[0, 1, 2], &[0, 1], &[1.0, 1.0], 2).unwrap();
         let given = Given { starts: &[0, 2, 4], labels: &[0, 1, 0, 1], scores: &[-0.7; 4] };
         let (mut biases, mut pairs) = (vec![[0.0; 2]; 2], vec![[0.0; 2]; 1 << 8]);
-        let mut learned = Learned { factors: [[1.0, 0.0], [0.0, 0.0]], biases: &mut biases, pairs: &mut pairs };
+        let mut learned =
+            Learned { factors: [[1.0, 0.0], [0.0, 0.0]], biases: &mut biases, pairs: &mut pairs };
         let plan = Plan { n_candidates: 2, rate: 0.5, factor_rate: 0.0 };
         let order: Vec<u32> = (0..40).map(|i| i % 2).collect();
         let stop = Interrupt::new();

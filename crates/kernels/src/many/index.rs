@@ -86,11 +86,17 @@ impl<L: Number> Index<'_, L> {
         }
     }
 
-    /// The whole row of feature `f`, if it has one.
+    /// The number of the whole row of feature `f`, if it has one.
     #[inline(always)]
-    fn whole_row(&self, f: usize) -> Option<&[u8]> {
-        let row = usize::try_from(*self.wide.get(f)?).ok()?;
-        self.wide_weights.get(row * self.n_labels()..(row + 1) * self.n_labels())
+    fn whole_row(&self, f: usize) -> Option<usize> {
+        usize::try_from(*self.wide.get(f)?).ok()
+    }
+
+    /// Weights of the labels from `first` on in whole row `row`.
+    #[inline(always)]
+    fn weights_from(&self, row: usize, first: usize) -> &[u8] {
+        let k = self.n_labels();
+        self.wide_weights.get(row * k + first..(row + 1) * k).unwrap_or(&[])
     }
 }
 
@@ -178,16 +184,27 @@ fn fill_base(base: &mut [i16], penalty: &[i32], prior: &[i32], (mass, shift): (u
     }
 }
 
-/// Add a whole row of weights to the scores of the first labels.
+/// Add one or two whole rows of weights, each with its value, to the scores of some labels.
 #[inline(always)]
-fn add_weights(scores: &mut [i16], weights: &[u8], steps: u16, shift: u32) {
-    if u32::from(steps) == 1 << shift {
-        for (score, &weight) in scores.iter_mut().zip(weights) {
-            *score = score.wrapping_add(i16::from(weight));
+fn add_weights<'a>(
+    scores: &mut [i16],
+    rows: &[(usize, u16)],
+    shift: u32,
+    weights: impl Fn(usize) -> &'a [u8],
+) {
+    let one = 1 << shift;
+    match rows {
+        &[(first, a), (second, b)] if (u32::from(a), u32::from(b)) == (one, one) => {
+            for ((score, &first), &second) in scores.iter_mut().zip(weights(first)).zip(weights(second)) {
+                *score = score.wrapping_add(i16::from(first) + i16::from(second));
+            }
         }
-    } else {
-        for (score, &weight) in scores.iter_mut().zip(weights) {
-            *score = score.wrapping_add(((u16::from(weight) * steps) >> shift) as i16);
+        _ => {
+            for &(row, steps) in rows {
+                for (score, &weight) in scores.iter_mut().zip(weights(row)) {
+                    *score = score.wrapping_add(((u16::from(weight) * steps) >> shift) as i16);
+                }
+            }
         }
     }
 }
@@ -201,6 +218,8 @@ pub struct Workspace {
     scores: Vec<i16>,
     /// What rows of one mass, in one unit, have in common: prior and penalties.
     bases: Vec<((usize, u32), Vec<i16>)>,
+    /// Whole rows of weights that the row at hand adds, with their values.
+    whole: Vec<(usize, u16)>,
     largest: Vec<i16>,
     ranked: Vec<i16>,
     found: Vec<(i16, u32)>,
@@ -219,6 +238,7 @@ impl Workspace {
         Self {
             scores: vec![i16::MIN; padded.max(L::ALL)],
             bases: Vec::new(),
+            whole: Vec::new(),
             largest: vec![0; padded / BLOCK],
             ranked: Vec::new(),
             found: Vec::new(),
@@ -250,16 +270,18 @@ impl Workspace {
                 self.bases.len() - 1
             }
         };
-        let (base, row) = (&self.bases[at].1, &self.row);
+        let (base, row, shift) = (&self.bases[at].1, &self.row, self.row.shift);
+        self.whole.clear();
+        for (&f, &steps) in row.features.iter().zip(&row.steps) {
+            self.whole.extend(index.whole_row(f as usize).map(|row| (row, steps)));
+        }
         let scores = &mut self.scores[..base.len()];
         for (number, (scores, base)) in scores.chunks_mut(PART).zip(base.chunks(PART)).enumerate() {
             scores.copy_from_slice(base);
-            for (&f, &steps) in row.features.iter().zip(&row.steps) {
-                let weights = index.whole_row(f as usize).and_then(|row| row.get(number * PART..));
-                add_weights(scores, weights.unwrap_or(&[]), steps, row.shift);
+            for rows in self.whole.chunks(2) {
+                add_weights(scores, rows, shift, |row| index.weights_from(row, number * PART));
             }
         }
-        let shift = row.shift;
         for (&f, &steps) in row.features.iter().zip(&row.steps) {
             let (labels, weights) = index.postings(f as usize);
             if u32::from(steps) == 1 << shift {

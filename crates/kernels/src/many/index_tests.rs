@@ -1,7 +1,7 @@
 use super::*;
 use crate::interrupt::Interrupt;
-use crate::many::leave_one_out::{Counts, ranks};
 use crate::many::examples::{Examples, Features};
+use crate::many::leave_one_out::{Counts, ranks};
 use crate::many::rerank::{Learned, Plan, Ranker, Training, learn, rank};
 use crate::random::Random;
 

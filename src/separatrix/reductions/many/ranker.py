@@ -23,9 +23,9 @@ GivenArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np
 #: Value of one unit of the 8-bit weights.
 _UNIT = 1.0 / 32.0
 #: Candidates of a row in training: the hardest ones teach the most.
-_TRAINING_CANDIDATES = 32
+_TRAINING_CANDIDATES = 24
 #: Rows that set the factors of score and closeness before the pairs are learned.
-_SAMPLE = 20_000
+_SAMPLE = 10_000
 _FACTOR, _FACTOR_RATE = 0.5, 0.1
 _LARGEST_TABLE = 2**21
 
