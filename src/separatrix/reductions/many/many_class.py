@@ -254,8 +254,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epoch = index_epoch(
             self.index_, counts, smoothing, self.examples_, places, rows, numbers, n_threads
         )
-        size = table_size_for(counts.pairs.nnz)
-        self._fit_ranker(epoch, useful, len(codes), size, generator)
+        self._fit_ranker(epoch, useful, len(codes), table_size_for(counts.pairs.nnz), generator)
 
     def _fit_tree(self, rows: sp.csr_array, codes: Any, generator: Any) -> None:
         check_no_empty_rows(rows)
@@ -275,14 +274,13 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.ranker_, self.progress_ = PairRanker.unlearned(len(self.classes_)), None
         if useful:
-            size = self.table_size
             self.ranker_, self.progress_ = PairRanker.learn(
                 epoch,
                 n_rows,
                 len(self.classes_),
                 rate=self.rate,
                 passes=self.passes,
-                table_size=table_size if isinstance(size, str) else size,
+                table_size=table_size if isinstance(self.table_size, str) else self.table_size,
                 generator=generator,
             )
 
@@ -305,12 +303,12 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = self._rows(X, n_threads, reset=False)
         n_candidates = min(self.n_candidates, len(self.classes_))
         weights, keep = self.ranker_.weights, min(keep, n_candidates)
+        handle, examples = sparse_handle(rows), self.examples_.handle()
         if self.index_ is not None:
-            index, examples = self.index_.handle(), self.examples_.handle()
-            handle = sparse_handle(rows)
+            index = self.index_.handle()
             return index.rank(examples, handle, *weights, n_candidates, keep, n_threads)
         found = arrays_of(self.tree_.candidates(rows, n_candidates))
-        return given_rank(found, sparse_handle(rows), *weights, keep, n_threads)
+        return given_rank(found, handle, *weights, keep, n_threads)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of every row.
@@ -325,8 +323,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n,)
             Labels.
         """
-        numbers, _, _ = self._ranked(X, 1)
-        labels: npt.NDArray[Any] = self.classes_[numbers[:, 0]]
+        labels: npt.NDArray[Any] = self.classes_[self._ranked(X, 1)[0][:, 0]]
         return labels
 
     def top_k(self, X: Any, k: int = 5) -> TopLabels:
