@@ -323,8 +323,8 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n,)
             Labels.
         """
-        labels: npt.NDArray[Any] = self.classes_[self._ranked(X, 1)[0][:, 0]]
-        return labels
+        numbers, _, _ = self._ranked(X, 1)
+        return np.asarray(self.classes_[numbers[:, 0]])
 
     def top_k(self, X: Any, k: int = 5) -> TopLabels:
         """The k best classes with their probabilities.
