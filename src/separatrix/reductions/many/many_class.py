@@ -66,7 +66,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     candidates : {"index", "tree"}, default="index"
         Where candidates come from: the index, or the beam of a `LabelTree`, whose log-probability
         stands in the place of s.
-    n_candidates : int, default=32
+    n_candidates : int, default=24
         Classes that are ranked.
     n_examples : int, default=64
         Rows of each class that are kept to compare with, at most; 0 for none. A tree has none.
@@ -158,7 +158,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         candidates: str = "index",
         *,
-        n_candidates: int = 32,
+        n_candidates: int = 24,
         n_examples: int = 64,
         rerank: bool = True,
         rate: float = 0.2,
