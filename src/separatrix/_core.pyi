@@ -214,6 +214,17 @@ class LabelCounts:
     ) -> LabelCounts: ...
 
 @final
+class LabelExamples:
+    def __new__(
+        cls,
+        rows: npt.NDArray[np.int64],
+        starts: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.uint8],
+        features: npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
+        worths: npt.NDArray[np.uint8],
+    ) -> LabelExamples: ...
+
+@final
 class LabelIndex:
     def __new__(
         cls,
@@ -239,20 +250,23 @@ class LabelIndex:
         counts: LabelCounts,
         mu: float,
         alpha: float,
+        examples: LabelExamples,
+        places: npt.NDArray[np.uint32],
         x: Csr,
         y: npt.NDArray[np.uint32],
         order: npt.NDArray[np.uint32],
         n_candidates: int,
         rates: tuple[float, float],
-        beta: npt.NDArray[np.float32],
+        factors: npt.NDArray[np.float32],
         biases: npt.NDArray[np.float32],
         pairs: npt.NDArray[np.float32],
         n_threads: int,
     ) -> tuple[int, int, int, float]: ...
     def rank(
         self,
+        examples: LabelExamples,
         x: Csr,
-        beta: float,
+        factors: tuple[float, float],
         biases: npt.NDArray[np.float32],
         pairs: npt.NDArray[np.int8],
         unit: float,
@@ -268,14 +282,14 @@ def given_learn(
     order: npt.NDArray[np.uint32],
     n_candidates: int,
     rates: tuple[float, float],
-    beta: npt.NDArray[np.float32],
+    factors: npt.NDArray[np.float32],
     biases: npt.NDArray[np.float32],
     pairs: npt.NDArray[np.float32],
 ) -> tuple[int, int, int, float]: ...
 def given_rank(
     candidates: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]],
     x: Csr,
-    beta: float,
+    factors: tuple[float, float],
     biases: npt.NDArray[np.float32],
     pairs: npt.NDArray[np.int8],
     unit: float,

@@ -380,6 +380,10 @@ def many_calls():
         np.ones(D * K, np.uint8), np.full(D, -1, np.int32), np.ones((0, K), np.uint8),
         *np.ones((2, K), np.int32),
     ]  # fmt: skip
+    examples = [
+        *np.stack([np.arange(K + 1), D * np.arange(K + 1)]), np.full(K, D, np.uint8),
+        np.tile(np.arange(D, dtype=np.uint16), K), np.ones(D, np.uint8),
+    ]  # fmt: skip
     positive = _core.Csr(
         np.arange(0, N * D + 1, D, dtype=np.int32), np.tile(np.arange(D, dtype=np.int32), N),
         np.ones(N * D, np.float32), D,
@@ -393,14 +397,15 @@ def many_calls():
         np.array([0, 1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32),
         np.ones(2, np.float32), 2,
     )  # fmt: skip
-    twos = [np.zeros((n, 2), np.float32) for n in (1, K, 16)]
+    twos = [np.zeros((n, 2), np.float32) for n in (2, K, 16)]
     none = np.zeros(0, np.int64), np.zeros(0, np.int32)
     biases, pairs = np.zeros(K, np.float32), np.zeros(16, np.int8)
     return {
         "LabelCounts": counts,
+        "LabelExamples": examples,
         "LabelIndex": index,
         "given_learn": [candidates, positive, labels, order, K, (0.1, 0.1), *twos],
-        "given_rank": [candidates, positive, 1.0, biases, pairs, 1.0, K, 1],
+        "given_rank": [candidates, positive, (1.0, 0.0), biases, pairs, 1.0, K, 1],
         "joint_learn": [
             positive, labels, phi, *none, K, order, "softmax", 0.1, 2, 0, True, twos[2], 0,
         ],
@@ -412,10 +417,13 @@ def test_methods_of_an_index_refuse_what_does_not_fit():
     calls = many_calls()
     counts = _core.LabelCounts(*calls["LabelCounts"])
     index = _core.LabelIndex(*calls["LabelIndex"])
-    _, x, labels, order, _, rates, beta, biases, pairs = calls["given_learn"]
+    examples, places = _core.LabelExamples(*calls["LabelExamples"]), np.zeros(N, np.uint32)
+    _, x, labels, order, _, rates, factors, biases, pairs = calls["given_learn"]
     ranks = [counts, 1.0, 0.5, x, labels, 1]
-    learn = [counts, 1.0, 0.5, x, labels, order, K, rates, beta, biases, pairs, 1]
-    rank = [x, 1.0, np.zeros(K, np.float32), np.zeros(16, np.int8), 1.0, K, K, 1]
+    learn = [
+        counts, 1.0, 0.5, examples, places, x, labels, order, K, rates, factors, biases, pairs, 1,
+    ]  # fmt: skip
+    rank = [examples, x, (1.0, 1.0), biases[:, 0].copy(), np.zeros(16, np.int8), 1.0, K, K, 1]
     junk = [np.zeros(1, np.float32), np.zeros((3, 2), np.float32), csr(), csr(np.float32), -1.0, 99]
     for method, arguments in ((index.ranks, ranks), (index.learn, learn), (index.rank, rank)):
         method(*arguments)

@@ -1,9 +1,11 @@
 //! Very many classes: trees over the labels; candidates first, then a closer look at them.
 
+pub mod examples;
 pub mod given;
 pub mod index;
 pub mod joint;
 pub mod leave_one_out;
+pub mod numbers;
 pub mod pairs;
 pub mod rerank;
 pub mod tree_beam;

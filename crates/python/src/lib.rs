@@ -64,7 +64,7 @@ mod _core {
     #[pymodule_export]
     use super::many_given::{given_learn, given_rank};
     #[pymodule_export]
-    use super::many_index::{LabelCounts, LabelIndex};
+    use super::many_index::{LabelCounts, LabelExamples, LabelIndex};
     #[pymodule_export]
     use super::many_joint::{joint_learn, joint_rank};
     #[pymodule_export]

@@ -7,15 +7,14 @@ use separatrix_kernels::many::rerank::{Learned, Plan, Ranker};
 use separatrix_kernels::rows::Rows as _;
 
 use crate::arrays::{new_matrix, vector};
-use crate::errors::data_error;
-use crate::many_index::{single, twos};
+use crate::many_index::{both, single, twos};
 use crate::run::run;
 use crate::sparse::Csr;
 
 /// starts (n + 1,), labels and scores of the candidates of n rows.
 type Candidates<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, f32>);
 
-/// One epoch over the rows in `order`: (rows, rows reached, hits, loss). `beta` (1, 2), `biases` (K, 2) and `pairs`
+/// One epoch over the rows in `order`: (rows, rows reached, hits, loss). `factors` (2, 2), `biases` (K, 2) and `pairs`
 /// (2^bits, 2) hold weights and sums of squared gradients, and are changed.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
@@ -27,7 +26,7 @@ pub fn given_learn<'py>(
     order: PyReadonlyArray1<'py, u32>,
     n_candidates: usize,
     rates: (f32, f32),
-    mut beta: PyReadwriteArray2<'py, f32>,
+    mut factors: PyReadwriteArray2<'py, f32>,
     mut biases: PyReadwriteArray2<'py, f32>,
     mut pairs: PyReadwriteArray2<'py, f32>,
 ) -> PyResult<(u64, u64, u64, f64)> {
@@ -37,17 +36,18 @@ pub fn given_learn<'py>(
         labels: vector("labels", &candidates.1)?,
         scores: vector("scores", &candidates.2)?,
     };
-    let [first] = twos("beta", &mut beta)? else {
-        return Err(data_error("beta must have one row".into()));
+    let changed = both(&mut factors)?;
+    let mut learned = Learned {
+        factors: *changed,
+        biases: twos("biases", &mut biases)?,
+        pairs: twos("pairs", &mut pairs)?,
     };
-    let mut learned =
-        Learned { beta: *first, biases: twos("biases", &mut biases)?, pairs: twos("pairs", &mut pairs)? };
-    let plan = Plan { n_candidates, rate: rates.0, beta_rate: rates.1 };
+    let plan = Plan { n_candidates, rate: rates.0, factor_rate: rates.1 };
     let seen = single(py, x, |x| {
         let work = x.n_stored().saturating_mul(n_candidates);
         run(py, work, |stop| learn(&given, x, y, order, plan, &mut learned, stop))
     })?;
-    *first = learned.beta;
+    *changed = learned.factors;
     Ok((seen.rows, seen.reached, seen.hits, seen.loss))
 }
 
@@ -61,7 +61,7 @@ pub fn given_rank<'py>(
     py: Python<'py>,
     candidates: Candidates<'py>,
     x: &Csr,
-    beta: f32,
+    factors: (f32, f32),
     biases: PyReadonlyArray1<'py, f32>,
     pairs: PyReadonlyArray1<'py, i8>,
     unit: f32,
@@ -73,7 +73,8 @@ pub fn given_rank<'py>(
         labels: vector("labels", &candidates.1)?,
         scores: vector("scores", &candidates.2)?,
     };
-    let ranker = Ranker { beta, biases: vector("biases", &biases)?, pairs: vector("pairs", &pairs)?, unit };
+    let (biases, pairs) = (vector("biases", &biases)?, vector("pairs", &pairs)?);
+    let ranker = Ranker { factors: factors.into(), biases, pairs, unit };
     let out = single(py, x, |x| {
         let work = x.n_stored().saturating_mul(16);
         run(py, work, |stop| rank(&given, &ranker, x, keep, n_threads, stop))

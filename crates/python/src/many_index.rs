@@ -6,9 +6,11 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::csr::Csr as Rows;
-use separatrix_kernels::many::index::{Index, Label};
+use separatrix_kernels::many::examples::{Examples, Features};
+use separatrix_kernels::many::index::Index;
 use separatrix_kernels::many::leave_one_out::{Counts, ranks};
-use separatrix_kernels::many::rerank::{Learned, Plan, Ranker, learn, rank};
+use separatrix_kernels::many::numbers::Number;
+use separatrix_kernels::many::rerank::{Learned, Plan, Ranker, Training, learn, rank};
 use separatrix_kernels::rows::Rows as _;
 
 use crate::arrays::{matrix, new_matrix, readonly, vector};
@@ -42,10 +44,27 @@ pub fn twos<'a>(name: &str, array: &'a mut PyReadwriteArray2<'_, f32>) -> PyResu
     Ok(values.as_chunks_mut::<2>().0)
 }
 
-/// Label numbers of 16 or 32 bits.
-enum Labels {
+/// The two factors of a ranker, each with the sum of its squared gradients.
+pub fn both<'a>(factors: &'a mut PyReadwriteArray2<'_, f32>) -> PyResult<&'a mut [[f32; 2]; 2]> {
+    twos("factors", factors)?.try_into().map_err(|_| data_error("factors must have two rows".into()))
+}
+
+/// Numbers of labels or features in 16 or 32 bits.
+enum Numbers {
     Short(Py<PyArray1<u16>>),
     Long(Py<PyArray1<u32>>),
+}
+
+impl Numbers {
+    fn of(name: &str, array: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(short) = array.cast::<PyArray1<u16>>() {
+            Ok(Self::Short(short.clone().unbind()))
+        } else if let Ok(long) = array.cast::<PyArray1<u32>>() {
+            Ok(Self::Long(long.clone().unbind()))
+        } else {
+            Err(data_error(format!("{name} must be a uint16 or uint32 vector")))
+        }
+    }
 }
 
 /// LabelCounts(starts, labels, counts, shares, label_mass, label_rows)
@@ -101,13 +120,64 @@ impl LabelCounts {
     }
 }
 
+/// LabelExamples(rows, starts, lengths, features, worths)
+///
+/// Rows of training, label by label, in borrowed arrays; features are uint16 or uint32.
+#[pyclass(frozen, module = "separatrix._core")]
+pub struct LabelExamples {
+    rows: Py<PyArray1<i64>>,
+    starts: Py<PyArray1<i64>>,
+    lengths: Py<PyArray1<u8>>,
+    features: Numbers,
+    worths: Py<PyArray1<u8>>,
+}
+
+#[pymethods]
+impl LabelExamples {
+    #[new]
+    fn new(
+        rows: Py<PyArray1<i64>>,
+        starts: Py<PyArray1<i64>>,
+        lengths: Py<PyArray1<u8>>,
+        features: &Bound<'_, PyAny>,
+        worths: Py<PyArray1<u8>>,
+    ) -> PyResult<Self> {
+        Ok(Self { rows, starts, lengths, features: Numbers::of("features", features)?, worths })
+    }
+}
+
+impl LabelExamples {
+    fn with<R>(&self, py: Python<'_>, body: impl FnOnce(&Examples<'_>) -> PyResult<R>) -> PyResult<R> {
+        let (rows, starts) = (reading(py, &self.rows)?, reading(py, &self.starts)?);
+        let (lengths, worths) = (reading(py, &self.lengths)?, reading(py, &self.worths)?);
+        let (short, long);
+        let features = match &self.features {
+            Numbers::Short(features) => {
+                short = reading(py, features)?;
+                Features::Short(vector("features", &short)?)
+            }
+            Numbers::Long(features) => {
+                long = reading(py, features)?;
+                Features::Long(vector("features", &long)?)
+            }
+        };
+        body(&Examples {
+            rows: vector("rows", &rows)?,
+            starts: vector("starts", &starts)?,
+            lengths: vector("lengths", &lengths)?,
+            features,
+            worths: vector("worths", &worths)?,
+        })
+    }
+}
+
 /// LabelIndex(starts, labels, weights, wide, wide_weights, penalty, prior)
 ///
 /// An inverted index of label scores, in borrowed arrays; labels are uint16 or uint32.
 #[pyclass(frozen, module = "separatrix._core")]
 pub struct LabelIndex {
     starts: Py<PyArray1<i64>>,
-    labels: Labels,
+    labels: Numbers,
     weights: Py<PyArray1<u8>>,
     wide: Py<PyArray1<i32>>,
     wide_weights: Py<PyArray2<u8>>,
@@ -118,7 +188,7 @@ pub struct LabelIndex {
 /// Work on an index whose labels have one width or the other.
 trait Body {
     type Output;
-    fn run<L: Label>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Self::Output>;
+    fn run<L: Number>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Self::Output>;
 }
 
 impl LabelIndex {
@@ -140,11 +210,11 @@ impl LabelIndex {
             };
         }
         match &self.labels {
-            Labels::Short(labels) => {
+            Numbers::Short(labels) => {
                 let labels = reading(py, labels)?;
                 body.run(py, &index!(&labels))
             }
-            Labels::Long(labels) => {
+            Numbers::Long(labels) => {
                 let labels = reading(py, labels)?;
                 body.run(py, &index!(&labels))
             }
@@ -161,16 +231,14 @@ struct Ranks<'a> {
 
 impl Body for Ranks<'_> {
     type Output = Vec<f32>;
-    fn run<L: Label>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Vec<f32>> {
+    fn run<L: Number>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Vec<f32>> {
         let work = self.x.n_rows().saturating_mul(index.n_labels());
         run(py, work, |stop| ranks(index, self.counts, self.x, self.y, self.n_threads, stop))
     }
 }
 
 struct Learn<'a, 'w> {
-    counts: &'a Counts<'a>,
-    x: &'a Rows<'a, f32>,
-    y: &'a [u32],
+    training: Training<'a>,
     order: &'a [u32],
     plan: Plan,
     learned: &'a mut Learned<'w>,
@@ -179,11 +247,11 @@ struct Learn<'a, 'w> {
 
 impl Body for Learn<'_, '_> {
     type Output = (u64, u64, u64, f64);
-    fn run<L: Label>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Self::Output> {
+    fn run<L: Number>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Self::Output> {
         let work = self.order.len().saturating_mul(index.n_labels());
         let progress = run(py, work, |stop| {
-            let Self { counts, x, y, order, plan, learned, n_threads } = self;
-            learn(index, counts, x, y, order, plan, learned, n_threads, stop)
+            let Self { training, order, plan, learned, n_threads } = self;
+            learn(index, training, order, plan, learned, n_threads, stop)
         })?;
         Ok((progress.rows, progress.reached, progress.hits, progress.loss))
     }
@@ -191,6 +259,7 @@ impl Body for Learn<'_, '_> {
 
 struct Rank<'a> {
     ranker: Ranker<'a>,
+    examples: &'a Examples<'a>,
     x: &'a Rows<'a, f32>,
     n_candidates: usize,
     keep: usize,
@@ -199,10 +268,11 @@ struct Rank<'a> {
 
 impl Body for Rank<'_> {
     type Output = separatrix_kernels::many::rerank::Ranked;
-    fn run<L: Label>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Self::Output> {
+    fn run<L: Number>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Self::Output> {
         let work = self.x.n_rows().saturating_mul(index.n_labels());
         run(py, work, |stop| {
-            rank(index, &self.ranker, self.x, self.n_candidates, self.keep, self.n_threads, stop)
+            let Self { ranker, examples, x, n_candidates, keep, n_threads } = &self;
+            rank(index, ranker, examples, x, *n_candidates, *keep, *n_threads, stop)
         })
     }
 }
@@ -223,13 +293,7 @@ impl LabelIndex {
         penalty: Py<PyArray1<i32>>,
         prior: Py<PyArray1<i32>>,
     ) -> PyResult<Self> {
-        let labels = if let Ok(labels) = labels.cast::<PyArray1<u16>>() {
-            Labels::Short(labels.clone().unbind())
-        } else if let Ok(labels) = labels.cast::<PyArray1<u32>>() {
-            Labels::Long(labels.clone().unbind())
-        } else {
-            return Err(data_error("labels must be a uint16 or uint32 vector".into()));
-        };
+        let labels = Numbers::of("labels", labels)?;
         Ok(Self { starts, labels, weights, wide, wide_weights, penalty, prior })
     }
 
@@ -252,8 +316,9 @@ impl LabelIndex {
         Ok(PyArray1::from_vec(py, found))
     }
 
-    /// One epoch over the rows in `order`: (rows, rows reached, hits, loss). `beta` (1, 2), `biases` (K, 2) and
-    /// `pairs` (2^bits, 2) hold weights and sums of squared gradients, and are changed.
+    /// One epoch over the rows in `order`: (rows, rows reached, hits, loss). `factors` (2, 2), `biases` (K, 2) and
+    /// `pairs` (2^bits, 2) hold weights and sums of squared gradients, and are changed; `places` are those of the
+    /// rows among the examples.
     #[allow(clippy::too_many_arguments)]
     fn learn<'py>(
         &self,
@@ -261,38 +326,46 @@ impl LabelIndex {
         counts: &LabelCounts,
         mu: f32,
         alpha: f32,
+        examples: &LabelExamples,
+        places: PyReadonlyArray1<'py, u32>,
         x: &Csr,
         y: PyReadonlyArray1<'py, u32>,
         order: PyReadonlyArray1<'py, u32>,
         n_candidates: usize,
         rates: (f32, f32),
-        mut beta: PyReadwriteArray2<'py, f32>,
+        mut factors: PyReadwriteArray2<'py, f32>,
         mut biases: PyReadwriteArray2<'py, f32>,
         mut pairs: PyReadwriteArray2<'py, f32>,
         n_threads: usize,
     ) -> PyResult<(u64, u64, u64, f64)> {
-        let (y, order) = (vector("y", &y)?, vector("order", &order)?);
-        let factor = twos("beta", &mut beta)?;
-        let [first] = factor else { return Err(data_error("beta must have one row".into())) };
-        let mut learned =
-            Learned { beta: *first, biases: twos("biases", &mut biases)?, pairs: twos("pairs", &mut pairs)? };
-        let plan = Plan { n_candidates, rate: rates.0, beta_rate: rates.1 };
+        let (y, order, places) = (vector("y", &y)?, vector("order", &order)?, vector("places", &places)?);
+        let changed = both(&mut factors)?;
+        let mut learned = Learned {
+            factors: *changed,
+            biases: twos("biases", &mut biases)?,
+            pairs: twos("pairs", &mut pairs)?,
+        };
+        let plan = Plan { n_candidates, rate: rates.0, factor_rate: rates.1 };
         let seen = single(py, x, |x| {
             counts.with(py, mu, alpha, |counts| {
-                self.with(py, Learn { counts, x, y, order, plan, learned: &mut learned, n_threads })
+                examples.with(py, |examples| {
+                    let training = Training { counts, examples, places, x, y };
+                    self.with(py, Learn { training, order, plan, learned: &mut learned, n_threads })
+                })
             })
         })?;
-        *first = learned.beta;
+        *changed = learned.factors;
         Ok(seen)
     }
 
-    /// The `keep` best of `n_candidates` candidates, ranked by beta s + b + v: labels, scores, log-sums.
+    /// The `keep` best of `n_candidates` candidates, ranked by beta s + gamma m + b + v: labels, scores, log-sums.
     #[allow(clippy::too_many_arguments)]
     fn rank<'py>(
         &self,
         py: Python<'py>,
+        examples: &LabelExamples,
         x: &Csr,
-        beta: f32,
+        factors: (f32, f32),
         biases: PyReadonlyArray1<'py, f32>,
         pairs: PyReadonlyArray1<'py, i8>,
         unit: f32,
@@ -301,8 +374,12 @@ impl LabelIndex {
         n_threads: usize,
     ) -> PyResult<RankedArrays<'py>> {
         let (biases, pairs) = (vector("biases", &biases)?, vector("pairs", &pairs)?);
-        let ranker = Ranker { beta, biases, pairs, unit };
-        let out = single(py, x, |x| self.with(py, Rank { ranker, x, n_candidates, keep, n_threads }))?;
+        let ranker = Ranker { factors: factors.into(), biases, pairs, unit };
+        let out = single(py, x, |x| {
+            examples.with(py, |examples| {
+                self.with(py, Rank { ranker, examples, x, n_candidates, keep, n_threads })
+            })
+        })?;
         Ok((
             new_matrix(py, out.labels, keep)?,
             new_matrix(py, out.scores, keep)?,

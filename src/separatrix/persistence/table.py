@@ -77,6 +77,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.generative.moments", "ClassMoments"),
     **_lines("separatrix.linear.online", "Vote"),
     **_lines("separatrix.reductions.code_matrix", "CodeMatrix"),
+    **_lines("separatrix.reductions.many.examples", "Examples"),
     **_lines("separatrix.reductions.many.inverted", "InvertedIndex", "Smoothing"),
     **_lines("separatrix.reductions.many.label_names", "LabelFeatures"),
     **_lines("separatrix.reductions.many.ranker", "PairRanker", "Progress"),

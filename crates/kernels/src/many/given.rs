@@ -115,7 +115,7 @@ pub fn rank(
         row.take(x, i, 0)?;
         given.take(i, &mut candidates);
         if !candidates.is_empty() {
-            *log_sum = ranker.sort(places, &row, &mut candidates);
+            *log_sum = ranker.sort(places, &row, &mut candidates, &[]);
         }
         for ((label, score), &(s, y)) in labels.iter_mut().zip(scores).zip(&candidates) {
             (*score, *label) = (s, y);
@@ -139,15 +139,16 @@ mod tests {
         let x = Csr::new(&[0, 1, 2], &[0, 1], &[1.0, 1.0], 2).unwrap();
         let given = Given { starts: &[0, 2, 4], labels: &[0, 1, 0, 1], scores: &[-0.7; 4] };
         let (mut biases, mut pairs) = (vec![[0.0; 2]; 2], vec![[0.0; 2]; 1 << 8]);
-        let mut learned = Learned { beta: [1.0, 0.0], biases: &mut biases, pairs: &mut pairs };
-        let plan = Plan { n_candidates: 2, rate: 0.5, beta_rate: 0.0 };
+        let mut learned =
+            Learned { factors: [[1.0, 0.0], [0.0, 0.0]], biases: &mut biases, pairs: &mut pairs };
+        let plan = Plan { n_candidates: 2, rate: 0.5, factor_rate: 0.0 };
         let order: Vec<u32> = (0..40).map(|i| i % 2).collect();
         let stop = Interrupt::new();
         let seen = learn(&given, &x, &[0, 1], &order, plan, &mut learned, &stop).unwrap();
         assert_eq!((seen.rows, seen.reached), (40, 40));
         let units: Vec<i8> = pairs.iter().map(|w| (w[0] * 32.0).round() as i8).collect();
         let biases: Vec<f32> = biases.iter().map(|b| b[0]).collect();
-        let ranker = Ranker { beta: 1.0, biases: &biases, pairs: &units, unit: 1.0 / 32.0 };
+        let ranker = Ranker { factors: [1.0, 0.0], biases: &biases, pairs: &units, unit: 1.0 / 32.0 };
         let out = rank(&given, &ranker, &x, 2, 2, &stop).unwrap();
         assert_eq!(out.labels, [0, 1, 1, 0]);
         let total: f32 = out.scores[..2].iter().map(|s| (s - out.log_sums[0]).exp()).sum();

@@ -12,6 +12,10 @@
 //! Source: Zhai & Lafferty (2004), the query-likelihood score; Zobel & Moffat (2006) on inverted files.
 //! Returned: candidates with their scores in natural units.
 
+use std::sync::{Mutex, PoisonError};
+
+use super::examples::Marks;
+use super::numbers::Number;
 use crate::csr::Csr;
 use crate::error::{KernelError, check_length};
 use crate::rows::Rows;
@@ -26,26 +30,8 @@ const LARGEST: u64 = 30_000;
 const MOST_BASES: usize = 12;
 /// Labels whose largest score is looked at together.
 const BLOCK: usize = 64;
-
-/// A label number of 16 or 32 bits.
-pub trait Label: Copy + Ord + Send + Sync {
-    /// As a place in an array.
-    fn place(self) -> usize;
-}
-
-impl Label for u16 {
-    #[inline(always)]
-    fn place(self) -> usize {
-        usize::from(self)
-    }
-}
-
-impl Label for u32 {
-    #[inline(always)]
-    fn place(self) -> usize {
-        self as usize
-    }
-}
+/// Labels whose scores stay in the nearest cache while whole rows of weights are added to them.
+const PART: usize = 2048;
 
 /// The index over d features and K labels, in borrowed arrays: every access is checked.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +52,7 @@ pub struct Index<'a, L> {
     pub prior: &'a [i32],
 }
 
-impl<L: Label> Index<'_, L> {
+impl<L: Number> Index<'_, L> {
     /// Number of labels.
     pub fn n_labels(&self) -> usize {
         self.penalty.len()
@@ -100,11 +86,17 @@ impl<L: Label> Index<'_, L> {
         }
     }
 
-    /// The whole row of feature `f`, if it has one.
+    /// The number of the whole row of feature `f`, if it has one.
     #[inline(always)]
-    fn whole_row(&self, f: usize) -> Option<&[u8]> {
-        let row = usize::try_from(*self.wide.get(f)?).ok()?;
-        self.wide_weights.get(row * self.n_labels()..(row + 1) * self.n_labels())
+    fn whole_row(&self, f: usize) -> Option<usize> {
+        usize::try_from(*self.wide.get(f)?).ok()
+    }
+
+    /// Weights of the labels from `first` on in whole row `row`.
+    #[inline(always)]
+    fn weights_from(&self, row: usize, first: usize) -> &[u8] {
+        let k = self.n_labels();
+        self.wide_weights.get(row * k + first..(row + 1) * k).unwrap_or(&[])
     }
 }
 
@@ -192,6 +184,31 @@ fn fill_base(base: &mut [i16], penalty: &[i32], prior: &[i32], (mass, shift): (u
     }
 }
 
+/// Add one or two whole rows of weights, each with its value, to the scores of some labels.
+#[inline(always)]
+fn add_weights<'a>(
+    scores: &mut [i16],
+    rows: &[(usize, u16)],
+    shift: u32,
+    weights: impl Fn(usize) -> &'a [u8],
+) {
+    let one = 1 << shift;
+    match rows {
+        &[(first, a), (second, b)] if (u32::from(a), u32::from(b)) == (one, one) => {
+            for ((score, &first), &second) in scores.iter_mut().zip(weights(first)).zip(weights(second)) {
+                *score = score.wrapping_add(i16::from(first) + i16::from(second));
+            }
+        }
+        _ => {
+            for &(row, steps) in rows {
+                for (score, &weight) in scores.iter_mut().zip(weights(row)) {
+                    *score = score.wrapping_add(((u16::from(weight) * steps) >> shift) as i16);
+                }
+            }
+        }
+    }
+}
+
 /// A candidate: its score in natural units, and the label.
 pub type Candidate = (f32, u32);
 
@@ -201,33 +218,39 @@ pub struct Workspace {
     scores: Vec<i16>,
     /// What rows of one mass, in one unit, have in common: prior and penalties.
     bases: Vec<((usize, u32), Vec<i16>)>,
+    /// Whole rows of weights that the row at hand adds, with their values.
+    whole: Vec<(usize, u16)>,
     largest: Vec<i16>,
     ranked: Vec<i16>,
     found: Vec<(i16, u32)>,
     largest_penalty: u64,
     /// The row at hand.
     pub row: ScaledRow,
+    /// Space for comparisons with examples.
+    pub marks: Marks,
 }
 
 impl Workspace {
     /// Space for an index.
-    pub fn new<L: Label>(index: &Index<'_, L>) -> Self {
+    pub fn new<L: Number>(index: &Index<'_, L>) -> Self {
         let padded = index.n_labels().div_ceil(BLOCK) * BLOCK;
         let widest = |values: &[i32]| values.iter().map(|v| u64::from(v.unsigned_abs())).max().unwrap_or(0);
         Self {
-            scores: vec![i16::MIN; padded],
+            scores: vec![i16::MIN; padded.max(L::ALL)],
             bases: Vec::new(),
+            whole: Vec::new(),
             largest: vec![0; padded / BLOCK],
             ranked: Vec::new(),
             found: Vec::new(),
             largest_penalty: widest(index.penalty) + widest(index.prior),
             row: ScaledRow::default(),
+            marks: Marks::new(index.n_features()),
         }
     }
 
     /// Take row `i` and score every label.
     #[inline(always)]
-    pub fn score<L: Label>(
+    pub fn score<L: Number>(
         &mut self,
         index: &Index<'_, L>,
         x: &Csr<'_, f32>,
@@ -238,7 +261,7 @@ impl Workspace {
         let at = match self.bases.iter().position(|base| base.0 == key) {
             Some(at) => at,
             None => {
-                let mut values = vec![i16::MIN; self.scores.len()];
+                let mut values = vec![i16::MIN; self.largest.len() * BLOCK];
                 fill_base(&mut values, index.penalty, index.prior, key);
                 if self.bases.len() == MOST_BASES {
                     self.bases.remove(0);
@@ -247,20 +270,24 @@ impl Workspace {
                 self.bases.len() - 1
             }
         };
-        self.scores.copy_from_slice(&self.bases[at].1);
-        let shift = key.1;
-        for (&f, &steps) in self.row.features.iter().zip(&self.row.steps) {
-            if let Some(weights) = index.whole_row(f as usize) {
-                for (score, &weight) in self.scores.iter_mut().zip(weights) {
-                    *score = score.saturating_add(((u16::from(weight) * steps) >> shift) as i16);
-                }
+        let (base, row, shift) = (&self.bases[at].1, &self.row, self.row.shift);
+        self.whole.clear();
+        for (&f, &steps) in row.features.iter().zip(&row.steps) {
+            self.whole.extend(index.whole_row(f as usize).map(|row| (row, steps)));
+        }
+        let scores = &mut self.scores[..base.len()];
+        for (number, (scores, base)) in scores.chunks_mut(PART).zip(base.chunks(PART)).enumerate() {
+            scores.copy_from_slice(base);
+            for rows in self.whole.chunks(2) {
+                add_weights(scores, rows, shift, |row| index.weights_from(row, number * PART));
+            }
+        }
+        for (&f, &steps) in row.features.iter().zip(&row.steps) {
+            let (labels, weights) = index.postings(f as usize);
+            if u32::from(steps) == 1 << shift {
+                L::scatter(labels, weights, &mut self.scores, i16::from);
             } else {
-                let (labels, weights) = index.postings(f as usize);
-                for (label, &weight) in labels.iter().zip(weights) {
-                    if let Some(score) = self.scores.get_mut(label.place()) {
-                        *score = score.saturating_add(((u16::from(weight) * steps) >> shift) as i16);
-                    }
-                }
+                L::scatter(labels, weights, &mut self.scores, |w| ((u16::from(w) * steps) >> shift) as i16);
             }
         }
         Ok(())
@@ -319,6 +346,21 @@ impl Workspace {
         self.found.sort_unstable_by(order);
         let units = self.row.units();
         out.extend(self.found.iter().map(|&(score, label)| (f32::from(score) / units, label)));
+    }
+}
+
+/// Workspaces that tasks borrow one after the other, since a new one costs as much as some rows.
+#[derive(Debug, Default)]
+pub struct Spaces(Mutex<Vec<Workspace>>);
+
+impl Spaces {
+    /// Call `work` with a workspace for `index`, which must be the same in all calls.
+    pub fn lend<L: Number, R>(&self, index: &Index<'_, L>, work: impl FnOnce(&mut Workspace) -> R) -> R {
+        let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut space = idle.unwrap_or_else(|| Workspace::new(index));
+        let result = work(&mut space);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(space);
+        result
     }
 }
 

@@ -1,7 +1,8 @@
 use super::*;
 use crate::interrupt::Interrupt;
+use crate::many::examples::{Examples, Features};
 use crate::many::leave_one_out::{Counts, ranks};
-use crate::many::rerank::{Learned, Plan, Ranker, learn, rank};
+use crate::many::rerank::{Learned, Plan, Ranker, Training, learn, rank};
 use crate::random::Random;
 
 /// Random rows of `d` features with labels below `k`: rows of a label share features.
@@ -155,6 +156,50 @@ fn counts_of(c: &Counted) -> Counts<'_> {
     }
 }
 
+/// All rows as examples of their labels.
+struct Kept {
+    rows: Vec<i64>,
+    starts: Vec<i64>,
+    lengths: Vec<u8>,
+    features: Vec<u16>,
+    worths: Vec<u8>,
+    places: Vec<u32>,
+}
+
+fn kept(data: &Made) -> Kept {
+    let mut out = Kept {
+        rows: vec![0],
+        starts: vec![0],
+        lengths: vec![],
+        features: vec![],
+        worths: vec![20; data.d],
+        places: vec![u32::MAX; data.y.len()],
+    };
+    for y in 0..data.k {
+        for i in (0..data.y.len()).filter(|&i| data.y[i] as usize == y) {
+            let row = &data.columns[data.starts[i]..data.starts[i + 1]];
+            out.places[i] = out.lengths.len() as u32;
+            out.lengths.push(row.len() as u8);
+            out.features.extend(row.iter().map(|&f| f as u16));
+        }
+        out.rows.push(out.lengths.len() as i64);
+        out.starts.push(out.features.len() as i64);
+    }
+    out
+}
+
+impl Kept {
+    fn examples(&self) -> Examples<'_> {
+        Examples {
+            rows: &self.rows,
+            starts: &self.starts,
+            lengths: &self.lengths,
+            features: Features::Short(&self.features),
+            worths: &self.worths,
+        }
+    }
+}
+
 #[test]
 fn scores_are_those_of_the_definition_up_to_rounding() {
     let data = made(400, 60, 150);
@@ -245,26 +290,28 @@ fn long_rows_are_scored_in_coarser_units() {
 
 #[test]
 fn learning_ranks_better_and_does_not_depend_on_threads() {
-    let data = made(3000, 80, 60);
+    // More rows than one chunk, so that updates and candidates overlap.
+    let data = made(9000, 80, 60);
     let c = counted(&data, None);
     let arrays = arrays(&c, data.k, 20);
     let index = arrays.index();
-    let order: Vec<u32> = (0..data.y.len() as u32).collect();
+    let (order, kept): (Vec<u32>, Kept) = ((0..data.y.len() as u32).collect(), kept(&data));
     let stop = Interrupt::new();
     let run = |n_threads| {
         let (mut biases, mut pairs) = (vec![[0.0; 2]; data.k], vec![[0.0; 2]; 1 << 12]);
-        let mut learned = Learned { beta: [0.5, 0.0], biases: &mut biases, pairs: &mut pairs };
-        let plan = Plan { n_candidates: 8, rate: 0.3, beta_rate: 0.1 };
-        let counts = counts_of(&c);
-        let first =
-            learn(&index, &counts, &data.x(), &data.y, &order, plan, &mut learned, n_threads, &stop).unwrap();
-        let second =
-            learn(&index, &counts, &data.x(), &data.y, &order, plan, &mut learned, n_threads, &stop).unwrap();
-        (first, second, learned.beta, biases, pairs)
+        let mut learned = Learned { factors: [[0.5, 0.0]; 2], biases: &mut biases, pairs: &mut pairs };
+        let plan = Plan { n_candidates: 8, rate: 0.3, factor_rate: 0.1 };
+        let (counts, examples, x) = (counts_of(&c), kept.examples(), data.x());
+        let training =
+            Training { counts: &counts, examples: &examples, places: &kept.places, x: &x, y: &data.y };
+        let mut epoch = || learn(&index, training, &order, plan, &mut learned, n_threads, &stop).unwrap();
+        let (first, second) = (epoch(), epoch());
+        (first, second, learned.factors, biases, pairs)
     };
     let (one, three) = (run(1), run(3));
     assert_eq!(one, three);
     assert!(one.1.loss < one.0.loss);
+    assert!(one.2.iter().all(|factor| factor[0] > 0.0));
     let ranks = ranks(&index, &counts_of(&c), &data.x(), &data.y, 2, &stop).unwrap();
     assert_eq!(ranks.len(), data.y.len());
     let reached = ranks.iter().filter(|&&r| (0.0..7.0).contains(&r)).count() as u64;
@@ -278,9 +325,10 @@ fn ranking_without_pairs_keeps_the_order_of_the_index() {
     let arrays = arrays(&c, data.k, 30);
     let index = arrays.index();
     let biases = vec![0.0; data.k];
-    let ranker = Ranker { beta: 1.0, biases: &biases, pairs: &[], unit: 1.0 };
+    let ranker = Ranker { factors: [1.0, 0.0], biases: &biases, pairs: &[], unit: 1.0 };
     let stop = Interrupt::new();
-    let out = rank(&index, &ranker, &data.x(), 32, 5, 2, &stop).unwrap();
+    let kept = kept(&data);
+    let out = rank(&index, &ranker, &kept.examples(), &data.x(), 32, 5, 2, &stop).unwrap();
     let mut space = Workspace::new(&index);
     let mut found = Vec::new();
     for i in 0..data.y.len() {
@@ -289,8 +337,8 @@ fn ranking_without_pairs_keeps_the_order_of_the_index() {
         let labels: Vec<u32> = found.iter().map(|c| c.1).collect();
         assert_eq!(out.labels[5 * i..5 * i + 5], labels);
     }
-    assert!(rank(&index, &ranker, &data.x(), 32, 0, 1, &stop).is_err());
-    assert!(rank(&index, &ranker, &data.x(), 32, 33, 1, &stop).is_err());
+    assert!(rank(&index, &ranker, &kept.examples(), &data.x(), 32, 0, 1, &stop).is_err());
+    assert!(rank(&index, &ranker, &kept.examples(), &data.x(), 32, 33, 1, &stop).is_err());
 }
 
 #[test]

@@ -8,7 +8,8 @@
 
 use rayon::prelude::*;
 
-use super::index::{Index, Label, Workspace, span};
+use super::index::{Index, Spaces, Workspace, span};
+use super::numbers::Number;
 use crate::csr::Csr;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
@@ -83,7 +84,7 @@ impl Counts<'_> {
 }
 
 /// Labels ahead of each row's own, ties by half; -1 for a row that is the only one of its label.
-pub fn ranks<L: Label>(
+pub fn ranks<L: Number>(
     index: &Index<'_, L>,
     counts: &Counts<'_>,
     x: &Csr<'_, f32>,
@@ -96,9 +97,11 @@ pub fn ranks<L: Label>(
     counts.check(index.n_features(), index.n_labels())?;
     check_length("y", y.len(), x.n_rows())?;
     let mut out = vec![-1.0; y.len()];
+    let spaces = Spaces::default();
     let block = |(number, out): (usize, &mut [f32])| {
         stop.check()?;
-        dispatch(RankTask { index, counts, x, y, first: number * BLOCK, out })
+        let first = number * BLOCK;
+        spaces.lend(index, |space| dispatch(RankTask { index, counts, x, y, first, out, space }))
     };
     with_threads(n_threads, || out.par_chunks_mut(BLOCK).enumerate().try_for_each(block))?;
     Ok(out)
@@ -111,18 +114,19 @@ struct RankTask<'a, L> {
     y: &'a [u32],
     first: usize,
     out: &'a mut [f32],
+    space: &'a mut Workspace,
 }
 
-impl<L: Label> Task for RankTask<'_, L> {
+impl<L: Number> Task for RankTask<'_, L> {
     type Output = Result<(), KernelError>;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {
-        let mut space = Workspace::new(self.index);
+        let space = self.space;
         for (i, out) in (self.first..).zip(self.out) {
             space.score(self.index, self.x, i)?;
             let own = self.y[i] as usize;
-            if let Some(score) = self.counts.without(&space, own) {
+            if let Some(score) = self.counts.without(space, own) {
                 space.replace(own, score);
                 *out = space.rank(own, self.index.n_labels());
             }

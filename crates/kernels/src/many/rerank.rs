@@ -1,19 +1,23 @@
 //! Candidates ranked again by a discriminative model over hashed pairs of features and labels.
 //!
-//! Problem: for a row x and its candidates C(x), z_y = beta s_y(x) + b_y + sum_f x_f v_h(f, y), where s_y is the
-//! index's score and h hashes pairs into a table; minimize the sum over rows of
+//! Problem: for a row x and its candidates C(x), z_y = beta s_y(x) + gamma m_y(x) + b_y + sum_f x_f v_h(f, y), where
+//! s_y is the index's score, m_y the closeness to the label's examples and h hashes pairs into a table; minimize the
+//! sum over rows of
 //!     -ln exp(z_own) / sum_{y in C(x)} exp(z_y)
-//! over beta, b and v by one epoch of AdaGrad. A row's own counts are left out of s_own, so that the scores seen in
-//! training are those of new rows; rows whose label is then no candidate teach nothing and are passed over.
-//! Invariant: candidates of a chunk of rows are made in parallel, updates follow one by one in the order of the rows:
-//! the same on any number of threads.
+//! over beta, gamma, b and v by one epoch of AdaGrad. A row is left out of the counts and the examples of its own
+//! label, so that what is seen in training is that of new rows; rows whose label is then no candidate teach nothing
+//! and are passed over.
+//! Invariant: candidates of a chunk of rows are made in parallel, while updates follow one by one, in the order of the
+//! rows, for the chunk before: the same on any number of threads.
 //! Source: Duchi, Hazan & Singer (2011), diagonal AdaGrad; Collins & Koo (2005) on re-ranking.
 //! Returned: rows, rows that reached their label, hits and the loss before each update (progressive validation).
 
 use rayon::prelude::*;
 
-use super::index::{Candidate, Index, Label, ScaledRow, Workspace};
+use super::examples::Examples;
+use super::index::{Candidate, Index, ScaledRow, Spaces, Workspace};
 use super::leave_one_out::Counts;
+use super::numbers::Number;
 use super::pairs::Places;
 use crate::csr::Csr;
 use crate::error::{KernelError, check_length};
@@ -31,8 +35,8 @@ const NO_GRADIENT: f32 = 1e-3;
 /// The weights that are learned: each with the sum of its squared gradients.
 #[derive(Debug)]
 pub struct Learned<'a> {
-    /// The factor beta of the index's score.
-    pub beta: [f32; 2],
+    /// The factors of the index's score and of the closeness to examples, beta and gamma.
+    pub factors: [[f32; 2]; 2],
     /// b_y (K).
     pub biases: &'a mut [[f32; 2]],
     /// v, a power of two of entries.
@@ -46,8 +50,8 @@ pub struct Plan {
     pub n_candidates: usize,
     /// Step of v and b; zero leaves them.
     pub rate: f32,
-    /// Step of beta.
-    pub beta_rate: f32,
+    /// Step of beta and gamma.
+    pub factor_rate: f32,
 }
 
 /// What was seen on the way.
@@ -66,30 +70,46 @@ pub struct Progress {
 /// The candidates of one row, and the place of its own label among them.
 #[derive(Debug, Default)]
 pub(super) struct Lesson {
-    pub row: usize,
     pub counted: bool,
     pub own: Option<usize>,
     pub candidates: Vec<Candidate>,
+    /// Closeness of each candidate; empty where there are no examples.
+    pub closeness: Vec<f32>,
     pub features: Vec<u32>,
     pub values: Vec<f32>,
 }
 
+/// What rows of training are made candidates with.
+#[derive(Debug, Clone, Copy)]
+pub struct Training<'a> {
+    /// What was counted.
+    pub counts: &'a Counts<'a>,
+    /// Rows that are kept.
+    pub examples: &'a Examples<'a>,
+    /// Place of each row among them; `u32::MAX` for one that is not kept (n).
+    pub places: &'a [u32],
+    /// Rows.
+    pub x: &'a Csr<'a, f32>,
+    /// Their labels (n).
+    pub y: &'a [u32],
+}
+
 /// One epoch over the rows in `order`.
-#[allow(clippy::too_many_arguments)]
-pub fn learn<L: Label>(
+pub fn learn<L: Number>(
     index: &Index<'_, L>,
-    counts: &Counts<'_>,
-    x: &Csr<'_, f32>,
-    y: &[u32],
+    training: Training<'_>,
     order: &[u32],
     plan: Plan,
     learned: &mut Learned<'_>,
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<Progress, KernelError> {
+    let Training { counts, examples, places: kept, x, y } = training;
     index.check(x)?;
     counts.check(index.n_features(), index.n_labels())?;
+    examples.check(index.n_features(), index.n_labels())?;
     check_length("y", y.len(), x.n_rows())?;
+    check_length("places", kept.len(), x.n_rows())?;
     check_length("biases", learned.biases.len(), index.n_labels())?;
     let Some(places) = Places::of(learned.pairs.len()) else {
         return Err(KernelError::Argument("the table must have a power of two of entries".into()));
@@ -97,52 +117,71 @@ pub fn learn<L: Label>(
     if order.iter().any(|&i| i as usize >= y.len()) {
         return Err(KernelError::Argument("the order names a row that is not there".into()));
     }
-    let mut progress = Progress::default();
-    let mut chunk: Vec<Lesson> = Vec::new();
-    for rows in order.chunks(CHUNK) {
+    let spaces = Spaces::default();
+    let propose = |rows: &[u32], chunk: &mut Vec<Lesson>| {
         stop.check()?;
         chunk.resize_with(rows.len(), Lesson::default);
-        let block = |(tasks, rows): (&mut [Lesson], &[u32])| {
-            dispatch(ProposeTask { index, counts, x, y, rows, n: plan.n_candidates, tasks })
+        let block = |(lessons, rows): (&mut [Lesson], &[u32])| {
+            let n = plan.n_candidates;
+            spaces.lend(index, |space| dispatch(ProposeTask { index, training, rows, n, lessons, space }))
         };
-        with_threads(n_threads, || {
+        if n_threads <= 1 {
+            chunk.chunks_mut(BLOCK).zip(rows.chunks(BLOCK)).try_for_each(block)
+        } else {
             chunk.par_chunks_mut(BLOCK).zip(rows.par_chunks(BLOCK)).try_for_each(block)
-        })?;
-        for task in &chunk {
-            update(task, places, plan, learned, &mut progress);
         }
-    }
+    };
+    let mut progress = Progress::default();
+    let (mut chunk, mut next): (Vec<Lesson>, Vec<Lesson>) = (Vec::new(), Vec::new());
+    with_threads(n_threads, || {
+        for rows in order.chunks(CHUNK).chain([&[] as &[u32]]) {
+            let mut teach = || chunk.iter().for_each(|one| update(one, places, plan, learned, &mut progress));
+            if n_threads <= 1 {
+                teach();
+                propose(rows, &mut next)?;
+            } else {
+                rayon::join(teach, || propose(rows, &mut next)).1?;
+            }
+            std::mem::swap(&mut chunk, &mut next);
+        }
+        Ok(())
+    })?;
     Ok(progress)
 }
 
 struct ProposeTask<'a, L> {
     index: &'a Index<'a, L>,
-    counts: &'a Counts<'a>,
-    x: &'a Csr<'a, f32>,
-    y: &'a [u32],
+    training: Training<'a>,
     rows: &'a [u32],
     n: usize,
-    tasks: &'a mut [Lesson],
+    lessons: &'a mut [Lesson],
+    space: &'a mut Workspace,
 }
 
-impl<L: Label> Task for ProposeTask<'_, L> {
+impl<L: Number> Task for ProposeTask<'_, L> {
     type Output = Result<(), KernelError>;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {
-        let mut space = Workspace::new(self.index);
-        for (&row, task) in self.rows.iter().zip(self.tasks) {
-            task.row = row as usize;
-            space.score(self.index, self.x, task.row)?;
-            let label = self.y[task.row];
-            let score = self.counts.without(&space, label as usize);
-            (task.counted, task.own) = (score.is_some(), None);
+        let Self { index, training, space, .. } = self;
+        for (&row, lesson) in self.rows.iter().zip(self.lessons) {
+            let row = row as usize;
+            space.score(index, training.x, row)?;
+            let label = training.y[row];
+            let score = training.counts.without(space, label as usize);
+            (lesson.counted, lesson.own) = (score.is_some(), None);
             let Some(score) = score else { continue };
             space.replace(label as usize, score);
-            space.best(self.n, self.index.n_labels(), &mut task.candidates);
-            task.own = task.candidates.iter().position(|c| c.1 == label);
-            task.features.clone_from(&space.row.features);
-            task.values.clone_from(&space.row.values);
+            space.best(self.n, index.n_labels(), &mut lesson.candidates);
+            lesson.own = lesson.candidates.iter().position(|c| c.1 == label);
+            if lesson.own.is_some() {
+                let left_out = Some(training.places[row] as usize);
+                let Workspace { row, marks, .. } = &mut *space;
+                let (candidates, out) = (&lesson.candidates, &mut lesson.closeness);
+                training.examples.compare(row, candidates, left_out, marks, out);
+                lesson.features.clone_from(&row.features);
+                lesson.values.clone_from(&row.values);
+            }
         }
         Ok(())
     }
@@ -164,8 +203,11 @@ pub(super) fn update(
         return;
     }
     let scores = &mut scores[..candidates.len()];
-    for (z, &(score, label)) in scores.iter_mut().zip(candidates) {
-        *z = learned.beta[0] * score + learned.biases.get(label as usize).map_or(0.0, |b| b[0]);
+    let [beta, gamma] = learned.factors.map(|factor| factor[0]);
+    let closeness = |at: usize| task.closeness.get(at).copied().unwrap_or(0.0);
+    for (at, (z, &(score, label))) in scores.iter_mut().zip(candidates).enumerate() {
+        let bias = learned.biases.get(label as usize).map_or(0.0, |b| b[0]);
+        *z = beta * score + gamma * closeness(at) + bias;
         for (&f, &value) in task.features.iter().zip(&task.values) {
             *z += value * learned.pairs[places.place(f, label)][0];
         }
@@ -180,10 +222,11 @@ pub(super) fn update(
         total += *z;
     }
     progress.loss += f64::from(total.ln() - (own_score - top));
-    let mut slope = 0.0;
+    let mut slopes = [0.0; 2];
     for (at, (&p, &(score, label))) in scores.iter().zip(candidates).enumerate() {
         let gradient = f32::from(u8::from(at == own)) - p / total;
-        slope += gradient * score;
+        slopes[0] += gradient * score;
+        slopes[1] += gradient * closeness(at);
         if gradient.abs() < NO_GRADIENT || plan.rate <= 0.0 {
             continue;
         }
@@ -194,8 +237,10 @@ pub(super) fn update(
             step(&mut learned.pairs[places.place(f, label)], gradient * value, plan.rate);
         }
     }
-    step(&mut learned.beta, slope, plan.beta_rate);
-    learned.beta[0] = learned.beta[0].clamp(0.0, 10.0);
+    for (factor, slope) in learned.factors.iter_mut().zip(slopes) {
+        step(factor, slope, plan.factor_rate);
+        factor[0] = factor[0].clamp(0.0, 10.0);
+    }
 }
 
 /// A step of AdaGrad upwards.
@@ -208,8 +253,8 @@ fn step(weight: &mut [f32; 2], gradient: f32, rate: f32) {
 /// A fitted model: the index and the learned weights in 8 bits.
 #[derive(Debug, Clone, Copy)]
 pub struct Ranker<'a> {
-    /// The factor of the index's score.
-    pub beta: f32,
+    /// The factors of the index's score and of the closeness to examples, beta and gamma.
+    pub factors: [f32; 2],
     /// b_y (K).
     pub biases: &'a [f32],
     /// v in units of `unit`.
@@ -229,10 +274,19 @@ impl Ranker<'_> {
     }
 
     /// Score the candidates anew and sort them, best first; returns ln of the sum of their exponentials.
+    /// `closeness` is that of each candidate, or empty.
     #[inline(always)]
-    pub(super) fn sort(&self, places: Option<Places>, row: &ScaledRow, candidates: &mut [Candidate]) -> f32 {
-        for (score, label) in candidates.iter_mut() {
-            *score = self.beta * *score + self.biases.get(*label as usize).copied().unwrap_or(0.0);
+    pub(super) fn sort(
+        &self,
+        places: Option<Places>,
+        row: &ScaledRow,
+        candidates: &mut [Candidate],
+        closeness: &[f32],
+    ) -> f32 {
+        let [beta, gamma] = self.factors;
+        for (at, (score, label)) in candidates.iter_mut().enumerate() {
+            *score = beta * *score + gamma * closeness.get(at).copied().unwrap_or(0.0);
+            *score += self.biases.get(*label as usize).copied().unwrap_or(0.0);
             let Some(places) = places else { continue };
             let mut sum = 0.0;
             for (&f, &value) in row.features.iter().zip(&row.values) {
@@ -263,9 +317,10 @@ pub struct Ranked {
 
 /// Rank the `n_candidates` best labels of the index and keep `keep` of them.
 #[allow(clippy::too_many_arguments)]
-pub fn rank<L: Label>(
+pub fn rank<L: Number>(
     index: &Index<'_, L>,
     ranker: &Ranker<'_>,
+    examples: &Examples<'_>,
     x: &Csr<'_, f32>,
     n_candidates: usize,
     keep: usize,
@@ -274,16 +329,21 @@ pub fn rank<L: Label>(
 ) -> Result<Ranked, KernelError> {
     index.check(x)?;
     ranker.check(index.n_labels())?;
+    examples.check(index.n_features(), index.n_labels())?;
     let n_candidates = n_candidates.min(index.n_labels());
     if keep == 0 || keep > n_candidates {
         return Err(KernelError::Argument(format!("keep must be in 1..={n_candidates}, got {keep}")));
     }
     let n = x.n_rows();
     let mut out = Ranked { labels: vec![0; n * keep], scores: vec![0.0; n * keep], log_sums: vec![0.0; n] };
+    let spaces = Spaces::default();
     let block = |(number, ((labels, scores), log_sums)): (usize, (Best<'_>, &mut [f32]))| {
         stop.check()?;
         let first = number * BLOCK;
-        dispatch(RankTask { index, ranker, x, first, n_candidates, keep, labels, scores, log_sums })
+        spaces.lend(index, |space| {
+            let found = Found { labels, scores, log_sums };
+            dispatch(RankTask { index, ranker, examples, x, first, n_candidates, keep, found, space })
+        })
     };
     with_threads(n_threads, || {
         let parts = out.labels.par_chunks_mut(BLOCK * keep).zip(out.scores.par_chunks_mut(BLOCK * keep));
@@ -292,31 +352,41 @@ pub fn rank<L: Label>(
     Ok(out)
 }
 
-struct RankTask<'a, L> {
-    index: &'a Index<'a, L>,
-    ranker: &'a Ranker<'a>,
-    x: &'a Csr<'a, f32>,
-    first: usize,
-    n_candidates: usize,
-    keep: usize,
+struct Found<'a> {
     labels: &'a mut [u32],
     scores: &'a mut [f32],
     log_sums: &'a mut [f32],
 }
 
-impl<L: Label> Task for RankTask<'_, L> {
+struct RankTask<'a, L> {
+    index: &'a Index<'a, L>,
+    ranker: &'a Ranker<'a>,
+    examples: &'a Examples<'a>,
+    x: &'a Csr<'a, f32>,
+    first: usize,
+    n_candidates: usize,
+    keep: usize,
+    found: Found<'a>,
+    space: &'a mut Workspace,
+}
+
+impl<L: Number> Task for RankTask<'_, L> {
     type Output = Result<(), KernelError>;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {
-        let mut space = Workspace::new(self.index);
-        let mut candidates: Vec<Candidate> = Vec::new();
-        let places = Places::of(self.ranker.pairs.len());
-        let outputs = self.labels.chunks_mut(self.keep).zip(self.scores.chunks_mut(self.keep));
-        for (i, ((labels, scores), log_sum)) in (self.first..).zip(outputs.zip(self.log_sums)) {
-            space.score(self.index, self.x, i)?;
-            space.best(self.n_candidates, self.index.n_labels(), &mut candidates);
-            *log_sum = self.ranker.sort(places, &space.row, &mut candidates);
+        let Self { index, ranker, examples, space, keep, .. } = self;
+        let (mut candidates, mut closeness): (Vec<Candidate>, Vec<f32>) = (Vec::new(), Vec::new());
+        let places = Places::of(ranker.pairs.len());
+        let outputs = self.found.labels.chunks_mut(keep).zip(self.found.scores.chunks_mut(keep));
+        for (i, ((labels, scores), log_sum)) in (self.first..).zip(outputs.zip(self.found.log_sums)) {
+            space.score(index, self.x, i)?;
+            space.best(self.n_candidates, index.n_labels(), &mut candidates);
+            let Workspace { row, marks, .. } = &mut *space;
+            if ranker.factors[1] != 0.0 {
+                examples.compare(row, &candidates, None, marks, &mut closeness);
+            }
+            *log_sum = ranker.sort(places, row, &mut candidates, &closeness);
             for ((label, score), candidate) in labels.iter_mut().zip(scores).zip(&candidates) {
                 (*score, *label) = *candidate;
             }

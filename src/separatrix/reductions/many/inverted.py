@@ -24,7 +24,7 @@ _WIDE_SHARE = 8
 _MASSES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 _ALPHAS = (0.0, 0.5, 1.0)
 #: Rows on which smoothing is judged.
-_SAMPLE = 8000
+_SAMPLE = 5000
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@ from separatrix.features.handles import checked_matrix, sparse_handle
 from separatrix.reductions.many.candidates import Candidates
 from separatrix.reductions.many.counts import PairCounts, check_no_empty_rows, relative_rows
 from separatrix.reductions.many.crossed import arrays_of, crossed_candidates, new_tree
+from separatrix.reductions.many.examples import Examples
 from separatrix.reductions.many.inverted import InvertedIndex, Smoothing, fit_smoothing
+from separatrix.reductions.many.probabilities import spread
 from separatrix.reductions.many.ranker import (
     PairRanker,
     Progress,
@@ -51,27 +53,32 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     in 8 bits and proposes `n_candidates` classes; these are ranked by
 
-    .. math:: z_y(x) = \beta s_y(x) + b_y + \sum_f x_f v_{h(f, y)}
+    .. math:: z_y(x) = \beta s_y(x) + \gamma m_y(x) + b_y + \sum_f x_f v_{h(f, y)}, \qquad
+              m_y(x) = \ln \frac{1}{|R_y|} \sum_{r \in R_y} \exp \sum_{f \in x, r} x_f t_f
 
-    with weights v of hashed pairs, learned by AdaGrad on the softmax over the candidates. Smoothing
-    and mixing (mu, alpha, beta) are fitted by leaving rows out of the counts of their own class.
+    where m compares x with rows R_y of the class that are kept as its examples (t is the inverse
+    document frequency, scaled), and the weights v of hashed pairs are learned by AdaGrad on the
+    softmax over the candidates, with the factors and the biases. Smoothing and mixing (mu, alpha,
+    beta, gamma) are fitted by leaving rows out of the counts and the examples of their own class.
 
     Parameters
     ----------
     candidates : {"index", "tree"}, default="index"
         Where candidates come from: the index, or the beam of a `LabelTree`, whose log-probability
         stands in the place of s.
-    n_candidates : int, default=64
+    n_candidates : int, default=24
         Classes that are ranked.
+    n_examples : int, default=64
+        Rows of each class that are kept to compare with, at most; 0 for none. A tree has none.
     rerank : bool, default=True
-        Whether to learn the weights of pairs; without them the order is that of the index.
+        Whether to rank the candidates; if not, the order is that of the index.
     rate : float, default=0.2
         Step of AdaGrad.
-    passes : int, default=2
+    passes : int, default=1
         Passes over the rows.
     table_size : int or "auto", default="auto"
         Entries of the table of hashed pairs, a power of two; "auto" makes room for the pairs that
-        occur, up to 2^22.
+        occur, up to 2^21.
     random_state : int, RandomState or None, default=0
         Order of the rows, and the rows that smoothing is judged on.
     n_jobs : int or None, default=None
@@ -85,6 +92,8 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The index.
     tree_ : LabelTree or None
         The tree, with ``candidates="tree"``.
+    examples_ : Examples
+        The rows that are kept.
     ranker_ : PairRanker
         The learned weights.
     smoothing_ : Smoothing or None
@@ -125,6 +134,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     __sx_state__: ClassVar[tuple[str, ...]] = (
         "classes_",
         "index_",
+        "examples_",
         "ranker_",
         "tree_",
         "smoothing_",
@@ -136,6 +146,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: npt.NDArray[Any]
     index_: InvertedIndex | None
     tree_: Any
+    examples_: Examples
     ranker_: PairRanker
     smoothing_: Smoothing | None
     progress_: Progress | None
@@ -147,16 +158,18 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         candidates: str = "index",
         *,
-        n_candidates: int = 64,
+        n_candidates: int = 24,
+        n_examples: int = 64,
         rerank: bool = True,
         rate: float = 0.2,
-        passes: int = 2,
+        passes: int = 1,
         table_size: int | str = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.candidates = candidates
         self.n_candidates = n_candidates
+        self.n_examples = n_examples
         self.rerank = rerank
         self.rate = rate
         self.passes = passes
@@ -181,6 +194,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.index_.check(self.n_features_in_, k)
         elif self.tree_ is None or len(self.tree_.classes_) != k:
             raise DataError(f"the tree does not fit {k} classes")
+        self.examples_.check(self.n_features_in_, k)
         self.ranker_.check(k)
         if self.label_shares_.shape != (k,):
             raise DataError(f"label_shares_ has shape {self.label_shares_.shape}, expected {(k,)}")
@@ -188,6 +202,8 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         check_choice("candidates", self.candidates, ("index", "tree"))
         check_positive(n_candidates=self.n_candidates, rate=self.rate, passes=self.passes)
+        if self.n_examples < 0:
+            raise ParameterError(f"n_examples must not be negative, got {self.n_examples}")
         size = self.table_size
         if size != "auto" and (not isinstance(size, int) or size < 2 or size & (size - 1)):
             raise ParameterError(f"table_size must be 'auto' or a power of two, got {size!r}")
@@ -225,42 +241,46 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_index(self, rows: sp.csr_array, codes: Any, generator: Any, n_threads: int) -> None:
         k, numbers = len(self.classes_), codes.astype(np.uint32)
-        counts = PairCounts.of(relative_rows(rows), codes, k)
+        relative = relative_rows(rows)
+        counts = PairCounts.of(relative, codes, k)
         smoothing = fit_smoothing(counts, rows, numbers, generator, n_threads)
         self.index_ = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
         self.smoothing_ = smoothing
         self.missed_ = smoothing.missed(self.n_candidates)
         self.label_shares_ = (counts.label_rows / len(codes)).astype(np.float32)
-        epoch = index_epoch(self.index_, counts, smoothing, rows, numbers, n_threads)
-        size = table_size_for(counts.pairs.nnz)
-        self._fit_ranker(epoch, len(smoothing.ranks) > 0, len(codes), size, generator)
+        useful = self.rerank and len(smoothing.ranks) > 0
+        most = self.n_examples if useful else 0
+        self.examples_, places = Examples.of(relative, codes, k, most, generator)
+        epoch = index_epoch(
+            self.index_, counts, smoothing, self.examples_, places, rows, numbers, n_threads
+        )
+        self._fit_ranker(epoch, useful, len(codes), table_size_for(counts.pairs.nnz), generator)
 
     def _fit_tree(self, rows: sp.csr_array, codes: Any, generator: Any) -> None:
         check_no_empty_rows(rows)
         k = len(self.classes_)
         seed = int(generator.randint(2**31 - 1))
         self.tree_ = new_tree(self.n_candidates, seed, self.n_jobs).fit(rows, codes)
-        self.smoothing_ = None
+        self.smoothing_, self.examples_ = None, Examples.none(rows.shape[1], k)
         self.label_shares_ = (np.bincount(codes, minlength=k) / len(codes)).astype(np.float32)
         crossed = crossed_candidates(rows, codes, self.n_candidates, generator, self.n_jobs)
         self.missed_ = crossed.missed
         epoch = given_epoch(crossed.arrays, rows, codes.astype(np.uint32))
-        useful = crossed.missed < 1.0
+        useful = self.rerank and crossed.missed < 1.0
         self._fit_ranker(epoch, useful, len(codes), table_size_for(rows.nnz), generator)
 
     def _fit_ranker(
         self, epoch: Any, useful: bool, n_rows: int, table_size: int, generator: Any
     ) -> None:
         self.ranker_, self.progress_ = PairRanker.unlearned(len(self.classes_)), None
-        if self.rerank and useful:
-            size = self.table_size
+        if useful:
             self.ranker_, self.progress_ = PairRanker.learn(
                 epoch,
                 n_rows,
                 len(self.classes_),
                 rate=self.rate,
                 passes=self.passes,
-                table_size=table_size if isinstance(size, str) else size,
+                table_size=table_size if isinstance(self.table_size, str) else self.table_size,
                 generator=generator,
             )
 
@@ -282,13 +302,13 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_threads = number_of_threads(self.n_jobs)
         rows = self._rows(X, n_threads, reset=False)
         n_candidates = min(self.n_candidates, len(self.classes_))
-        ranker, keep = self.ranker_, min(keep, n_candidates)
-        weights = ranker.beta, ranker.biases, ranker.pairs, ranker.unit
+        weights, keep = self.ranker_.weights, min(keep, n_candidates)
+        handle, examples = sparse_handle(rows), self.examples_.handle()
         if self.index_ is not None:
-            handle = self.index_.handle()
-            return handle.rank(sparse_handle(rows), *weights, n_candidates, keep, n_threads)
+            index = self.index_.handle()
+            return index.rank(examples, handle, *weights, n_candidates, keep, n_threads)
         found = arrays_of(self.tree_.candidates(rows, n_candidates))
-        return given_rank(found, sparse_handle(rows), *weights, keep, n_threads)
+        return given_rank(found, handle, *weights, keep, n_threads)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable class of every row.
@@ -304,8 +324,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels.
         """
         numbers, _, _ = self._ranked(X, 1)
-        labels: npt.NDArray[Any] = self.classes_[numbers[:, 0]]
-        return labels
+        return np.asarray(self.classes_[numbers[:, 0]])
 
     def top_k(self, X: Any, k: int = 5) -> TopLabels:
         """The k best classes with their probabilities.
@@ -375,14 +394,6 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         numbers, scores, log_sums = self._ranked(X, self.n_candidates)
         there = numbers != _NONE
-        places = np.where(there, numbers, 0).astype(np.int64)
-        rows = np.arange(len(numbers))[:, None]
-        shares = np.where(there, np.exp(scores.astype(np.float64) - log_sums[:, None]), 0.0)
-        result = np.tile(self.label_shares_.astype(np.float64), (len(numbers), 1))
-        result[np.broadcast_to(rows, places.shape)[there], places[there]] = 0.0
-        others = result.sum(axis=1, keepdims=True)
-        rest = np.where(others > 0, self._rest(), 0.0)
-        result *= rest / np.maximum(others, 1e-300)
-        shares *= (1.0 - rest) / shares.sum(axis=1, keepdims=True)
-        np.add.at(result, (np.broadcast_to(rows, places.shape), places), shares)
-        return result
+        places = np.where(there, numbers.astype(np.int64), -1)
+        shares = np.exp(np.where(there, scores.astype(np.float64) - log_sums[:, None], -np.inf))
+        return spread(places, shares, self.label_shares_, self._rest())

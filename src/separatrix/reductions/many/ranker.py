@@ -13,6 +13,7 @@ from separatrix._core import given_learn
 from separatrix.errors import DataError
 from separatrix.features.handles import sparse_handle
 from separatrix.reductions.many.counts import PairCounts
+from separatrix.reductions.many.examples import Examples
 from separatrix.reductions.many.inverted import InvertedIndex, Smoothing
 
 __all__ = ["PairRanker", "Progress", "given_epoch", "index_epoch", "table_size_for"]
@@ -22,11 +23,11 @@ GivenArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np
 #: Value of one unit of the 8-bit weights.
 _UNIT = 1.0 / 32.0
 #: Candidates of a row in training: the hardest ones teach the most.
-_TRAINING_CANDIDATES = 32
-#: Rows that set the factor of the index's score before the pairs are learned.
-_SAMPLE = 20_000
-_BETA, _BETA_RATE = 0.5, 0.1
-_LARGEST_TABLE = 2**22
+_TRAINING_CANDIDATES = 24
+#: Rows that set the factors of score and closeness before the pairs are learned.
+_SAMPLE = 10_000
+_FACTOR, _FACTOR_RATE = 0.5, 0.1
+_LARGEST_TABLE = 2**21
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Epoch(Protocol):
         self,
         order: npt.NDArray[np.uint32],
         rates: tuple[float, float],
-        beta: npt.NDArray[np.float32],
+        factors: npt.NDArray[np.float32],
         biases: npt.NDArray[np.float32],
         pairs: npt.NDArray[np.float32],
     ) -> tuple[int, int, int, float]:
@@ -70,17 +71,23 @@ def index_epoch(
     index: InvertedIndex,
     counts: PairCounts,
     smoothing: Smoothing,
+    examples: Examples,
+    places: npt.NDArray[np.uint32],
     X: sp.csr_array,
     codes: npt.NDArray[np.uint32],
     n_threads: int,
 ) -> Epoch:
-    """Passes over candidates of an index, each row with its own counts left out."""
+    """Passes over candidates of an index, each row left out of its own label's counts and examples.
+
+    `places` are those of the rows among the examples.
+    """
     handle, counted, rows = index.handle(), counts.handle(), sparse_handle(X)
+    kept = examples.handle()
 
     def epoch(
         order: npt.NDArray[np.uint32],
         rates: tuple[float, float],
-        beta: npt.NDArray[np.float32],
+        factors: npt.NDArray[np.float32],
         biases: npt.NDArray[np.float32],
         pairs: npt.NDArray[np.float32],
     ) -> tuple[int, int, int, float]:
@@ -88,12 +95,14 @@ def index_epoch(
             counted,
             smoothing.mu,
             smoothing.alpha,
+            kept,
+            places,
             rows,
             codes,
             order,
             _TRAINING_CANDIDATES,
             rates,
-            beta,
+            factors,
             biases,
             pairs,
             n_threads,
@@ -109,12 +118,12 @@ def given_epoch(candidates: GivenArrays, X: sp.csr_array, codes: npt.NDArray[np.
     def epoch(
         order: npt.NDArray[np.uint32],
         rates: tuple[float, float],
-        beta: npt.NDArray[np.float32],
+        factors: npt.NDArray[np.float32],
         biases: npt.NDArray[np.float32],
         pairs: npt.NDArray[np.float32],
     ) -> tuple[int, int, int, float]:
         return given_learn(
-            candidates, rows, codes, order, _TRAINING_CANDIDATES, rates, beta, biases, pairs
+            candidates, rows, codes, order, _TRAINING_CANDIDATES, rates, factors, biases, pairs
         )
 
     return epoch
@@ -122,12 +131,12 @@ def given_epoch(candidates: GivenArrays, X: sp.csr_array, codes: npt.NDArray[np.
 
 @dataclass(frozen=True)
 class PairRanker:
-    """z_y = beta s_y + b_y + sum_f x_f v_h(f, y).
+    """z_y = beta s_y + gamma m_y + b_y + sum_f x_f v_h(f, y).
 
     Attributes
     ----------
-    beta : float
-        Factor of the index's score.
+    beta, gamma : float
+        Factors of the index's score and of the closeness to examples.
     biases : ndarray of shape (K,)
         b_y.
     pairs : ndarray of int8, a power of two of entries
@@ -135,18 +144,21 @@ class PairRanker:
     """
 
     beta: float
+    gamma: float
     biases: npt.NDArray[np.float32]
     pairs: npt.NDArray[np.int8]
 
     @property
-    def unit(self) -> float:
-        """Value of one unit of `pairs`."""
-        return _UNIT
+    def weights(
+        self,
+    ) -> tuple[tuple[float, float], npt.NDArray[np.float32], npt.NDArray[np.int8], float]:
+        """Factors, biases, pairs and the unit of the pairs, as the kernels take them."""
+        return (self.beta, self.gamma), self.biases, self.pairs, _UNIT
 
     @classmethod
     def unlearned(cls, n_labels: int) -> PairRanker:
         """The order of the index."""
-        return cls(1.0, np.zeros(n_labels, dtype=np.float32), np.zeros(0, dtype=np.int8))
+        return cls(1.0, 0.0, np.zeros(n_labels, dtype=np.float32), np.zeros(0, dtype=np.int8))
 
     @classmethod
     def learn(
@@ -162,29 +174,31 @@ class PairRanker:
     ) -> tuple[PairRanker, Progress]:
         """Learn from `passes` over the rows in random order.
 
-        The factor of the score is set first, from some of the rows, with all else at zero.
+        The factors of score and closeness are set first, from some of the rows, with all else at
+        zero.
         """
-        beta = np.array([[_BETA, 0.0]], dtype=np.float32)
+        factors = np.array([[_FACTOR, 0.0], [_FACTOR, 0.0]], dtype=np.float32)
         biases = np.zeros((n_labels, 2), dtype=np.float32)
         pairs = np.zeros((table_size, 2), dtype=np.float32)
         order = generator.permutation(n_rows).astype(np.uint32)
-        epoch(order[:_SAMPLE], (0.0, _BETA_RATE), beta, biases, pairs)
-        seen, reached, hits, loss = epoch(order, (rate, _BETA_RATE), beta, biases, pairs)
+        epoch(order[:_SAMPLE], (0.0, _FACTOR_RATE), factors, biases, pairs)
+        seen, reached, hits, loss = epoch(order, (rate, _FACTOR_RATE), factors, biases, pairs)
         for _ in range(1, passes):
-            epoch(generator.permutation(order), (rate, _BETA_RATE), beta, biases, pairs)
+            epoch(generator.permutation(order), (rate, _FACTOR_RATE), factors, biases, pairs)
         progress = Progress(seen, reached, hits, loss / max(reached, 1))
-        return cls.from_weights(beta, biases, pairs), progress
+        return cls.from_weights(factors, biases, pairs), progress
 
     @classmethod
     def from_weights(
         cls,
-        beta: npt.NDArray[np.float32],
+        factors: npt.NDArray[np.float32],
         biases: npt.NDArray[np.float32],
         pairs: npt.NDArray[np.float32],
     ) -> PairRanker:
         """Keep the weights, the pairs in 8 bits."""
         units = np.rint(pairs[:, 0] / _UNIT).clip(-127, 127).astype(np.int8)
-        return cls(float(beta[0, 0]), np.ascontiguousarray(biases[:, 0]), units)
+        beta, gamma = factors[:, 0].tolist()
+        return cls(beta, gamma, np.ascontiguousarray(biases[:, 0]), units)
 
     def check(self, n_labels: int) -> None:
         """Raise DataError unless the arrays fit `n_labels` labels."""

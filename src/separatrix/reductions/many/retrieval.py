@@ -12,6 +12,7 @@ from separatrix.errors import DataError
 from separatrix.features.handles import sparse_handle
 from separatrix.reductions.many.counts import PairCounts, relative_rows
 from separatrix.reductions.many.crossed import arrays_of, new_tree
+from separatrix.reductions.many.examples import Examples
 from separatrix.reductions.many.inverted import InvertedIndex, fit_smoothing
 from separatrix.reductions.many.ranker import PairRanker
 
@@ -34,10 +35,14 @@ def rivals_of_index(
     counts = PairCounts.of(relative_rows(rows), codes.astype(np.int64), n_labels)
     smoothing = fit_smoothing(counts, rows, codes, generator, n_threads)
     index = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
-    order = PairRanker.unlearned(n_labels)
     n = min(n_rivals, n_labels)
     found, _, _ = index.handle().rank(
-        sparse_handle(rows), order.beta, order.biases, order.pairs, order.unit, n, n, n_threads
+        Examples.none(rows.shape[1], n_labels).handle(),
+        sparse_handle(rows),
+        *PairRanker.unlearned(n_labels).weights,
+        n,
+        n,
+        n_threads,
     )
     starts = np.arange(0, found.size + n, n, dtype=np.int64)
     return starts, found.astype(np.int32).ravel()

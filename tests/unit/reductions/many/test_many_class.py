@@ -167,6 +167,7 @@ def test_rows_without_features():
     [
         ({"candidates": "guess"}, "candidates"),
         ({"n_candidates": 0}, "n_candidates"),
+        ({"n_examples": -1}, "n_examples"),
         ({"n_candidates": 300}, "at most 256"),
         ({"rate": -1.0}, "rate"),
         ({"passes": 0}, "passes"),
