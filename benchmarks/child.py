@@ -94,6 +94,7 @@ def _main(sender: Connection, case: Case, contender: Contender, setting: Setting
             seconds = _repeat(lambda: contender.run(prepared, **setting.params), seconds)
         sender.send(seconds)
         outcome = contender.read(prepared, raw)
+        peak = peak if outcome.peak_mb is None else outcome.peak_mb
         sender.send(
             Run(
                 seconds=seconds,

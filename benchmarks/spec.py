@@ -26,12 +26,15 @@ class Outcome(NamedTuple):
         Labels of the test rows, where there is no model to compute them from.
     score : float or None
         Shown in place of the accuracy, where that is not the measure.
+    peak_mb : float or None
+        Peak memory of the run where it is that of another process than the one that was timed.
     """
 
     models: tuple[tuple[FloatArray, FloatArray], ...] = ()
     passes: float | None = None
     predictions: IntArray | None = None
     score: float | None = None
+    peak_mb: float | None = None
 
 
 @dataclass(frozen=True)
