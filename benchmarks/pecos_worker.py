@@ -8,6 +8,7 @@ line on stdout, with the peak memory that the order took, or with an error.
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import queue
@@ -27,12 +28,10 @@ class Worker:
 
     def __init__(self) -> None:
         # A failure to import is the answer to the first order.
-        from pecos.xmc import Indexer, LabelEmbeddingFactory
-        from pecos.xmc.xlinear.model import XLinearModel
-
-        self.embed = LabelEmbeddingFactory.create
-        self.index = Indexer.gen
-        self.learner = XLinearModel
+        xmc = importlib.import_module("pecos.xmc")
+        self.embed = xmc.LabelEmbeddingFactory.create
+        self.index = xmc.Indexer.gen
+        self.learner = importlib.import_module("pecos.xmc.xlinear.model").XLinearModel
         self.model: Any = None
 
     def load(self, folder: str) -> None:
@@ -100,7 +99,7 @@ def main(answers: IO[str]) -> None:
             worker = worker or Worker()
             before = reset_peak()
             getattr(worker, order.pop("do"))(**order)
-            answer = {"peak_mb": max(status("VmHWM") - before, 0.0)}
+            answer: dict[str, Any] = {"peak_mb": max(status("VmHWM") - before, 0.0)}
         except Exception as error:
             answer = {"error": "".join(traceback.format_exception_only(error)).strip()}
         answers.write(json.dumps(answer) + "\n")
