@@ -21,10 +21,10 @@ def test_a_small_tree_is_measured_and_put_on_the_page():
     assert found["depth"] == 2
     assert found["p1"] > 0.5
     assert 0 < found["model_mb"] < found["peak_mb"]
-    larger = {**found, "labels": 150**2, "row_us": 3 * found["row_us"]}
-    page = many_labels.page([found, larger])
-    assert "| 22,500 | 450 | 2 |" in page
-    assert "their logarithm is 2 times as large, and a row costs 3 times as much" in page
+    larger = {**found, "labels": 15_000, "row_us": 300.0}
+    page = many_labels.page([{**found, "row_us": 100.0}, larger])
+    assert "| 15,000 | 450 | 2 |" in page
+    assert "a row alone: 100 → 300 us; the line through them rises by 100 us" in page
 
 
 def test_dense_rows_lie_around_their_classes():
