@@ -81,10 +81,11 @@ class Bound:
     """The ratio that closes an issue (`must`) and the record (`goal`) at one column.
 
     `at` is a relative gap among the case's targets, ``"default"`` for the column "at the peer's
-    default", or ``"time"`` for a throughput case; ``"memory"`` for the peak memory of one.
+    default", or ``"time"`` for a throughput case; ``"memory"`` for the peak memory of one, and
+    ``"accuracy"`` for our test accuracy over the best of any peer, in the ratio of time or not.
     """
 
-    at: float | Literal["default", "time", "memory"]
+    at: float | Literal["default", "time", "memory", "accuracy"]
     must: float
     goal: float
 

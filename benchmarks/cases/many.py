@@ -30,7 +30,7 @@ def _training(letter: str, data: str, corpus: str) -> Case:
             )
             for learner in many.LEARNERS
         ),
-        bounds=(Bound("time", must=3, goal=7),),
+        bounds=(Bound("time", must=3, goal=7), Bound("accuracy", must=1, goal=1)),
         cap=600.0,
         note=_NOTE,
     )
