@@ -8,6 +8,7 @@ SHELL := /bin/bash
 
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
+PECOS := $(CURDIR)/.venv-pecos
 CORE := src/separatrix/_core.abi3.so
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
@@ -48,7 +49,7 @@ if [ -n "$$missing" ]; then \
 fi
 endef
 
-.PHONY: help build demo test lint docs bench soak clean rust-tools FORCE
+.PHONY: help build demo test lint docs bench pecos soak clean rust-tools FORCE
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,11 +85,13 @@ bench: $(VENV)/.bench  ## Ratios to the peers: all cases, or one with CASE=f1; f
 	$(PY) -m benchmarks $(CASE)
 	$(PY) tools/update_readme.py
 
+pecos: $(PECOS)/.made  ## The peer PECOS, which needs numpy below 2, in .venv-pecos; `make bench` finds it there
+
 soak: $(VENV)/.built  ## The tests marked slow and data, in full
 	$(call step,pytest of slow and data,$(PY) -m pytest --runslow -m "slow or data")
 
 clean:  ## Remove .venv, build output and caches
-	rm -rf $(VENV) target build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(PECOS) target build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f src/separatrix/_core.*.so src/separatrix/_core.*.pyd
 	rm -rf docs/generated
 	find src tests tools benchmarks build_backend -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -131,6 +134,16 @@ $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if
 $(VENV)/.bench: $(VENV)/.built
 	@printf '\n== peers of the benchmarks (extra bench)\n'
 	$(PY) -m pip install --quiet 'separatrix[bench]'
+	@touch $@
+
+# numpy below 2 has wheels for Python 3.9 to 3.12. Without --no-deps torch would come along.
+$(PECOS)/.made: | $(PY)
+	@$(PY) -c 'import sys; sys.exit(sys.version_info >= (3, 13))' || { \
+		printf '\n*** libpecos needs a Python from 3.9 to 3.12: make one with venv, and name it by PECOS_PYTHON\n' >&2; exit 1; }
+	@printf '\n== libpecos in .venv-pecos\n'
+	$(PY) -m venv --clear $(PECOS)
+	$(PECOS)/bin/python -m pip install --quiet 'numpy<2' 'scipy<1.14' scikit-learn
+	$(PECOS)/bin/python -m pip install --quiet --no-deps 'libpecos>=1.2,<2'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.built

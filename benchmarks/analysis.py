@@ -5,6 +5,7 @@ Everything returned here is plain JSON, the form in which results are kept and m
 
 from __future__ import annotations
 
+from statistics import median
 from typing import Any
 
 from benchmarks.harness import Race, default_targets
@@ -20,14 +21,16 @@ def summarize(race: Race, machine: Json) -> Json:
     Returns
     -------
     dict
-        ``columns`` (one per target, then "default"; or "time" and "memory"), ``contenders``,
-        ``bounds`` with the ratio and whether it is met, ``optima``, ``machine``.
+        ``columns`` (one per target, then "default"; or "time", "memory", "accuracy"),
+        ``contenders``, ``bounds`` with the ratio and whether it is met, ``optima``, ``machine``.
     """
     case = race.case
     if case.throughput:
         columns = [_time_column(race)]
         if any(bound.at == "memory" for bound in case.bounds):
             columns.append(_memory_column(race))
+        if any(bound.at == "accuracy" for bound in case.bounds):
+            columns.append(_accuracy_column(race))
     else:
         columns = [_target_column(race, f"{t:g}", t) for t in case.targets]
         columns.append(_default_column(race))
@@ -115,6 +118,22 @@ def _memory_column(race: Race) -> Json:
         if peaks and not track.error:
             cells[track.contender.name] = {"seconds": max(peaks), "reached": not track.failed}
     return _with_ratio(race, {"label": "memory", "cells": cells})
+
+
+def _accuracy_column(race: Race) -> Json:
+    """Return the column of test accuracies, in the place of seconds: ours over that of any peer."""
+    cells = {}
+    for track in race.tracks:
+        found = [run.accuracy for run in track.runs.get(0, ()) if run.accuracy is not None]
+        if found and not track.error:
+            cells[track.contender.name] = {"seconds": median(found), "reached": not track.failed}
+    mine = race.ours()
+    ours = cells.get(mine.contender.name, {}).get("seconds") if mine else None
+    peers = {t.contender.name for t in race.tracks if not t.contender.ours} & cells.keys()
+    best = max(peers, key=lambda name: cells[name]["seconds"], default=None)
+    ratio = ours / cells[best]["seconds"] if ours is not None and best else None
+    column = {"label": "accuracy", "cells": cells, "at_least": False}
+    return {**column, "best_peer": best, "ratio": ratio, "ours": ours}
 
 
 def _target_column(race: Race, label: str, target: float) -> Json:

@@ -9,21 +9,19 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
-import resource
 import statistics
-import sys
 import time
 import traceback
 import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import data as datasets
 from benchmarks.data import Data
+from benchmarks.memory import peak_mb, reset_peak
 from benchmarks.objectives import predict
 from benchmarks.spec import Case, Contender, Outcome, Run, Setting
 
@@ -82,18 +80,19 @@ def _main(sender: Connection, case: Case, contender: Contender, setting: Setting
         contender.run(contender.prepare(few), **setting.params)
         prepared = contender.prepare(data)
         gc.collect()
-        before = _reset_peak()
+        before = reset_peak()
         sender.send("ready")
 
         start = time.perf_counter()
         raw = contender.run(prepared, **setting.params)
         seconds = time.perf_counter() - start
 
-        peak = _peak() - before
+        peak = peak_mb() - before
         if case.throughput:
             seconds = _repeat(lambda: contender.run(prepared, **setting.params), seconds)
         sender.send(seconds)
         outcome = contender.read(prepared, raw)
+        peak = peak if outcome.peak_mb is None else outcome.peak_mb
         sender.send(
             Run(
                 seconds=seconds,
@@ -145,34 +144,6 @@ def _accuracy(case: Case, outcome: Outcome, data: Data) -> float | None:
     if labels is None:
         return None
     return float(np.mean(labels == data.y_test))
-
-
-def _reset_peak() -> float:
-    """Reset the kernel's high-water mark where it can be reset; return the memory in use (MB).
-
-    ``ru_maxrss`` cannot be reset and on Linux is inherited from the parent across exec, so
-    ``/proc`` goes first.
-    """
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return _peak()
-    return _status("VmRSS")
-
-
-def _peak() -> float:
-    try:
-        return _status("VmHWM")
-    except OSError:
-        unit = 2**20 if sys.platform == "darwin" else 2**10
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
-def _status(field: str) -> float:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1]) / 1024
-    raise OSError(f"no {field} in /proc/self/status")
 
 
 def _silence() -> None:

@@ -134,7 +134,8 @@ def terminal_table(record: Json) -> Table:
 
 def grid(record: Json) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of a case's table: one row per contender, then the ratios."""
-    columns = record["columns"]
+    # Accuracies stand in the tail of every table.
+    columns = [column for column in record["columns"] if column["label"] != "accuracy"]
     tail = ["best gap", "test accuracy", "peak MB", "passes"]
     if record["throughput"]:
         tail = tail[1:]
@@ -181,12 +182,14 @@ def _entry(column: Json, contender: Json) -> str:
 def _at(label: str) -> str:
     if label == "default":
         return "at the peer's default"
-    return label if label in ("time", "memory") else f"gap {label}"
+    return label if label in ("time", "memory", "accuracy") else f"gap {label}"
 
 
 def _amount(value: float | None, label: str) -> str:
     if label == "memory":
         return "-" if value is None else f"{value:.0f} MB"
+    if label == "accuracy":
+        return _number(value, ".4f")
     return _seconds(value)
 
 

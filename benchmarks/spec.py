@@ -26,12 +26,15 @@ class Outcome(NamedTuple):
         Labels of the test rows, where there is no model to compute them from.
     score : float or None
         Shown in place of the accuracy, where that is not the measure.
+    peak_mb : float or None
+        Peak memory of the run where it is that of another process than the one that was timed.
     """
 
     models: tuple[tuple[FloatArray, FloatArray], ...] = ()
     passes: float | None = None
     predictions: IntArray | None = None
     score: float | None = None
+    peak_mb: float | None = None
 
 
 @dataclass(frozen=True)
@@ -78,10 +81,11 @@ class Bound:
     """The ratio that closes an issue (`must`) and the record (`goal`) at one column.
 
     `at` is a relative gap among the case's targets, ``"default"`` for the column "at the peer's
-    default", or ``"time"`` for a throughput case; ``"memory"`` for the peak memory of one.
+    default", or ``"time"`` for a throughput case; ``"memory"`` for the peak memory of one, and
+    ``"accuracy"`` for our test accuracy over the best of any peer, in the ratio of time or not.
     """
 
-    at: float | Literal["default", "time", "memory"]
+    at: float | Literal["default", "time", "memory", "accuracy"]
     must: float
     goal: float
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from benchmarks import many_peers as many
 from benchmarks.spec import Bound, Case, Contender
@@ -11,11 +10,6 @@ from benchmarks.spec import Bound, Case, Contender
 _NOTE = (
     "Everybody at their defaults, two threads; the accuracy is P@1. PECOS is XR-Linear with PIFA "
     "embeddings and its own clustering, napkinXC a PLT."
-)
-_LEARNERS: tuple[tuple[str, Any, Any, Any], ...] = (
-    ("separatrix", many.train_ours, many.predict_ours, many.save_ours),
-    ("PECOS XR-Linear", many.train_pecos, many.predict_pecos, many.save_pecos),
-    ("napkinXC PLT", many.train_napkin, many.predict_napkin, many.save_napkin),
 )
 _CORPORA = (("a", "words-20newsgroups", "20newsgroups"), ("b", "words-treebank", "Web Treebank"))
 
@@ -27,16 +21,16 @@ def _training(letter: str, data: str, corpus: str) -> Case:
         data=data,
         contenders=tuple(
             Contender(
-                name,
-                many.prepare,
-                train,
-                partial(many.read_model, predict=predict),
-                ours=name == "separatrix",
-                rival=name.startswith("PECOS"),
+                learner.name,
+                learner.prepare,
+                learner.train,
+                partial(many.read_model, learner=learner),
+                ours=learner.train is many.train_ours,
+                rival=learner.train is not many.train_napkin,
             )
-            for name, train, predict, _ in _LEARNERS
+            for learner in many.LEARNERS
         ),
-        bounds=(Bound("time", must=3, goal=7),),
+        bounds=(Bound("time", must=3, goal=7), Bound("accuracy", must=1, goal=1)),
         cap=600.0,
         note=_NOTE,
     )
@@ -49,13 +43,13 @@ def _prediction(letter: str, data: str, corpus: str) -> Case:
         data=data,
         contenders=tuple(
             Contender(
-                name,
-                partial(many.prepare_trained, train=train),
-                partial(many.predict_all, predict=predict),
+                learner.name,
+                partial(many.prepare_trained, learner=learner),
+                partial(many.predict_all, learner=learner),
                 many.read_labels,
-                ours=name == "separatrix",
+                ours=learner.train is many.train_ours,
             )
-            for name, train, predict, _ in _LEARNERS
+            for learner in many.LEARNERS
         ),
         bounds=(Bound("time", must=5, goal=25),),
         cap=120.0,
@@ -70,13 +64,13 @@ def _size(letter: str, data: str, corpus: str) -> Case:
         data=data,
         contenders=tuple(
             Contender(
-                name,
-                partial(many.prepare_trained, train=train),
-                partial(many.write, save=save),
+                learner.name,
+                partial(many.prepare_trained, learner=learner),
+                partial(many.write, learner=learner),
                 many.read_size,
-                ours=name == "separatrix",
+                ours=learner.train is many.train_ours,
             )
-            for name, train, _, save in _LEARNERS
+            for learner in many.LEARNERS
         ),
         cap=120.0,
         note=f"{_NOTE} The time is that of writing; in the place of the accuracy stands the size "

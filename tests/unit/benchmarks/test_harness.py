@@ -222,6 +222,20 @@ def test_memory_is_compared_where_a_bound_asks_for_it():
     assert "| 25 MB |" in report.section(record)
 
 
+def test_accuracy_is_that_of_the_best_peer_in_the_ratio_of_time_or_not():
+    us = contender("us", [Run(0.5, (), 0.6, 25.0)], mine=True)
+    peer = contender("peer", [Run(0.4, (), 0.5, 100.0)])
+    better = contender("better", [Run(0.4, (), 0.8, 100.0)], rival=False)
+    case = Case("x4", "t", "iris", (us, peer, better), bounds=(Bound("accuracy", 1, 1),))
+    record, _ = run(case)
+    assert [c["label"] for c in record["columns"]] == ["time", "accuracy"]
+    assert record["bounds"][0]["best_peer"] == "better"
+    assert record["bounds"][0]["ratio"] == pytest.approx(0.75)
+    assert record["bounds"][0]["must_met"] is False
+    assert "- accuracy: ratio 0.75x; must 1x **not met**" in report.section(record)
+    assert "| 0.6000 |" in report.section(record)
+
+
 def test_results_are_merged(tmp_path):
     results, page = tmp_path / "results.json", tmp_path / "RESULTS.md"
     bounds = (Bound(1e-6, must=3, goal=20),)
@@ -298,7 +312,7 @@ def test_every_case_is_well_formed(case):
     assert list(case.targets) == sorted(case.targets, reverse=True)
     for bound in case.bounds:
         assert bound.must <= bound.goal
-        allowed = ("time", "memory") if case.throughput else ("default", *case.targets)
+        allowed = ("time", "memory", "accuracy") if case.throughput else ("default", *case.targets)
         assert bound.at in allowed
     if case.reference:
         assert case.reference[0] in names

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::csr::Csr;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
-use crate::many::tree_model::{Model, Weight};
+use crate::many::tree_model::{ABSENT, Model, Weight, find};
 use crate::rows::Rows;
 use crate::simd::Gather;
 use crate::threads::with_threads;
@@ -121,8 +121,9 @@ impl Table {
     }
 
     #[inline(always)]
-    fn place(&self, column: i32) -> Option<usize> {
-        self.places.get(column as usize).and_then(|&place| place.checked_sub(1)).map(|place| place as usize)
+    fn place(&self, column: i32) -> usize {
+        let place = self.places.get(column as usize).and_then(|&place| place.checked_sub(1));
+        place.map_or(ABSENT, |place| place as usize)
     }
 }
 
@@ -144,7 +145,7 @@ fn descend<T: Gather, W: Weight>(
     let mut next: Vec<Vec<Scored>> = vec![Vec::new(); rows.len()];
     // (node, row, logarithm of the node's probability), the nodes of a level together.
     let mut visits: Vec<(u32, u32, f64)> = (0..rows.len() as u32).map(|row| (0, row, 0.0)).collect();
-    let mut scores = Vec::new();
+    let (mut scores, mut places) = (Vec::new(), Vec::new());
     while !visits.is_empty() {
         visits.sort_unstable_by_key(|&(node, row, _)| (node, row));
         for group in visits.chunk_by(|a, b| a.0 == b.0) {
@@ -157,12 +158,14 @@ fn descend<T: Gather, W: Weight>(
                 table.fill(first, features);
             }
             for visit in group {
+                let (columns, values) = row(visit);
                 if tabled {
-                    model.score(node, row(visit), |column| table.place(column), &mut scores);
+                    places.clear();
+                    places.extend(columns.iter().map(|&column| table.place(column)));
                 } else {
-                    let place = |column: i32| features.binary_search(&column).ok().map(|at| first + at);
-                    model.score(node, row(visit), place, &mut scores);
+                    find(features, first, columns, &mut places);
                 }
+                model.score(node, &places, values, &mut scores);
                 model.link.apply(&mut scores);
                 let (at, above) = (visit.1 as usize, visit.2);
                 for (&target, &edge) in model.edges(node).iter().zip(&scores) {

@@ -25,6 +25,7 @@ from separatrix.reductions.many.tree_labels import (
 from separatrix.reductions.many.tree_prediction import TreePrediction
 from separatrix.reductions.many.tree_progress import progress_bar
 from separatrix.reductions.many.tree_shape import MOST_CHILDREN, TreeShape, factors_of
+from separatrix.reductions.many.tree_strength import held_out_strength, row_strengths
 from separatrix.reductions.many.tree_update import add_labels, update
 from separatrix.reductions.many.tree_weights import PRECISIONS, NodeReport, TreeWeights
 from separatrix.validation import (
@@ -41,7 +42,7 @@ __all__ = ["LabelTree"]
 
 #: Rounds of 2-means of one cut.
 _ROUNDS = 12
-#: C of each kind of node with one label per row, and with several.
+#: C of each kind of node with one label per row, and of further rows.
 _STRENGTHS = {"logistic": (30.0, 3.0), "svm": (1.0, 1.0), "perceptron": (1.0, 1.0)}
 
 
@@ -76,8 +77,9 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         own.
     C : float or "auto", default="auto"
         Weight of the data against the penalty. "auto" is meant for rows of length about one, as
-        tf-idf makes them: 30 for logistic nodes with one label per row, 3 with several and in
-        `partial_fit`; 1 for "svm".
+        tf-idf makes them: 30 for logistic nodes with one label per row; with several the one of 1,
+        3 and 10 that ranks the labels of held-out rows best, and 3 in `partial_fit` and where rows
+        are few; 1 for "svm".
     prune : float, default=0.1
         The smallest weights of a child are dropped as long as they have at most this share of the
         norm of all; 0 keeps every weight.
@@ -109,8 +111,12 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         How the nodes' problems ended.
     multilabel_ : bool
         Whether rows may have several labels.
+    C_ : float
+        The weight of the data that was used.
 
-    Notes ----- The kernels are those of `LogisticRegression` and `LinearSVM`: dual coordinate
+    Notes
+    -----
+    The kernels are those of `LogisticRegression` and `LinearSVM`: dual coordinate
     descent on copies of a node's rows over the features that occur in them, a node per thread.
 
     Examples
@@ -134,6 +140,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         "report_",
         "multilabel_",
         "dense_labels_",
+        "C_",
     )
 
     classes_: npt.NDArray[Any]
@@ -142,6 +149,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
     report_: NodeReport
     multilabel_: bool
     dense_labels_: bool
+    C_: float
     n_features_in_: int
 
     def __init__(
@@ -235,9 +243,10 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         X = self._rows(X, reset=True)
         rows = encode_rows(y, X.shape[0], labels)
         weights = self._weights(sample_weight, X, rows)
+        C = self._strength(X, rows, weights)
         shape = self._shape(X, rows, weights)
-        self.weights_, self.report_ = self._fit_nodes(X, rows, weights, shape)
-        self.shape_, self.classes_ = shape, rows.classes
+        self.weights_, self.report_ = self._fit_nodes(X, rows, weights, shape, C)
+        self.shape_, self.classes_, self.C_ = shape, rows.classes, C
         self.multilabel_, self.dense_labels_ = not rows.single, rows.dense
         if self.report_.unfinished:
             warnings.warn(
@@ -286,9 +295,9 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         return TreeShape.of_groups(order, bounds, factors)
 
     def _fit_nodes(
-        self, X: sp.csr_array, rows: RowLabels, weights: Any, shape: TreeShape
+        self, X: sp.csr_array, rows: RowLabels, weights: Any, shape: TreeShape, C: float
     ) -> tuple[TreeWeights, NodeReport]:
-        upper = self._upper(X.shape[0], weights, single=rows.single)
+        upper = row_strengths(C, X.shape[0], weights)
         Y = rows.indicator
         total = X.shape[0] + int(Y.nnz * (shape.depth() - 1))
         with progress_bar("LabelTree: nodes", total, self.verbose) as counter:
@@ -320,10 +329,13 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
             return 10 if self.node == "perceptron" else 1000
         return self.max_iter
 
-    def _upper(self, n_rows: int, weights: Any, *, single: bool) -> npt.NDArray[np.float64]:
-        """C times the weights of the rows."""
-        C = _STRENGTHS[self.node][not single] if self.C == "auto" else float(self.C)
-        return np.full(n_rows, C) if weights is None else C * weights
+    def _strength(self, X: sp.csr_array, rows: RowLabels, weights: Any) -> float:
+        """C, or what "auto" stands for."""
+        if self.C != "auto":
+            return float(self.C)
+        if self.node == "logistic" and not rows.single:
+            return held_out_strength(self, X, rows, weights)
+        return _STRENGTHS[self.node][0]
 
     @property
     def n_iter_(self) -> int:
@@ -368,6 +380,8 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         rows = encode_further(y, X.shape[0], self.classes_, labels, single=not self.multilabel_)
         weights = self._weights(sample_weight, X, rows, two_classes=False)
         shape, kept = self.shape_, self.weights_
+        # The weaker C, so that rows of few labels do not outvote those of the fit.
+        C = _STRENGTHS[self.node][1] if self.C == "auto" else float(self.C)
         n_new = len(rows.classes) - len(self.classes_)
         if n_new:
             shape, kept = add_labels(shape, kept, X, rows.indicator, n_new)
@@ -376,8 +390,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
             kept,
             X,
             rows.indicator,
-            # The weaker C, so that rows of few labels do not outvote those of the fit.
-            self._upper(X.shape[0], weights, single=False),
+            row_strengths(C, X.shape[0], weights),
             single=rows.single,
             margin=self.node != "logistic",
             prune=float(self.prune),

@@ -116,11 +116,11 @@ def test_a_flat_tree_of_label_sets_is_a_logistic_regression_per_label():
 
 
 def test_a_flat_svm_tree_is_one_vs_all():
-    tree = LabelTree(K, node="svm", C=1.0, **EXACT).fit(X, Y)
-    model = OneVsAll(LinearSVM("squared_hinge", C=1.0, tol=1e-12, max_iter=10000)).fit(X, Y)
+    tree = LabelTree(K, node="svm", C=1.0, **{**EXACT, "tol": 1e-15}).fit(X, Y)
+    model = OneVsAll(LinearSVM("squared_hinge", C=1.0, tol=1e-15, max_iter=10000)).fit(X, Y)
     W = tree.weights_.node(tree.shape_, 0, D)
     scores = (X_NEW @ W).toarray() + tree.weights_.intercepts
-    np.testing.assert_allclose(scores, model.decision_function(X_NEW), atol=1e-5)
+    np.testing.assert_allclose(scores, model.decision_function(X_NEW), atol=1e-8)
     assert np.array_equal(tree.predict(X_NEW), model.predict(X_NEW))
 
 
