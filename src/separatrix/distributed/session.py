@@ -24,12 +24,11 @@ import numpy as np
 
 from separatrix.distributed.packages import dask_distributed
 from separatrix.distributed.placement import Answers, Literal, Pace, Placement, serve
+from separatrix.distributed.tree import merged, tuple_of
 from separatrix.errors import SeparatrixError
 
 __all__ = ["LostDataError", "Sent", "Session", "active_client"]
 
-#: Children of a node of the tree in which results are added.
-_FAN_IN = 8
 #: Times a pass is tried when what was sent for it was lost with a worker.
 _ATTEMPTS = 5
 
@@ -145,13 +144,44 @@ class Session:
         A part is a future, a delayed value, or a plain one. Plain `shared` values are part of the
         graph, so that Dask can make everything again that is lost with a worker.
         """
+        return self._keep(self._tasks(function, parts, self._plain(shared)))
+
+    def keep_and_ask(
+        self,
+        function: Callable[..., Any],
+        question: Callable[[Any], Any],
+        parts: Sequence[tuple[Any, ...]],
+        *shared: Any,
+    ) -> tuple[list[Any], list[Any]]:
+        """As `keep`, with the answers of ``question(value)``, small ones.
+
+        Dask asks as soon as it has made a value, before that may have to go to disk.
+        """
+        tasks = self._tasks(function, parts, self._plain(shared))
+        asked = self._tasks(question, [(task,) for task in tasks], [])
+        futures = self._keep([*tasks, *asked])
+        kept, told = futures[: len(tasks)], futures[len(tasks) :]
+        try:
+            self._watch(dict.fromkeys(told, 1))
+            answers = list(self.client.gather(told))
+        except _LOST as error:
+            raise LostDataError(
+                "partitions were lost with a worker, and Dask cannot make them again; read them "
+                "from files, or keep copies (client.replicate)"
+            ) from error
+        finally:
+            self.release(told)
+        return kept, answers
+
+    def _plain(self, shared: Sequence[Any]) -> list[Any]:
         from dask import delayed
 
-        sent = [
+        return [
             item.future if isinstance(item, Sent) else delayed(item, pure=False, traverse=False)
             for item in shared
         ]
-        tasks = self._tasks(function, parts, sent)
+
+    def _keep(self, tasks: list[Any]) -> list[Any]:
         futures = self.client.compute(tasks, optimize_graph=False)
         self._kept |= {future.key: future for future in futures}
         return list(futures)
@@ -256,7 +286,7 @@ class Session:
 
         start = perf_counter()
         tasks = self._tasks(function, parts, [self._argument(item, flight) for item in shared])
-        total = _tree(merge, tasks, lazily)
+        total = merged(merge, tasks, lazily)
         watched = [] if self.on_partition is None else tasks
         self._submit(flight, [total, *watched])
         self._watch(dict.fromkeys(flight.asked[1:], 1))
@@ -291,7 +321,7 @@ class Session:
                 values[number] = value
         seconds = sum(answers.seconds for answers in found) / len(parts)
         self._paces[function] = self._paces[function]._replace(seconds=seconds)
-        return _tree(merge, values)
+        return merged(merge, values)
 
     def _submit(self, flight: _Flight, tasks: list[Any]) -> None:
         flight.asked = self.client.compute(tasks, optimize_graph=False)
@@ -330,28 +360,3 @@ class Session:
             for future in dask_distributed().as_completed(list(partitions), raise_errors=False):
                 done += partitions[future]
                 self.on_partition(done, total)
-
-
-def _tree(
-    merge: Callable[..., Any],
-    nodes: list[Any],
-    wrap: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda call: call,
-) -> Any:
-    """Merge neighbors, and what comes out of that, until one is left."""
-    call = wrap(merge)
-    while True:
-        nodes = [call(*nodes[i : i + _FAN_IN]) for i in range(0, len(nodes), _FAN_IN)]
-        if len(nodes) == 1:
-            return nodes[0]
-        if merge is tuple_of:
-            call = wrap(joined_tuples)
-
-
-def tuple_of(*values: Any) -> tuple[Any, ...]:
-    """The values, in order."""
-    return values
-
-
-def joined_tuples(*values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The members of all tuples, in order."""
-    return tuple(member for value in values for member in value)

@@ -39,7 +39,7 @@ def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, y, generator.uniform(0.5, 2.0, 200)
 
 
-@pytest.mark.parametrize(("chunk", "weighted"), [(200, False), (37, True), (13, False)])
+@pytest.mark.parametrize(("chunk", "weighted"), [(200, False), (23, True)])
 def test_naive_bayes_and_gaussian_discriminant(
     client: Any, rows: Any, chunk: int, weighted: bool
 ) -> None:
