@@ -99,7 +99,7 @@ def test_text_pipeline_and_bags(client: Any) -> None:
     assert abs(there[-1].solution_.objective - wanted) <= 1e-8 * wanted
     answers = predict(there, bag)
     assert answers.npartitions == 3
-    assert answers.compute() == own.predict(texts).tolist()
+    assert client.gather(client.compute(answers)) == own.predict(texts).tolist()
 
 
 def test_sparse_blocks_and_unknown_lengths(client: Any, iris: Any) -> None:
@@ -139,7 +139,7 @@ def test_pairs_of_sequences(client: Any) -> None:
     assert there.score(X, y) > 0.8
     answers = predict(there, db.from_sequence(X, npartitions=2))
     assert answers.npartitions == 2
-    assert answers.compute() == there.predict(X)
+    assert client.gather(client.compute(answers)) == there.predict(X)
     with pytest.raises(DataError, match="pairs"):
         fit(CRF(), db.from_sequence([1, 2], npartitions=1), client=client)
 
