@@ -121,14 +121,14 @@ class Placement:
         return found
 
     def _ask(self, futures: Sequence[Any]) -> None:
-        keys = [future.key for future in futures]
-        holders = self._client.who_has(list(futures))
-        self._sizes |= self._client.nbytes(keys, summary=False)
         self._workers = dict(self._client.scheduler_info()["workers"])
-        for key in keys:
-            known = [worker for worker in holders.get(key, ()) if worker in self._workers]
-            if known and key in self._sizes:
+        for key, holders in self._client.who_has(list(futures)).items():
+            known = [worker for worker in holders if worker in self._workers]
+            if known:
                 self._where[key] = known[0]
+        # The scheduler does not know of what was not made yet.
+        found = [future.key for future in futures if future.key in self._where]
+        self._sizes |= self._client.nbytes(found, summary=False)
 
 
 def shares(

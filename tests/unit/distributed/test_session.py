@@ -99,6 +99,16 @@ def test_partitions_that_fill_the_memory_are_asked_one_by_one(
     assert len(slow) == N
 
 
+def test_partitions_that_are_not_there_yet(run: Session) -> None:
+    first = [(future,) for future in run.keep(numbers, PARTS)]
+    (wanted,) = run.reduce(scaled, added, first, np.ones(50))
+    # Asked for in the same moment: nobody knows where they will lie.
+    for _ in range(5):
+        parts = [(future,) for future in run.keep(numbers, PARTS)]
+        (found,) = run.reduce(scaled, added, parts, np.ones(50))
+        assert (found == wanted).all()
+
+
 def test_errors_of_a_group_are_those_of_its_partition(run: Session) -> None:
     parts = [(future,) for future in run.keep(numbers, PARTS)]
     run.reduce(scaled, added, parts, np.ones(50))
