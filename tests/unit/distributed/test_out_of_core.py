@@ -48,11 +48,12 @@ def test_three_times_the_memory(tmp_path: Path, record_property: pytest.RecordPr
             labels.append(da.from_delayed(own, (ROWS,), np.int64))
         X, y = da.concatenate(blocks), da.concatenate(labels)
         assert X.nbytes >= 3 * 2 * LIMIT
-        model = fit(LogisticRegression(tol=1e-5), X, y, client=client)
+        # Every pass reads all rows from disk and writes them again: few passes.
+        model = fit(LogisticRegression(tol=1e-4, solver="lbfgs"), X, y, client=client)
         peaks = peak_memory(client)
         pids = client.run(lambda: 0)
     assert len(pids) == 2
-    assert model.solution_.gap <= 1e-5 * model.solution_.objective
+    assert model.solution_.gap <= 1e-4 * model.solution_.objective
     # The labels were drawn from weights of one on the first eight columns, zero elsewhere.
     np.testing.assert_allclose(model.coef_[0, :8], 1.0, atol=0.01)
     np.testing.assert_allclose(model.coef_[0, 8:], 0.0, atol=0.01)
