@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from separatrix import LogisticRegression, NaiveBayes, Perceptron
+from separatrix import CRF, LogisticRegression, NaiveBayes, Perceptron
 from separatrix.distributed import fit
 from separatrix.errors import DataError
 from tests.unit.distributed.conftest import left_behind
+from tests.unit.distributed.sequences import sentences, sequence_bags
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,19 @@ def test_a_wrong_value_names_partition_and_row(client: Any, data: Any) -> None:
     X[123, 4] = np.inf
     with pytest.raises(DataError, match=r"partition 1: .*row 23"):
         fit(NaiveBayes("gaussian"), da.from_array(X, chunks=(100, 30)), y, client=client)
+    assert settled(client) == []
+
+
+def test_a_wrong_sequence_names_partition_and_token(client: Any) -> None:
+    X, y = sentences(20)
+    X[13], y[13] = [{"word": "w1"}, {"word": "w2", "place": np.nan}], ["L0", "L1"]
+    message = r"partition 2: Input X contains NaN at sequence 3, token 1, attribute 'place'"
+    with pytest.raises(DataError, match=message):
+        fit(CRF(), *sequence_bags(X, y, 4), client=client)
+    X, y = sentences(20)
+    y[13] = [*y[13], "L0"]
+    with pytest.raises(DataError, match=r"partition 2: .*sequence 3"):
+        fit(CRF(), *sequence_bags(X, y, 4), client=client)
     assert settled(client) == []
 
 
