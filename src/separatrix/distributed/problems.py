@@ -159,8 +159,7 @@ class Problem:
     def exact_scores(self, w: Array) -> FloatArray:
         """Scores in double precision whatever the rows are in: a certificate of 1e-9 needs them."""
         if self.X.dtype == np.float64:
-            scores: FloatArray = self.objective().score_map(aligned(w))
-            return scores
+            return np.asarray(self.objective().score_map(aligned(w)), dtype=np.float64)
         weights = np.asarray(w, dtype=np.float64)
         found = np.concatenate([np.asarray(X @ weights[: X.shape[1]]) for X in self._doubled()])
         return found + weights[-1] if len(weights) > self.X.shape[1] else found

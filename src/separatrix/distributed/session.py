@@ -34,6 +34,8 @@ _ATTEMPTS = 5
 
 #: Bytes of all answers up to which the client adds them, and of arrays that travel with tasks.
 _SMALL_ANSWERS, _SMALL_ARRAYS = 2**24, 2**20
+#: Answers that are let go of at once.
+_MANY_ANSWERS = 64
 
 #: What a caller sees of a future that was lost: concurrent.futures' and asyncio's are not the same.
 _LOST = (CancelledError, asyncio.CancelledError)
@@ -105,6 +107,7 @@ class Session:
         self.n_passes = 0
         self._kept: dict[str, Any] = {}
         self._spent: list[Any] = []
+        self._spent_bytes = 0
         self._placement = Placement(client)
         self._paces: dict[Callable[..., Any], Pace] = {}
         self._name = uuid.uuid4().hex[:8]
@@ -249,13 +252,26 @@ class Session:
             else:
                 self.n_passes += 1
                 self.release(flight.sent)
-                # Let go when the next pass is under way, which would wait for the message else.
-                self._spent += flight.asked
+                if groups is None:
+                    self.release(flight.asked)
+                else:
+                    self._set_aside(flight.asked, self._paces[function].nbytes * len(parts))
                 return result
         raise LostDataError(
             f"a pass was tried {_ATTEMPTS} times, and each time workers were lost with what had "
             "been sent to them; look at their logs (memory?)"
         ) from lost
+
+    def _set_aside(self, futures: list[Any], nbytes: int) -> None:
+        """Let go of small answers of some passes at once.
+
+        Dask sends messages at intervals, so that tasks of the next pass would wait behind this one.
+        """
+        self._spent += futures
+        self._spent_bytes += nbytes
+        if self._spent_bytes > _SMALL_ANSWERS or len(self._spent) > _MANY_ANSWERS:
+            self.release(self._spent)
+            self._spent, self._spent_bytes = [], 0
 
     def _groups(
         self, function: Callable[..., Any], parts: Sequence[tuple[Any, ...]]
@@ -288,7 +304,7 @@ class Session:
         tasks = self._tasks(function, parts, [self._argument(item, flight) for item in shared])
         total = merged(merge, tasks, lazily)
         watched = [] if self.on_partition is None else tasks
-        self._submit(flight, [total, *watched])
+        flight.asked = self.client.compute([total, *watched], optimize_graph=False)
         self._watch(dict.fromkeys(flight.asked[1:], 1))
         result = flight.asked[0].result()
         # With Dask's own time in it, so that the first groups are rather too small.
@@ -310,7 +326,8 @@ class Session:
             (function, len(group), width, *(item for n in group for item in parts[n]))
             for group in groups
         ]
-        self._submit(flight, self._tasks(serve, calls, sent, function.__name__))
+        tasks = self._tasks(serve, calls, sent, function.__name__)
+        flight.asked = self.client.compute(tasks, optimize_graph=False)
         self._watch(dict(zip(flight.asked, map(len, groups), strict=True)))
         found: list[Answers] = self.client.gather(flight.asked)
         values: list[Any] = [None] * len(parts)
@@ -322,11 +339,6 @@ class Session:
         seconds = sum(answers.seconds for answers in found) / len(parts)
         self._paces[function] = self._paces[function]._replace(seconds=seconds)
         return merged(merge, values)
-
-    def _submit(self, flight: _Flight, tasks: list[Any]) -> None:
-        flight.asked = self.client.compute(tasks, optimize_graph=False)
-        self.release(self._spent)
-        self._spent = []
 
     def _argument(self, item: Any, flight: _Flight, n_tasks: int | None = None) -> Any:
         """What stands in the graph for a shared value.
