@@ -121,7 +121,7 @@ class Placement:
         return found
 
     def _ask(self, futures: Sequence[Any]) -> None:
-        self._workers = dict(self._client.scheduler_info()["workers"])
+        self._workers = dict(self._client.scheduler_info(n_workers=-1)["workers"])
         for key, holders in self._client.who_has(list(futures)).items():
             known = [worker for worker in holders if worker in self._workers]
             if known:
