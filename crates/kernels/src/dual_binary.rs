@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 pub use crate::dual_binary_rows::DualRows;
-use crate::dual_binary_rows::{Local, Measure, Problem, Rebuild, Share, Sweep};
+use crate::dual_binary_rows::{Local, Look, Measure, Problem, Rebuild, Share, Sweep};
 use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild};
 use crate::dual_intercept::{Bias, Intercept, scale_of};
 use crate::dual_merge::Copies;
@@ -148,7 +148,7 @@ impl<T: Real> DualBinary<T> {
         loss: L,
         stop: &Interrupt,
     ) -> Result<Pass, KernelError> {
-        let mut visited = 0;
+        let (mut visited, mut looked) = (0, 0);
         if self.n_sweeps > 0 {
             self.bias.recenter(self.intercept);
         }
@@ -165,6 +165,7 @@ impl<T: Real> DualBinary<T> {
                     }
                     hot = self.hot.next_set(set);
                 }
+                looked = self.look(x, loss, &order, stop)?;
                 self.hot.awake(self.n_sweeps, &order)
             } else {
                 Vec::new()
@@ -181,8 +182,8 @@ impl<T: Real> DualBinary<T> {
         self.order = order;
         let violation = outcome?;
         self.n_sweeps += 1;
-        let passes = visited as f64 / n_active as f64;
-        self.since_rebuild += passes;
+        self.since_rebuild += visited as f64 / n_active as f64;
+        let passes = (visited + looked) as f64 / n_active as f64;
         if due_for_rebuild::<T>(self.since_rebuild) {
             let sum = self.rebuild(x);
             self.bias.reset_sum(sum);
@@ -192,6 +193,35 @@ impl<T: Real> DualBinary<T> {
         let gap: f64 = self.gaps.iter().map(|&g| f64::from(g)).sum();
         let penalty = 0.5 * self.squared_weights(x) + self.intercept.penalty(self.bias.sum);
         Ok(Pass { dual: value - penalty, gap: gap + self.slack(), violation, passes })
+    }
+
+    /// Wake those of the resting rows that a visit would move, where it is time; returns how many were
+    /// looked at.
+    ///
+    /// At fixed weights, threads share the rows and a row costs half a visit.
+    fn look<X: DualRows<T>, L: MarginDual>(
+        &mut self,
+        x: &X,
+        loss: L,
+        rows: &[u32],
+        stop: &Interrupt,
+    ) -> Result<usize, KernelError> {
+        let resting = self.hot.resting(self.n_sweeps, rows);
+        let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
+        let (duals, weights, intercept) = (&self.duals[..], &self.weights[..], self.bias.value());
+        let look = |rows| {
+            stop.check()?;
+            Ok(dispatch(Look { problem: &problem, rows, weights, intercept, duals }))
+        };
+        let woken: Vec<Vec<u32>> = if self.n_threads > 1 {
+            with_threads(self.n_threads, || {
+                resting.par_chunks(BLOCK).map(look).collect::<Result<_, KernelError>>()
+            })?
+        } else {
+            resting.chunks(BLOCK).map(look).collect::<Result<_, KernelError>>()?
+        };
+        woken.iter().flatten().for_each(|&i| self.hot.wake(i as usize));
+        Ok(resting.len())
     }
 
     fn sweep<X: DualRows<T>, L: MarginDual>(

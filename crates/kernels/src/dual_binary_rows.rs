@@ -166,6 +166,34 @@ impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Share<'_, T, X, L> {
     }
 }
 
+/// Those of some rows that have a gap, so that a visit would move them, at fixed weights.
+pub(crate) struct Look<'a, T, X, L> {
+    pub problem: &'a Problem<'a, X, L>,
+    pub rows: &'a [u32],
+    pub weights: &'a [T],
+    pub intercept: f64,
+    pub duals: &'a [f64],
+}
+
+impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Look<'_, T, X, L> {
+    type Output = Vec<u32>;
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> Vec<u32> {
+        let p = self.problem;
+        let mut woken = Vec::new();
+        for (&row, &next) in self.rows.iter().zip(following(self.rows)) {
+            let i = row as usize;
+            p.x.prefetch(next as usize);
+            let score = p.x.dot::<FMA>(i, self.weights).to_f64() + self.intercept;
+            if p.loss.gap(p.signs[i] * score, p.upper[i], self.duals[i]) > 0.0 {
+                woken.push(row);
+            }
+        }
+        woken
+    }
+}
+
 /// Sums of losses and gaps over a block of rows, at fixed weights.
 pub(crate) struct Measure<'a, T, X, L> {
     pub problem: &'a Problem<'a, X, L>,

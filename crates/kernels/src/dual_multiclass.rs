@@ -194,7 +194,7 @@ impl<T: VectorExp> DualMulticlass<T> {
             let rows = if self.problem.softmax {
                 self.hot.worth_a_visit(self.n_sweeps, &order, &self.gaps)
             } else {
-                self.hot.awake(self.n_sweeps, &order)
+                self.hot.awake_or_all(self.n_sweeps, &order)
             };
             visited += rows.len();
             self.sweep(x, &rows, stop)

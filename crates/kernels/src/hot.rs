@@ -3,8 +3,8 @@
 //! With hinge losses most duals reach a bound early and stay there, and of the others a few move for long:
 //! rows that nearly repeat each other settle slowly, while the rest is done. Before a sweep the rows that
 //! moved most in the last one are swept several times, then the quarter of them that still moves most is
-//! swept more often, and so on; rows that did not move in two visits rest until the next full
-//! sweep. A row of the softmax never stops moving: there, rows rest whose gap is far below the average. All
+//! swept more often, and so on; rows that did not move in two visits rest until the next full sweep, or
+//! until a look at them finds that they would move. A row of the softmax never stops moving: there, rows rest whose gap is far below the average. All
 //! this only reorders exact coordinate steps, so the optimum does not change (compare shrinking,
 //! Hsieh et al. 2008, section 3.2).
 
@@ -26,6 +26,8 @@ const FIRST_REST: usize = 3;
 const FIRST_HOT: usize = 9;
 /// Every so many passes all rows are visited.
 const FULL_EVERY: usize = 5;
+/// Every so many passes begin with a look at the resting rows.
+const LOOK_EVERY: usize = 3;
 /// Visits without a move after which a row rests.
 const REST: u8 = 2;
 /// Share of the mean gap below which a row rests.
@@ -91,12 +93,27 @@ impl HotRows {
         (!rows.is_empty()).then_some(HotSet { rows, n_sweeps: sweeps as usize, sweeps })
     }
 
-    /// Keep of `rows` those to be visited in pass number `pass`.
+    /// Keep of `rows` those to be visited in pass number `pass`, all of them now and then.
+    pub fn awake_or_all(&self, pass: usize, rows: &[u32]) -> Vec<u32> {
+        if pass.is_multiple_of(FULL_EVERY) { rows.to_vec() } else { self.awake(pass, rows) }
+    }
+
+    /// Keep of `rows` those to be visited in pass number `pass`, where resting ones are looked at.
     pub fn awake(&self, pass: usize, rows: &[u32]) -> Vec<u32> {
-        if pass < FIRST_REST || pass.is_multiple_of(FULL_EVERY) {
-            return rows.to_vec();
+        rows.iter().copied().filter(|&i| pass < FIRST_REST || self.still[i as usize] < REST).collect()
+    }
+
+    /// Keep of `rows` those to be looked at before pass number `pass`.
+    pub fn resting(&self, pass: usize, rows: &[u32]) -> Vec<u32> {
+        if pass < FIRST_REST || !pass.is_multiple_of(LOOK_EVERY) {
+            return Vec::new();
         }
-        rows.iter().copied().filter(|&i| self.still[i as usize] < REST).collect()
+        rows.iter().copied().filter(|&i| self.still[i as usize] >= REST).collect()
+    }
+
+    /// Let row `i` be visited again.
+    pub fn wake(&mut self, i: usize) {
+        self.still[i] = 0;
     }
 
     /// Keep of `rows` those to be visited in pass number `pass`, by the gap of each at its last visit.
@@ -112,7 +129,7 @@ impl HotRows {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEWER, FIRST_HOT, FULL_EVERY, HotRows, LEAST, SMALLEST};
+    use super::{FEWER, FIRST_HOT, FULL_EVERY, HotRows, LEAST, LOOK_EVERY, SMALLEST};
 
     #[test]
     fn the_rows_that_moved_most_are_hot_and_still_rows_rest() {
@@ -136,8 +153,14 @@ mod tests {
         }
         assert!(wanted < SMALLEST);
         let all: Vec<u32> = (0..n as u32).collect();
-        assert_eq!(hot.awake(FULL_EVERY, &all).len(), n);
-        assert_eq!(hot.awake(FULL_EVERY + 1, &all).len(), n / 2);
+        assert_eq!(hot.awake_or_all(FULL_EVERY, &all).len(), n);
+        assert_eq!(hot.awake_or_all(FULL_EVERY + 1, &all).len(), n / 2);
+        assert_eq!(hot.awake(FULL_EVERY, &all).len(), n / 2);
+        assert!(hot.resting(FULL_EVERY, &all).is_empty());
+        let resting = hot.resting(2 * LOOK_EVERY, &all);
+        assert!(resting.len() == n / 2 && resting.iter().all(|&i| i % 2 == 1));
+        hot.wake(1);
+        assert_eq!(hot.awake(FULL_EVERY, &all).len(), n / 2 + 1);
         let gaps: Vec<f32> = (0..n).map(|i| if i % 4 == 0 { 1.0 } else { 1e-3 }).collect();
         assert_eq!(hot.worth_a_visit(FULL_EVERY, &all, &gaps).len(), n);
         assert_eq!(hot.worth_a_visit(FULL_EVERY + 1, &all, &gaps).len(), n / 4);
