@@ -12,7 +12,7 @@ from separatrix.distributed.multipliers import Multipliers
 from separatrix.distributed.objective import DistributedObjective, RemoteScores
 from separatrix.distributed.partitions import Partitions
 from separatrix.distributed.problems import Setting, make_problem
-from separatrix.distributed.rows import Survey, read_rows, rows_facts, survey
+from separatrix.distributed.rows import Survey, labels_facts, read_rows, rows_facts, survey
 from separatrix.distributed.run import Run
 from separatrix.distributed.session import Session
 from separatrix.errors import DataError, ParameterError
@@ -90,8 +90,10 @@ def survey_rows(
     finite: bool = True,
 ) -> tuple[list[Any], Survey]:
     """Futures of checked rows, and what they are."""
-    rows = session.keep(read_rows, data.numbered(), estimator, classify, finite)
-    facts = session.each(rows_facts, [(row,) for row in rows], classify)
+    question = labels_facts if classify else rows_facts
+    rows, facts = session.keep_and_ask(
+        read_rows, question, data.numbered(), estimator, classify, finite
+    )
     return rows, survey(facts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -24,6 +24,9 @@ from separatrix.validation import encode_known_labels, is_sparse
 __all__ = ["Problem", "Setting", "make_problem"]
 
 FloatArray = npt.NDArray[np.float64]
+
+#: Rows that are brought to double precision at once.
+_BLOCK = 4096
 
 
 class Setting(NamedTuple):
@@ -152,6 +155,31 @@ class Problem:
         """Hessian at w as a matrix, of dense rows."""
         objective = self.objective(held_out)
         return loss_hessian(Points(objective), objective.score_map(aligned(w)))
+
+    def exact_scores(self, w: Array) -> FloatArray:
+        """Scores in double precision whatever the rows are in: a certificate of 1e-9 needs them."""
+        if self.X.dtype == np.float64:
+            return np.asarray(self.objective().score_map(aligned(w)), dtype=np.float64)
+        weights = np.asarray(w, dtype=np.float64)
+        found = np.concatenate([np.asarray(X @ weights[: X.shape[1]]) for X in self._doubled()])
+        return found + weights[-1] if len(weights) > self.X.shape[1] else found
+
+    def exact_adjoint(self, ds: FloatArray) -> FloatArray:
+        """The adjoint of `exact_scores`."""
+        if self.X.dtype == np.float64:
+            return np.asarray(self.objective().score_map.adjoint(ds), dtype=np.float64)
+        grad = np.zeros(self.objective().weight_shape)
+        d, first = self.X.shape[1], 0
+        for X in self._doubled():
+            grad[:d] += np.asarray(X.T @ ds[first : first + X.shape[0]])
+            first += X.shape[0]
+        grad[d:] = ds.sum(axis=0)
+        return grad
+
+    def _doubled(self) -> Iterator[Any]:
+        """The rows in double precision, some at a time."""
+        for first in range(0, self.X.shape[0], _BLOCK):
+            yield self.X[first : first + _BLOCK].astype(np.float64)
 
     @property
     def n_examples(self) -> int:

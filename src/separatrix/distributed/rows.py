@@ -26,6 +26,7 @@ __all__ = [
     "Survey",
     "aligned",
     "in_partition",
+    "labels_facts",
     "read_rows",
     "rows_facts",
     "size_of",
@@ -113,9 +114,9 @@ class Facts(NamedTuple):
     dtype: np.dtype[Any]
     dense: bool
     names: npt.NDArray[Any] | None
-    labels: Any
-    counts: Any
-    weights: Any
+    labels: Any = None
+    counts: Any = None
+    weights: Any = None
 
 
 def read_rows(
@@ -184,16 +185,24 @@ def _checked_weights(weights: Any, n_rows: int) -> FloatArray | None:
     return values
 
 
-def rows_facts(rows: Rows, classify: bool) -> Facts:
-    """What the client has to know."""
-    labels = counts = weights = None
-    if classify and rows.y is not None and len(rows.y):
-        labels, codes = np.unique(rows.y, return_inverse=True)
-        counts = np.bincount(codes).astype(np.int64)
-        weights = np.bincount(codes, weights=rows.weights).astype(np.float64)
+def rows_facts(rows: Rows) -> Facts:
+    """What the client has to know of rows without labels, or with numbers for labels."""
     n, d = rows.X.shape
     dense = not is_sparse(rows.X) or is_narrow(rows.X)
-    return Facts(n, d, rows.X.dtype, dense, rows.names, labels, counts, weights)
+    return Facts(n, d, rows.X.dtype, dense, rows.names)
+
+
+def labels_facts(rows: Rows) -> Facts:
+    """What the client has to know of rows with classes."""
+    facts = rows_facts(rows)
+    if rows.y is None or len(rows.y) == 0:
+        return facts
+    labels, codes = np.unique(rows.y, return_inverse=True)
+    return facts._replace(
+        labels=labels,
+        counts=np.bincount(codes).astype(np.int64),
+        weights=np.bincount(codes, weights=rows.weights).astype(np.float64),
+    )
 
 
 class Survey(NamedTuple):

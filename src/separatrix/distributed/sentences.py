@@ -21,6 +21,7 @@ from separatrix.structured.likelihood import ChainLikelihood
 from separatrix.structured.perceptron import from_kernel, to_kernel
 from separatrix.structures import Chain, EncodedChains
 from separatrix.structures.chain import Pattern
+from separatrix.structures.encoded import checked_csr
 
 __all__ = [
     "ChainProblem",
@@ -102,6 +103,7 @@ def read_sentences(number: int, X: Any, y: Any, weights: Any, partial: bool) -> 
         found = as_attribute_sequences(items)
         if found.edge_matrix is not None:
             raise ParameterError("attributes of edges are not learned from on Dask")
+        checked_csr(found)
         labels = list(y)
         if items:
             encode_tags(labels, found.offsets, partial=partial)

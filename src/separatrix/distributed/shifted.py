@@ -86,7 +86,7 @@ def _sizes(problem: Problem, knobs: Knobs, held_out: int) -> FloatArray:
 
 def _at(problem: Problem, state: _State, w: Array, knobs: Knobs) -> _Point:
     objective, duals = problem.objective(), state.duals
-    scores = objective.score_map(aligned(w)).astype(np.float64, copy=False)
+    scores = problem.exact_scores(w)
     sizes = _sizes(problem, knobs, state.held_out)
     if scores.shape[1] == 1:
         short = 1.0 - scores[:, 0] * objective.targets
@@ -153,8 +153,7 @@ def shifted_gradient(problem: Problem, *arguments: Any) -> tuple[float, FloatArr
             dual = float(q.sum() - q[rows, problem.codes].sum())
         else:
             dual = float((q * knobs.cost[problem.codes]).sum())
-    grad = np.asarray(objective.score_map.adjoint(ds), dtype=np.float64)
-    return smooth, grad, exact, dual
+    return smooth, problem.exact_adjoint(ds), exact, dual
 
 
 def shifted_product(problem: Problem, *arguments: Any) -> tuple[FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,17 +10,35 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
+#: What workers need, imported once by the process they are forked from.
+PRELOADED = ["distributed", "dask.array", "dask.bag", "dask.dataframe", "separatrix.distributed"]
+
+
+def start_method() -> str:
+    """How worker processes start: quickly where the system can."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return "spawn"
+    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+    distributed.utils._forkserver_preload_set = True  # Dask would set its own list
+    return "forkserver"
+
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        memory_limit="2GiB",
-        silence_logs="CRITICAL",
-    ) as found:
+    import dask
+
+    with (
+        # Set while the cluster lives: workers that are killed start anew.
+        dask.config.set({"distributed.worker.multiprocessing-method": start_method()}),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit="2GiB",
+            silence_logs="CRITICAL",
+        ) as found,
+    ):
         yield found
 
 

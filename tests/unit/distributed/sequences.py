@@ -8,14 +8,14 @@ import dask.bag as db
 import numpy as np
 
 
-def sentences(n: int) -> tuple[list[Any], list[Any]]:
-    """Tokens as dicts, and labels; sevenths keep the values in double precision."""
+def sentences(n: int, places: float = 7) -> tuple[list[Any], list[Any]]:
+    """Tokens as dicts, and labels; sevenths keep the values in double precision, eighths do not."""
     generator = np.random.default_rng(0)
     X, y = [], []
     for _ in range(n):
         labels = generator.integers(0, 3, generator.integers(1, 9)).tolist()
         numbers = [10 * label + int(generator.integers(0, 14)) for label in labels]
-        X.append([{"word": f"w{number}", "place": t / 7} for t, number in enumerate(numbers)])
+        X.append([{"word": f"w{number}", "place": t / places} for t, number in enumerate(numbers)])
         y.append([f"L{label}" for label in labels])
     return X, y
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import dask.array as da
-import distributed as dask_distributed
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from separatrix import LogisticRegression, NaiveBayes, Perceptron
+from separatrix import CRF, LogisticRegression, NaiveBayes, Perceptron
 from separatrix.distributed import fit
 from separatrix.errors import DataError
 from tests.unit.distributed.conftest import left_behind
+from tests.unit.distributed.sequences import sentences, sequence_bags
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,19 @@ def test_a_wrong_value_names_partition_and_row(client: Any, data: Any) -> None:
     assert settled(client) == []
 
 
+def test_a_wrong_sequence_names_partition_and_token(client: Any) -> None:
+    X, y = sentences(20)
+    X[13], y[13] = [{"word": "w1"}, {"word": "w2", "place": np.nan}], ["L0", "L1"]
+    message = r"partition 2: Input X contains NaN at sequence 3, token 1, attribute 'place'"
+    with pytest.raises(DataError, match=message):
+        fit(CRF(), *sequence_bags(X, y, 4), client=client)
+    X, y = sentences(20)
+    y[13] = [*y[13], "L0"]
+    with pytest.raises(DataError, match=r"partition 2: .*sequence 3"):
+        fit(CRF(), *sequence_bags(X, y, 4), client=client)
+    assert settled(client) == []
+
+
 def test_nothing_is_left_after_a_fit(client: Any, data: Any) -> None:
     X, y = data
     fit(LogisticRegression(), da.from_array(X, chunks=(200, 30)), y, client=client)
@@ -64,32 +77,31 @@ def test_nothing_is_left_after_a_fit(client: Any, data: Any) -> None:
     assert settled(client) == []
 
 
-def test_a_worker_is_killed(data: Any) -> None:
+def test_a_worker_is_killed(client: Any, data: Any) -> None:
     X, y = data
     model = LogisticRegression(tol=1e-10, solver="lbfgs", C=0.1)
     wanted = LogisticRegression(tol=1e-10, C=0.1).fit(X, y).solution_.objective
-    with (
-        dask_distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
-        ) as cluster,
-        dask_distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        victims = list(client.run(os.getpid).values())
-        ended, killed = threading.Event(), threading.Event()
+    victim = next(iter(client.run(os.getpid).values()))
+    ended, killed = threading.Event(), threading.Event()
 
-        def watch() -> None:
-            while not ended.is_set() and not killed.is_set():
-                if any("partial_gradient" in key for key in left_behind(client)):
-                    os.kill(victims[0], signal.SIGKILL)
-                    killed.set()
+    def watch() -> None:
+        passes: set[str] = set()
+        while not ended.is_set() and not killed.is_set():
+            passes |= {key for key in left_behind(client) if "partial_gradient" in key}
+            # Some passes in, when partitions of one worker share a task.
+            if len(passes) > 14:
+                os.kill(victim, signal.SIGKILL)
+                killed.set()
 
-        killer = threading.Thread(target=watch)
-        killer.start()
+    killer = threading.Thread(target=watch)
+    killer.start()
+    try:
         there = fit(model, da.from_array(X, chunks=(60, 30)), y, client=client)
+    finally:
         ended.set()
         killer.join()
-        assert killed.is_set(), "no worker was killed while the fit ran"
-        assert victims[0] not in client.run(os.getpid).values()
+    assert killed.is_set(), "no worker was killed while the fit ran"
+    assert victim not in client.run(os.getpid).values()
     assert abs(there.solution_.objective - wanted) <= 1e-8 * wanted
 
 
@@ -105,9 +117,16 @@ client = Client(sys.argv[1], set_as_default=False)
 X = np.random.default_rng(0).normal(size=(2000, 300))
 y = X[:, 0] > 0
 model = LogisticRegression(C=1e6, tol=1e-14, solver="lbfgs", max_iter=100000)
-threading.Timer(float(sys.argv[2]), lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+folder = sys.argv[2]
+
+def interrupt():
+    while not os.path.exists(os.path.join(folder, "fit.npz")):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=interrupt, daemon=True).start()
 try:
-    fit(model, da.from_array(X, chunks=(200, 300)), y, client=client, checkpoint=sys.argv[3],
+    fit(model, da.from_array(X, chunks=(200, 300)), y, client=client, checkpoint=folder,
         checkpoint_every=5)
 except KeyboardInterrupt:
     print("interrupted after", model.solution_.n_passes)
@@ -126,14 +145,14 @@ def test_interrupt_leaves_no_task_and_a_checkpoint(cluster: Any, tmp_path: Path)
     script.write_text(textwrap.dedent(SCRIPT))
     folder = tmp_path / "state"
     done = subprocess.run(
-        [sys.executable, str(script), cluster.scheduler_address, "6", str(folder)],
+        [sys.executable, str(script), cluster.scheduler_address, str(folder)],
         capture_output=True,
         text=True,
         timeout=90,
     )
     assert "interrupted after" in done.stdout, done.stdout + done.stderr
     assert "left 0" in done.stdout
-    assert list(folder.iterdir())
+    assert [file.name for file in folder.iterdir()] == ["fit.npz"]
 
 
 @pytest.mark.parametrize("remote", [False, True])

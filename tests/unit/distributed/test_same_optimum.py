@@ -51,13 +51,13 @@ def compare(client: Any, model: Any, X: Any, y: Any, chunk: int, weights: Any = 
     return there
 
 
-@pytest.mark.parametrize("chunk", [300, 110, 23])
 @pytest.mark.parametrize(
-    "model",
+    ("model", "chunk"),
     [
-        LogisticRegression(tol=1e-10),
-        LinearSVM("squared_hinge", tol=1e-10, solver="newton"),
-        LogisticRegression(tol=1e-10, penalize_intercept=True, class_weight="balanced"),
+        (LogisticRegression(tol=1e-10), 300),
+        (LogisticRegression(tol=1e-10, penalize_intercept=True, class_weight="balanced"), 110),
+        # More partitions than the tree has children.
+        (LinearSVM("squared_hinge", tol=1e-10, solver="newton"), 23),
     ],
 )
 def test_two_classes(client: Any, two: Any, model: Any, chunk: int) -> None:

@@ -39,7 +39,7 @@ def rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, y, generator.uniform(0.5, 2.0, 200)
 
 
-@pytest.mark.parametrize(("chunk", "weighted"), [(200, False), (37, True), (13, False)])
+@pytest.mark.parametrize(("chunk", "weighted"), [(200, False), (45, True)])
 def test_naive_bayes_and_gaussian_discriminant(
     client: Any, rows: Any, chunk: int, weighted: bool
 ) -> None:
@@ -58,7 +58,7 @@ def test_naive_bayes_and_gaussian_discriminant(
         here = type(model)(**model.get_params()).fit(X, y, sample_weight=weights)
         there = fit(
             type(model)(**model.get_params()),
-            da.from_array(X, chunks=(chunk, 2)),
+            da.from_array(X, chunks=(chunk, 3)),
             da.from_array(y, chunks=50),
             None if weights is None else da.from_array(weights, chunks=33),
             client=client,
