@@ -29,11 +29,11 @@ models = {
     "all pairs": AllPairs(base),
     "multiclass hinge loss": base,
 }
-figure, panels = plt.subplots(1, 3, figsize=(13, 4.2), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 3, figsize=(10, 4), sharey=True, layout="constrained")
 for ax, (title, model) in zip(panels, models.items(), strict=True):
     model.fit(X, y)
     DecisionRegionDisplay.from_estimator(model, X, y, eps=0.5, ax=ax)
     middle = np.mean(model.predict(X[y == "middle"]) == "middle")
-    ax.set_title(f"{title}: {model.score(X, y):.0%} right, {middle:.0%} of the middle")
+    ax.set_title(f"{title}\n{model.score(X, y):.0%} right, {middle:.0%} of the middle")
     print(f"{title}: {model.score(X, y):.1%} of all rows right, {middle:.1%} of the middle")
 plt.show()

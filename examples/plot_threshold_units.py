@@ -15,7 +15,9 @@ from separatrix import Conjunctions, LinearSVM, Perceptron, Polynomial
 X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 functions = {"AND": X.all(axis=1), "OR": X.any(axis=1), "XOR": X[:, 0] != X[:, 1]}
 
-figure, axes = plt.subplots(1, 5, figsize=(14, 3), layout="constrained")
+figure, panels = plt.subplots(2, 3, figsize=(9, 5.8), layout="constrained")
+axes = panels.ravel()
+axes[-1].set_axis_off()
 for ax, (name, y) in zip(axes, functions.items(), strict=False):
     model = Perceptron("none", max_iter=50, random_state=0).fit(X, y)
     right = model.score(X, y)
