@@ -36,6 +36,7 @@ MEASURES = {
     "Hamming loss": ("hamming", hamming_loss, -1),
     "F1 of a row": ("f1", lambda a, b: f1_score(a, b, average="samples", zero_division=1), 1),
 }
+#: Values of 0.001, 0.3 and 1 are never chosen, and take as long as all others together.
 GRID = (0.01, 0.1) if short else (0.003, 0.01, 0.03, 0.1)
 
 
