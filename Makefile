@@ -125,6 +125,7 @@ $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if
 	@$(PY) build_backend/separatrix_build.py
 	@printf '\n== release build of the extension, extras plots, onnx, report, serve, dask and dev\n'
 	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,serve,dask,dev
+	@if [ $(VENV)/.docs -nt pyproject.toml ]; then touch $(VENV)/.docs; fi
 	@touch $@
 
 # The package is installed already, so that only the peers are fetched.
@@ -133,9 +134,13 @@ $(VENV)/.bench: $(VENV)/.built
 	$(PY) -m pip install --quiet 'separatrix[bench]'
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.built
-	@printf '\n== what builds the site (extra docs)\n'
+# The site needs fewer packages than the tests: from a fresh clone it does not wait for those.
+$(VENV)/.docs: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
+	@$(PY) build_backend/separatrix_build.py
+	@printf '\n== release build of the extension, and what builds the site (extra docs)\n'
+	$(VENV)/bin/maturin develop --release --extras plots,report,serve,dask
 	$(PY) -m pip install --quiet 'separatrix[docs]'
+	@if [ $(VENV)/.built -nt pyproject.toml ]; then touch $(VENV)/.built; fi
 	@touch $@
 
 FORCE:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.linear_model import Ridge
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import BayesianLinearRegression
+from tests.checks import check, each
 from tests.unit.bayes.regression_problems import KNOWN, MODES, covariance, problem
 
 
-@parametrize_with_checks(
+@each(
     [
         BayesianLinearRegression(),
         BayesianLinearRegression(noise="known", noise_variance=1.0),
@@ -22,7 +22,7 @@ from tests.unit.bayes.regression_problems import KNOWN, MODES, covariance, probl
         BayesianLinearRegression(fit_intercept=False),
     ]
 )
-def test_scikit_learn_check(estimator, check):
+def test_scikit_learn_checks(estimator):
     check(estimator)
 
 

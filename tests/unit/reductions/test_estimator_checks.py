@@ -3,10 +3,10 @@
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import AllPairs, LogisticRegression, OneVsAll, OutputCode
 from separatrix.reductions import ClassNumbers
+from tests.checks import check, each
 
 ESTIMATORS = [
     OneVsAll(),
@@ -34,9 +34,9 @@ def expected_failures(estimator):
     return {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
+@each(ESTIMATORS)
+def test_scikit_learn_checks(estimator):
+    check(estimator, expected_failures(estimator))
 
 
 @pytest.mark.parametrize("estimator", [OneVsAll(), AllPairs(), OutputCode()])
