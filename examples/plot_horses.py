@@ -93,10 +93,11 @@ for name, (accuracy, iou) in found.items():
     print(f"  {name:6} test pixels right {100 * accuracy:.2f} %, IoU {100 * iou:.2f} %")
 print(f"  grid over unary: {100 * (found['grid'][1] - found['unary'][1]):+.2f} points of IoU")
 
-# Two of the test images: above by pixels on their own, below with their neighbors.
+# The first and the last test image: above by pixels on their own, below with their neighbors.
 figure, panels = plt.subplots(4, 4, figsize=(9.5, 7.6), layout="constrained")
 for k, row in enumerate(panels):
     name = ("unary", "grid")[k % 2]
-    SegmentationDisplay.from_estimator(final[name], images[k // 2], y=masks[k // 2], axes=row)
+    image, mask = images[-(k // 2)], masks[-(k // 2)]
+    SegmentationDisplay.from_estimator(final[name], image, y=mask, axes=row)
     row[0].set_ylabel(name)
 plt.show()

@@ -67,6 +67,7 @@ right.set(
     xlabel="share of wrong bits",
     ylabel="share decoded rightly",
     ylim=(-0.35, 1.03),
+    yticks=np.linspace(0, 1, 6),
     title="What a longer code forgives",
 )
 right.legend(loc="lower left", frameon=False, fontsize="small")
