@@ -16,7 +16,8 @@ ESTIMATORS = [
     AllPairs(decode="tournament"),
     AllPairs(GaussianNB(), coupling="hastie_tibshirani"),
     OutputCode(random_state=0),
-    OutputCode(LogisticRegression(), code="exhaustive", decode="hamming"),
+    OutputCode(code="all_pairs", decode="hamming"),
+    OutputCode(LogisticRegression(), code="exhaustive"),
     OutputCode(code="confusion", random_state=0),
     ClassNumbers(),
 ]
