@@ -110,8 +110,10 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
     multilabel_ : bool
         Whether rows may have several labels.
 
-    Notes ----- The kernels are those of `LogisticRegression` and `LinearSVM`: dual coordinate
-    descent on copies of a node's rows over the features that occur in them, a node per thread.
+    Notes
+    -----
+    The kernels are those of `LogisticRegression` and `LinearSVM`: dual coordinate descent on copies
+    of a node's rows over the features that occur in them, a node per thread.
 
     Examples
     --------
