@@ -26,6 +26,10 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME
 
+# Idle threads of BLAS and OpenMP sleep instead of spinning: the tests run in as many processes as
+# there are cores, and would wait for threads that do nothing.
+SLEEPING := OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4
+
 # $(call step,name,command): say what runs, run it, and stop with its name if it fails.
 define step
 @printf '\n== %s\n' '$(1)'
@@ -64,7 +68,7 @@ test: lint  ## Everything CI runs: lint, cargo test, stub check, pytest with doc
 	@$(call packages,$(DEBIAN_PACKAGES))
 	$(call step,cargo test,cargo test --locked --workspace)
 	$(call step,stubs against the built module (stubtest),$(PY) -m mypy.stubtest --allowlist tools/stubtest.allow separatrix._core)
-	$(call step,pytest with doctests and coverage,$(PY) -m pytest -n auto --cov --cov-report=term)
+	$(call step,pytest with doctests and coverage,$(SLEEPING) $(PY) -m pytest -n auto --cov --cov-report=term)
 	@printf '\n== all checks passed\n'
 
 lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
@@ -77,7 +81,7 @@ lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README t
 	$(call step,README table against benchmarks/RESULTS.md,$(PY) tools/update_readme.py --check)
 
 docs: $(VENV)/.docs  ## The site in build/site: guide, gallery, reference; every link checked
-	$(call step,sphinx,$(PY) -m sphinx -W --keep-going -q -b html -j auto docs build/site)
+	$(call step,sphinx,$(SLEEPING) $(PY) -m sphinx -W --keep-going -q -b html -j auto docs build/site)
 	$(call step,links of the site,$(PY) tools/check_site.py build/site)
 	@printf '\n== build/site/index.html\n'
 
@@ -88,7 +92,7 @@ bench: $(VENV)/.bench  ## Ratios to the peers: all cases, or one with CASE=f1; f
 pecos: $(PECOS)/.made  ## The peer PECOS, which needs numpy below 2, in .venv-pecos; `make bench` finds it there
 
 soak: $(VENV)/.built  ## The tests marked slow and data, in full
-	$(call step,pytest of slow and data,$(PY) -m pytest --runslow -m "slow or data")
+	$(call step,pytest of slow and data,$(SLEEPING) $(PY) -m pytest --runslow -m "slow or data")
 
 clean:  ## Remove .venv, build output and caches
 	rm -rf $(VENV) $(PECOS) target build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -128,6 +132,7 @@ $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if
 	@$(PY) build_backend/separatrix_build.py
 	@printf '\n== release build of the extension, extras plots, onnx, report, serve, dask and dev\n'
 	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,serve,dask,dev
+	@if [ $(VENV)/.docs -nt pyproject.toml ]; then touch $(VENV)/.docs; fi
 	@touch $@
 
 # The package is installed already, so that only the peers are fetched.
@@ -146,9 +151,13 @@ $(PECOS)/.made: | $(PY)
 	$(PECOS)/bin/python -m pip install --quiet --no-deps 'libpecos>=1.2,<2'
 	@touch $@
 
-$(VENV)/.docs: $(VENV)/.built
-	@printf '\n== what builds the site (extra docs)\n'
+# The site needs fewer packages than the tests: from a fresh clone it does not wait for those.
+$(VENV)/.docs: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
+	@$(PY) build_backend/separatrix_build.py
+	@printf '\n== release build of the extension, and what builds the site (extra docs)\n'
+	$(VENV)/bin/maturin develop --release --extras plots,report,serve,dask
 	$(PY) -m pip install --quiet 'separatrix[docs]'
+	@if [ $(VENV)/.built -nt pyproject.toml ]; then touch $(VENV)/.built; fi
 	@touch $@
 
 FORCE:

@@ -48,7 +48,7 @@ MATHJAX = Path(_mathjax.origin).parent / "static" / "mathjax" / "tex-svg.js"
 mathjax_path = MATHJAX.name
 mathjax3_config = {
     "tex": {
-        "macros": {"argmax": r"\operatorname*{arg\,max}", "argmin": r"\operatorname*{arg\,min}"}
+        "macros": {"argmax": r"\mathop{\mathrm{arg\,max}}", "argmin": r"\mathop{\mathrm{arg\,min}}"}
     },
     "options": {"enableMenu": False},
 }
@@ -83,7 +83,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", define_file),
     "show_signature": False,
     "write_computation_times": False,
-    "default_thumb_file": str(HERE / "_static" / "one_idea.png"),
+    "default_thumb_file": str(HERE / "_static" / "printed.png"),
     "capture_repr": (),
     "copyfile_regex": "",
 }

@@ -32,7 +32,7 @@ cases = {
     "Normal-inverse-gamma: mean 1": (NormalInverseGamma(), generator.normal(1, 2, 200), 1.0),
     "Normal-inverse-gamma: variance 4": (NormalInverseGamma(), generator.normal(1, 2, 200), 4.0),
 }
-figure, panels = plt.subplots(2, 3, figsize=(13, 6.5), layout="constrained")
+figure, panels = plt.subplots(2, 3, figsize=(10, 5.8), layout="constrained")
 for ax, (title, (prior, data, truth)) in zip(panels.flat, cases.items(), strict=True):
     which = 1 if "variance" in title else 0
     for n, color in zip((0, 5, 200), ("0.6", "#56B4E9", "#0072B2"), strict=True):

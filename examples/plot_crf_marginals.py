@@ -32,7 +32,8 @@ edges = crf.predict_edge_marginals(sentence)[0]
 print("best labeling:", " ".join(crf.predict(sentence)[0]))
 print("most probable label of each word:", " ".join(labels[k] for k in nodes.argmax(axis=1)))
 
-figure, axes = plt.subplots(1, 4, figsize=(14, 3.4), layout="constrained")
+figure, panels = plt.subplots(2, 2, figsize=(9, 6.4), layout="constrained")
+axes = panels.ravel()
 
 
 def heat(ax, table, rows, columns, title):

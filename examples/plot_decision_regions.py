@@ -30,9 +30,9 @@ classifier = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, 
 costs = {
     "every mistake costs 1": CostMatrix([[0, 1], [1, 0]]),
     "a miss costs 10": CostMatrix([[0, 1], [10, 0]]),
-    "a miss costs 10, a doctor's look 0.3": CostMatrix([[0, 1], [10, 0]], reject=0.3),
+    "a miss 10, a doctor's look 0.3": CostMatrix([[0, 1], [10, 0]], reject=0.3),
 }
-figure, panels = plt.subplots(1, 3, figsize=(13, 4.2), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 3, figsize=(10, 4), sharey=True, layout="constrained")
 for ax, (title, cost) in zip(panels, costs.items(), strict=True):
     model = BayesDecision(FrozenEstimator(classifier), cost).fit(X_train, y_train)
     DecisionRegionDisplay.from_estimator(model, X_test, y_test, eps=1.0, ax=ax)

@@ -29,15 +29,16 @@ for shapes in (False, True):
 
 grid, learner = model[0], model[1]
 names = grid.get_feature_names_out()
-figure, axes = plt.subplots(2, 10, figsize=(11, 3), layout="constrained")
-for digit, (above, below) in enumerate(axes.T):
+figure, axes = plt.subplots(4, 5, figsize=(8, 7.6), layout="constrained")
+for digit in range(10):
+    above, below = axes[2 * (digit // 5) :, digit % 5][:2]
     example = train[np.flatnonzero(y_train == digit)[0]]
     row = dict(zip(names, grid.transform(example[None])[0], strict=True))
     above.imshow(example > grid.threshold, cmap="gray_r")
     above.set_title(
         f"parts {row['n_components']:.0f}, loops {row['n_loops']:.0f}\n"
         f"aspect {row['aspect_ratio']:.2f}",
-        fontsize=8,
+        fontsize="small",
     )
     weights = learner.coef_[digit, :64].reshape(8, 8)
     limit = np.abs(learner.coef_[:, :64]).max()

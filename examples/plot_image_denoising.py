@@ -54,10 +54,11 @@ along, down = crf.pair_weights_[:, 0, 0]
 print(f"learned: equal neighbors score {along:.2f} along rows, {down:.2f} down columns")
 print(f"              {np.mean(learned != clean):.1%} wrong by the learned marginals")
 
-figure, panels = plt.subplots(1, 5, figsize=(16, 3), layout="constrained")
+figure, panels = plt.subplots(2, 3, figsize=(9, 5), layout="constrained")
 images = {"clean": clean, "noisy": noisy, "p(white)": marginal, "best labelling": labels}
 images["learned"] = learned
-for ax, (title, image) in zip(panels, images.items(), strict=True):
+for ax, (title, image) in zip(panels.flat, images.items(), strict=False):
     ax.imshow(image, cmap="gray", vmin=0, vmax=1)
     ax.set(title=title, xticks=[], yticks=[])
+panels[-1, -1].set_axis_off()
 plt.show()

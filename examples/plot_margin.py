@@ -26,9 +26,9 @@ models = {
     "SVM, hard margin": LinearSVM(C=1e4),
     "SVM, C = 0.03": LinearSVM(C=0.03),
 }
-figure, axes = plt.subplots(1, 4, figsize=(14, 3.6), sharex=True, sharey=True, layout="constrained")
+figure, axes = plt.subplots(2, 2, figsize=(9, 7), sharex=True, sharey=True, layout="constrained")
 x = np.array([-2.0, 6.5])
-for ax, (name, model) in zip(axes, models.items(), strict=True):
+for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
     model.fit(X, y)
     w, b = model.coef_[0], model.intercept_[0]
     distance = np.min(np.where(y == 1, 1, -1) * (X @ w + b)) / np.linalg.norm(w)

@@ -6,11 +6,13 @@ Odds ratios of words, and the running totals of a message.
 """
 
 import re
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from separatrix import Laplace, NaiveBayes
+from separatrix import Laplace, MaximumLikelihood, NaiveBayes
+from separatrix.errors import ZeroProbabilityWarning
 from separatrix.plots import OddsRatioDisplay
 
 SPAM = """
@@ -40,6 +42,12 @@ for row, (line, _) in enumerate(documents):
         counts[row, numbers[word]] += 1
 labels = [label for _, label in documents]
 
+# Relative frequencies: a word that only one class has seen has infinite odds.
+warnings.simplefilter("ignore", ZeroProbabilityWarning)
+raw = NaiveBayes("multinomial", smoothing=MaximumLikelihood()).fit(counts, labels)
+print("by relative frequency:")
+print(raw.odds_ratios("spam", top=3, feature_names=words))
+print()
 model = NaiveBayes("multinomial", smoothing=Laplace(1)).fit(counts, labels)
 message = "Gary would you like to lose weight while you sleep"
 print(model.explain(message.split(), classes=["spam", "ham"], feature_names=words))

@@ -2,9 +2,11 @@
 Where one-vs-all fails
 ======================
 
-Four classes that one-vs-all cannot tell apart: the picture of the notes, with three learners.
+Four classes that one-vs-all cannot tell apart: the pictures of the notes, with three learners.
 
-Three classes stand at the corners of a triangle and the fourth (red in the notes) in its middle.
+Three classes at the corners of a triangle are the good case: each is separable from the rest by a
+line (dashed), and only its own score is positive there. A fourth class (red in the notes) stands
+in the middle.
 Every two classes are separable by a line, so that all pairs succeed, and so does the multiclass
 loss, whose scores only have to be the highest of the four. But no line separates the middle from
 the rest: the best score of its own is -1 everywhere, and one-vs-all gives most of it to its
@@ -24,16 +26,28 @@ X = np.vstack([random.normal(center, 0.4, size=(60, 2)) for center in centers.va
 y = np.repeat(list(centers), 60)
 
 base = LinearSVM(C=0.1, random_state=0)
-models = {
-    "one-vs-all": OneVsAll(base),
-    "all pairs": AllPairs(base),
-    "multiclass hinge loss": base,
-}
-figure, panels = plt.subplots(1, 3, figsize=(13, 4.2), sharey=True, layout="constrained")
-for ax, (title, model) in zip(panels, models.items(), strict=True):
-    model.fit(X, y)
-    DecisionRegionDisplay.from_estimator(model, X, y, eps=0.5, ax=ax)
-    middle = np.mean(model.predict(X[y == "middle"]) == "middle")
-    ax.set_title(f"{title}: {model.score(X, y):.0%} right, {middle:.0%} of the middle")
-    print(f"{title}: {model.score(X, y):.1%} of all rows right, {middle:.1%} of the middle")
+corners = y != "middle"
+cases = [
+    ("one-vs-all, three classes", OneVsAll(base), corners),
+    ("one-vs-all, four classes", OneVsAll(base), np.full(len(y), True)),
+    ("all pairs", AllPairs(base), np.full(len(y), True)),
+    ("multiclass hinge loss", base, np.full(len(y), True)),
+]
+figure, panels = plt.subplots(2, 2, figsize=(9, 8), layout="constrained")
+for ax, (title, model, rows) in zip(panels.flat, cases, strict=True):
+    model.fit(X[rows], y[rows])
+    DecisionRegionDisplay.from_estimator(model, X[rows], y[rows], eps=0.5, ax=ax)
+    words = f"{model.score(X[rows], y[rows]):.0%} right"
+    if rows.all():
+        words += f", {np.mean(model.predict(X[~corners]) == 'middle'):.0%} of the middle"
+    ax.set(title=f"{title}\n{words}", xlabel="", ylabel="")
+    print(f"{title}: {words}")
+    if isinstance(model, OneVsAll):
+        limits = ax.axis()
+        for name, scorer in zip(model.classes_, model.estimators_, strict=True):
+            (w0, w1), b = scorer.coef_[0], scorer.intercept_[0]
+            if name != "middle":  # whose score is below zero everywhere
+                ax.axline((-b * w0 / (w0**2 + w1**2), -b * w1 / (w0**2 + w1**2)),
+                          slope=-w0 / w1, color="black", linestyle="--", linewidth=1)  # fmt: skip
+        ax.axis(limits)
 plt.show()

@@ -22,7 +22,7 @@ winner = int(distances.argmin())
 print(notes)
 print(f"011011 differs in {distances.tolist()} places: class {winner + 1}")
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 table = np.vstack([answer, notes.values])
 differs = np.vstack([np.zeros(6, bool), notes.values != answer])
 left.imshow(np.where(table > 0, 0.4, 0.0), cmap="Blues", vmin=0, vmax=1, aspect="auto")
@@ -64,7 +64,11 @@ for name, code in codes.items():
     right.plot(rates, decoded, marker=".", label=label)
     print(f"{label}; with one bit in ten wrong {np.interp(0.1, rates, decoded):.0%} are decoded")
 right.set(
-    xlabel="share of wrong bits", ylabel="decoded rightly", title="What a longer code forgives"
+    xlabel="share of wrong bits",
+    ylabel="share decoded rightly",
+    ylim=(-0.35, 1.03),
+    yticks=np.linspace(0, 1, 6),
+    title="What a longer code forgives",
 )
-right.legend(framealpha=0.9)
+right.legend(loc="lower left", frameon=False, fontsize="small")
 plt.show()

@@ -30,8 +30,8 @@ cases = [
     ("degree 15", 15, {"ridge": tiny, "noise": "known", "noise_variance": noise}),
     ("degree 15 with a prior", 15, {}),
 ]
-figure, axes = plt.subplots(1, 4, figsize=(13, 3.2), sharey=True, layout="constrained")
-for ax, (name, degree, settings) in zip(axes, cases, strict=True):
+figure, axes = plt.subplots(2, 2, figsize=(9, 6.4), sharey=True, layout="constrained")
+for ax, (name, degree, settings) in zip(axes.flat, cases, strict=True):
     powers = Polynomial(degree).fit(x[:, None])
     model = BayesianLinearRegression(**settings).fit(powers.transform(x[:, None]), y)
     train = np.sqrt(np.mean((model.predict(powers.transform(x[:, None])) - y) ** 2))
@@ -42,5 +42,5 @@ for ax, (name, degree, settings) in zip(axes, cases, strict=True):
     ax.plot(grid, curve, color="#D55E00", label="fit")
     ax.scatter(x, y, color="black", zorder=3)
     ax.set(title=f"{name}\nerror {train:.2f} seen, {new:.2f} unseen", ylim=(-2, 2))
-axes[0].legend(frameon=False)
+axes[0, 0].legend(frameon=False)
 plt.show()

@@ -7,16 +7,20 @@ Naive Bayes for digits, as in the notes: a pixel is on or off, and the model is 
 pixel rules a digit out forever. Laplace's k mends it, and is chosen on held-out rows.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from separatrix import Laplace, MaximumLikelihood, NaiveBayes
+from separatrix import Interpolation, Laplace, MaximumLikelihood, NaiveBayes
+from separatrix.errors import ZeroProbabilityWarning
 
 images, y = load_digits(return_X_y=True)
 X = images > 8
 train, held, test = slice(0, 300), slice(300, 700), slice(700, None)
 
+warnings.simplefilter("ignore", ZeroProbabilityWarning)  # which is what is shown here
 raw = NaiveBayes("bernoulli", smoothing=MaximumLikelihood()).fit(X[train], y[train])
 smooth = NaiveBayes("bernoulli", smoothing=Laplace(1)).fit(X[train], y[train])
 smooth.tune(X[held], y[held])
@@ -34,4 +38,20 @@ for row, model in zip(axes, (raw, smooth), strict=True):
 axes[0, 0].set_ylabel("frequency")
 axes[1, 0].set_ylabel("smoothed")
 figure.suptitle("P(pixel is on | digit)")
+
+# Tuning: the knobs k and alpha against accuracy on rows that were counted and on rows held out.
+knobs = {
+    "Laplace, k": (Laplace, np.logspace(-4, 2, 13)),
+    "interpolation, alpha": (Interpolation, np.linspace(0.05, 0.95, 13)),
+}
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+for ax, (name, (rule, values)) in zip(axes, knobs.items(), strict=True):
+    models = [
+        NaiveBayes("bernoulli", smoothing=rule(value)).fit(X[train], y[train]) for value in values
+    ]
+    for rows, words in ((train, "train"), (held, "held-out")):
+        ax.plot(values, [model.score(X[rows], y[rows]) for model in models], ".-", label=words)
+    ax.set(xlabel=name, xscale="log" if rule is Laplace else "linear")
+axes[0].set_ylabel("accuracy")
+axes[0].legend(frameon=False)
 plt.show()

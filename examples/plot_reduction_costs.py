@@ -60,14 +60,11 @@ for row, n_classes in enumerate(COUNTS):
     times = [table[name][row] * 1e3 for table in (train, predict) for name in reductions]
     print(f"{n_classes:>4} {times[0]:>11.1f} {times[1]:>12.1f} {times[2]:>11.1f} {times[3]:>12.1f}")
 
-figure, panels = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 for ax, (title, table) in zip(panels, {"train": train, "predict": predict}.items(), strict=True):
     for name, times in table.items():
-        ax.loglog(COUNTS, times, "o-", label=name)
         slope = np.polyfit(np.log(COUNTS), np.log(times), 1)[0]
-        ax.annotate(
-            f"k^{slope:.1f}", (COUNTS[-1], times[-1]), xytext=(4, 0), textcoords="offset points"
-        )
+        ax.loglog(COUNTS, times, "o-", label=f"{name}, grows as $k^{{{slope:.1f}}}$")
     for power in (0.5, 1, 2):
         guide = min(map(min, table.values())) * (np.array(COUNTS) / COUNTS[0]) ** power
         ax.loglog(COUNTS, guide, color="0.8", lw=1, zorder=0)

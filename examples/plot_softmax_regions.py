@@ -30,7 +30,7 @@ cases = [
     ("radial, xi = 0.02", make_pipeline(RadialBasis(xi=0.02), LogisticRegression(C=10)), X2, y2),
     ("radial, xi = 0.5", make_pipeline(RadialBasis(xi=0.5), LogisticRegression(C=10)), X2, y2),
 ]
-figure, axes = plt.subplots(2, 3, figsize=(12, 7.5), layout="constrained")
+figure, axes = plt.subplots(2, 3, figsize=(10, 7), layout="constrained")
 for ax, (title, model, X, y) in zip(axes.flat, cases, strict=True):
     model.fit(X, y)
     DecisionRegionDisplay.from_estimator(model, X, y, eps=0.6, ax=ax)
@@ -38,6 +38,6 @@ for ax, (title, model, X, y) in zip(axes.flat, cases, strict=True):
     ax.axvline(0, color="gray", linewidth=0.6)
     if ax.get_legend():
         ax.get_legend().remove()
-    ax.set(title=f"{title}: {model.score(X, y):.0%} right", xlabel="", ylabel="")
+    ax.set(title=f"{title}\n{model.score(X, y):.0%} right", xlabel="", ylabel="")
     print(f"{title}: {model.score(X, y):.1%} right")
 plt.show()

@@ -15,7 +15,8 @@ from separatrix import Conjunctions, LinearSVM, Perceptron, Polynomial
 X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 functions = {"AND": X.all(axis=1), "OR": X.any(axis=1), "XOR": X[:, 0] != X[:, 1]}
 
-figure, axes = plt.subplots(1, 5, figsize=(14, 3), layout="constrained")
+figure, panels = plt.subplots(2, 3, figsize=(9, 5.8), layout="constrained")
+axes = panels.ravel()
 for ax, (name, y) in zip(axes, functions.items(), strict=False):
     model = Perceptron("none", max_iter=50, random_state=0).fit(X, y)
     right = model.score(X, y)
@@ -53,4 +54,14 @@ ax.scatter(*squares[~inside].T, marker="o", color="#0072B2")
 w, b = model.coef_[0], model.intercept_[0]
 ax.plot(x, -(w[0] * x + b) / w[1], color="black")
 ax.set(title="an interval, at (x, x²)", xlabel="x", ylabel="x²")
+
+# What makes a label of a score: a step, or a sigmoid; the bias moves the threshold.
+s = np.linspace(-6, 6, 601)
+ax = axes[5]
+ax.plot(s, s >= 0, color="black", label="step")
+for bias, style in ((0, "-"), (2, "--")):
+    p = 1 / (1 + np.exp(-(s + bias)))
+    ax.plot(s, p, color="#0072B2", linestyle=style, label=f"sigmoid, bias {bias}")
+ax.set(title="activation", xlabel="w · x")
+ax.legend(frameon=False, fontsize="small", loc="lower right")
 plt.show()

@@ -1,6 +1,6 @@
-"""Draw the picture of the README: one score, one argmax, from two labels to a sentence.
+"""Draw the picture of the README (one score, one argmax), and that of examples that only print.
 
-python tools/draw_one_idea.py        # writes docs/_static/one_idea.png
+python tools/draw_one_idea.py        # writes one_idea.png and printed.png into docs/_static
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import numpy as np
 from separatrix import CRF, LinearSVM, LogisticRegression
 from separatrix.plots import DecisionRegionDisplay, TrellisDisplay
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "_static" / "one_idea.png"
+STATIC = Path(__file__).resolve().parent.parent / "docs" / "_static"
+TARGET = STATIC / "one_idea.png"
+PRINTED = STATIC / "printed.png"
 BLUE, ORANGE = "#0072B2", "#D55E00"
 TAGGED = """
 the/DET old/ADJ man/NOUN saw/VERB the/DET dog/NOUN
@@ -65,11 +67,29 @@ def a_chain(ax: Any) -> None:
     crf = CRF(C=2.0).fit(X, [[tag for _, tag in line] for line in pairs])
     sentence = [{"word": word} for word in ["the", "old", "man", "the", "boats"]]
     TrellisDisplay.from_estimator(crf, sentence, ax=ax)
+    below = {"loc": "upper center", "bbox_to_anchor": (0.55, -0.2), "ncols": 2}
+    ax.legend(*ax.get_legend_handles_labels(), frameon=False, fontsize="small", **below)
     ax.set(title="a chain of labels", xlabel="", ylabel="")
 
 
+def printed() -> None:
+    """Draw a sheet of lines: what stands for an example without a figure of its own."""
+    figure = plt.figure(figsize=(4, 2.8), facecolor="#fafae2")
+    ax = figure.add_axes((0.12, 0.12, 0.76, 0.76))
+    generator = np.random.default_rng(0)
+    for row in range(7):
+        start = 0.0
+        for width in generator.uniform(0.1, 0.3, 3):
+            ax.barh(row, width, left=start, height=0.42, color="#4a4a4a" if start else BLUE)
+            start += width + 0.06
+    ax.set(xlim=(0, 1.08), ylim=(6.6, -0.6))
+    ax.set_axis_off()
+    figure.savefig(PRINTED, dpi=100, pil_kwargs={"optimize": True})
+
+
 def main() -> None:
-    """Write the picture."""
+    """Write the pictures."""
+    printed()
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
     for draw, ax in zip((two_labels, many_labels, a_chain), axes, strict=True):
         draw(ax)

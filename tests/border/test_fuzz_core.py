@@ -464,7 +464,7 @@ def test_a_matrix_in_fortran_order_is_refused():
 
 
 @pytest.mark.parametrize("name", sorted(name for name in CALLS if CALLS[name]))
-@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_malformed_arguments_give_typed_errors(name, data):
     arguments = list(CALLS[name])

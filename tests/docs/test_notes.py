@@ -89,3 +89,8 @@ def test_every_example_has_a_title_and_every_picture_a_script():
     for page in PAGES:
         for name in re.findall(r"sphx_glr_(\w+)_\d\d\d\.png", page.read_text()):
             assert name in titles, (page.name, name)
+
+
+def test_every_example_stands_in_the_gallery_once():
+    shown = re.findall(r"^   \.\./examples/(\w+)\.py$", (DOCS / "gallery.md").read_text(), re.M)
+    assert sorted(shown) == sorted(path.stem for path in (ROOT / "examples").glob("*.py"))

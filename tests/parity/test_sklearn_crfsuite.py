@@ -266,7 +266,7 @@ def test_the_tutorial_runs_on_both(chunks):
 
 
 def test_the_objective_on_sentences_of_conll2000(chunks):
-    X, y, _, _ = chunks
+    X, y = (part[:120] for part in chunks[:2])
     for options in ({"c2": 1.0}, {"c1": 0.1, "c2": 0.1}):
         theirs = sklearn_crfsuite.CRF(**options).fit(X, y)
         ours = compat.CRF(**options).fit(X, y)

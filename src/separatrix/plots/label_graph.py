@@ -118,9 +118,18 @@ class LabelGraphDisplay(Display):
         if self.shares is not None:
             sizes = 40.0 + 900.0 * self.shares
         self.ax_.scatter(x, y, s=sizes, color="white", edgecolor="black", zorder=2)
-        for name, across, up in zip(self.names, x, y, strict=True):
+        radii = np.broadcast_to(np.sqrt(sizes / np.pi), x.shape)  # in points, as sizes are
+        for name, across, up, radius in zip(self.names, x, y, radii, strict=True):
             side = "center" if abs(across) < 0.2 else "left" if across > 0 else "right"
-            self.ax_.text(1.14 * across, 1.14 * up, name, ha=side, va="center", fontsize="small")
+            self.ax_.annotate(
+                name,
+                (across, up),
+                ((radius + 5) * across, (radius + 8) * up),
+                textcoords="offset points",
+                ha=side,
+                va="center",
+                fontsize="small",
+            )
         for color, style, words in ((COLORS[0], "-", "attract"), (COLORS[1], "--", "repel")):
             self.ax_.plot([], [], color=color, linestyle=style, label=words)
         self.ax_.legend(loc="lower right", frameon=False, fontsize="small")

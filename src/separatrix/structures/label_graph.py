@@ -236,8 +236,9 @@ def mutual_information(Y: Any) -> Floats:
     q = 1 - p
     apart = np.stack([np.outer(p, p), np.outer(p, q), np.outer(q, p), np.outer(q, q)])
     joint = np.maximum(joint, 0.0)
+    # A label of all rows or of none tells nothing: what `joint` holds of it is rounding.
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(joint > 0, joint * np.log(joint / apart), 0.0)
+        terms = np.where((joint > 0) & (apart > 0), joint * np.log(joint / apart), 0.0)
     information: Floats = np.maximum(terms.sum(axis=0), 0.0)
     return information
 

@@ -15,11 +15,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import BayesDecision, CostMatrix, LinearSVM, LogisticRegression, MajorityClass
 from separatrix.errors import DataError, NotFittedError, ParameterError
 from separatrix.metrics import expected_cost
+from tests.checks import check, each
 
 X, y = load_iris(return_X_y=True)
 CLASSIFIERS = [
@@ -32,14 +32,14 @@ CLASSIFIERS = [
 ]
 
 
-@parametrize_with_checks(
+@each(
     [
         BayesDecision(LogisticRegression(tol=1e-13)),
         BayesDecision(SklearnLogistic(max_iter=1000, tol=1e-10)),
         BayesDecision(GaussianNB()),
     ]
 )
-def test_scikit_learn_check(estimator, check):
+def test_scikit_learn_checks(estimator):
     check(estimator)
 
 

@@ -7,17 +7,17 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import expit, log_softmax
 from sklearn.datasets import make_classification
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import (
     LaplaceLogisticRegression,
 )
 from separatrix.bayes.curvature import basis_of
 from separatrix.bayes.moderation import monte_carlo, normal_points, probit
+from tests.checks import check, each
 from tests.unit.bayes.laplace_problems import grid_posterior, problem
 
 
-@parametrize_with_checks(
+@each(
     [
         LaplaceLogisticRegression(tol=1e-12),
         LaplaceLogisticRegression(tol=1e-12, prediction="monte_carlo", random_state=0),
@@ -25,7 +25,7 @@ from tests.unit.bayes.laplace_problems import grid_posterior, problem
     ]
 )
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
-def test_scikit_learn_check(estimator, check):
+def test_scikit_learn_checks(estimator):
     check(estimator)
 
 

@@ -307,10 +307,10 @@ def test_a_learner_alone_takes_sequences():
 @pytest.mark.data("conll2000")
 def test_a_slice_of_conll2000(data_dir):
     folder = data_dir / "conll2000"
-    train = read(folder / "train.txt.gz").take(range(1000))
-    test = read(folder / "test.txt.gz").take(range(300))
+    train = read(folder / "train.txt.gz").take(range(400))
+    test = read(folder / "test.txt.gz").take(range(150))
     found = Experiment(train, split=Given(test)).run()
     assert found.metric.name == "chunk_f1"
     assert found.champion.learner in ("crf", "structured_perceptron", "structured_svm")
-    assert found.test_score > 0.88
+    assert found.test_score > 0.85
     assert found.leaderboard[-2].learner == "label_per_word"

@@ -8,10 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.utils.estimator_checks import (
-    check_dataframe_column_names_consistency,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import check_dataframe_column_names_consistency
 
 from separatrix import LogisticRegression
 from separatrix.features import (
@@ -22,6 +19,7 @@ from separatrix.features import (
     SpamFeatures,
     TableEncoder,
 )
+from tests.checks import check, each
 
 TRANSFORMERS = [
     Polynomial(),
@@ -41,8 +39,8 @@ TRANSFORMERS = [
 ]
 
 
-@parametrize_with_checks(TRANSFORMERS[:-1])
-def test_scikit_learn_check(estimator, check):
+@each(TRANSFORMERS[:-1])
+def test_scikit_learn_checks(estimator):
     check(estimator)
 
 

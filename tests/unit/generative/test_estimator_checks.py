@@ -1,9 +1,9 @@
 """scikit-learn's own checks, for the generative classifiers and the calibration."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import Calibrated, GaussianDiscriminant, LinearSVM, LogisticRegression, NaiveBayes
+from tests.checks import check, each
 
 ESTIMATORS = [
     NaiveBayes(),
@@ -45,6 +45,6 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
+@each(ESTIMATORS)
+def test_scikit_learn_checks(estimator):
+    check(estimator, expected_failures(estimator))

@@ -1,7 +1,6 @@
 """scikit-learn's own checks, for every estimator and its main settings."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import (
     MIRA,
@@ -12,6 +11,7 @@ from separatrix import (
     Perceptron,
     PriorSampling,
 )
+from tests.checks import check, each
 
 ESTIMATORS = [
     LogisticRegression(tol=1e-13),
@@ -43,6 +43,6 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
+@each(ESTIMATORS)
+def test_scikit_learn_checks(estimator):
+    check(estimator, expected_failures(estimator))

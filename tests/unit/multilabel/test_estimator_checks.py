@@ -1,9 +1,9 @@
 """scikit-learn's own checks, as far as they hand in label sets."""
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from separatrix import FrequentLabels, MultiLabel
+from tests.checks import check, each
 
 CLASSES = "hands in a column of class numbers, not a binary matrix"
 LISTS = "hands in a binary matrix as lists, which are lists of labels here"
@@ -29,8 +29,6 @@ NOT_SETS = {
 
 
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
-@parametrize_with_checks(
-    [MultiLabel(tol=1e-12), FrequentLabels()], expected_failed_checks=lambda _: NOT_SETS
-)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
+@each([MultiLabel(tol=1e-12), FrequentLabels()])
+def test_scikit_learn_checks(estimator):
+    check(estimator, NOT_SETS)

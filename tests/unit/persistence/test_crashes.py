@@ -15,14 +15,14 @@ import pytest
 from separatrix import LogisticRegression, load, save
 from tests.unit.persistence.models import TWO, X
 
-# Kills itself without warning when a step of the save is reached.
+# Children that kill themselves without warning when a step of the save is reached.
 KILLED = """
 import os, signal, sys
 import numpy as np
 from separatrix import LogisticRegression, save
 from separatrix import atomic
 
-path, step = sys.argv[1:]
+paths = dict(argument.split("=", 1) for argument in sys.argv[1:])
 
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -45,14 +45,20 @@ class File:
         self.file.close()
 
 true_open = os.fdopen
-os.fdopen = lambda *a, **k: File(true_open(*a, **k))
-if step in ("fsync", "replace"):
-    setattr(os, step, die)
-if step == "folder":
-    atomic._sync_folder = die
 rng = np.random.default_rng(1)
 X = rng.normal(size=(40, 20_000))
-save(LogisticRegression(tol=0.1).fit(X, X[:, 0] > 0), path)
+model = LogisticRegression(tol=0.1).fit(X, X[:, 0] > 0)
+for step, path in paths.items():
+    child = os.fork()
+    if not child:
+        os.fdopen = lambda *a, **k: File(true_open(*a, **k))
+        if step in ("fsync", "replace"):
+            setattr(os, step, die)
+        if step == "folder":
+            atomic._sync_folder = die
+        save(model, path)
+        os._exit(0)
+    print(step, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 # Saves again and again, until it is killed.
@@ -77,14 +83,20 @@ def old(tmp_path):
     return model, tmp_path / "model.sx", (tmp_path / "model.sx").read_bytes()
 
 
-@pytest.mark.parametrize("step", ["write", "fsync", "replace", "folder"])
-def test_kill_9_leaves_a_whole_file(old, step):
-    model, path, before = old
-    done = subprocess.run([sys.executable, "-c", KILLED, str(path), step], check=False)
-    assert done.returncode == -signal.SIGKILL
-    if step == "folder":  # after the rename: the new file, whole
-        assert load(path, verify=True).n_features_in_ == 20_000
-    else:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_kill_9_leaves_a_whole_file(old, tmp_path):
+    model, _, before = old
+    paths = {step: tmp_path / f"{step}.sx" for step in ("write", "fsync", "replace", "folder")}
+    for path in paths.values():
+        path.write_bytes(before)
+    words = [f"{step}={path}" for step, path in paths.items()]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, *words], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == [f"{step} {-signal.SIGKILL:d}" for step in paths]
+    # After the rename the new file, whole; before it the old one.
+    assert load(paths.pop("folder"), verify=True).n_features_in_ == 20_000
+    for path in paths.values():
         assert path.read_bytes() == before
         np.testing.assert_array_equal(load(path, verify=True).predict(X), model.predict(X))
 

@@ -1,8 +1,7 @@
 """scikit-learn's own checks for the learners of very many classes."""
 
-from sklearn.utils.estimator_checks import parametrize_with_checks
-
 from separatrix import LabelTree, SampledSoftmax
+from tests.checks import check, each
 
 ESTIMATORS = [
     LabelTree(random_state=0),
@@ -24,6 +23,6 @@ def expected_failures(estimator):
     return {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
-def test_scikit_learn_check(estimator, check):
-    check(estimator)
+@each(ESTIMATORS)
+def test_scikit_learn_checks(estimator):
+    check(estimator, expected_failures(estimator))

@@ -1,8 +1,7 @@
 """scikit-learn's own checks."""
 
-from sklearn.utils.estimator_checks import parametrize_with_checks
-
 from separatrix import JointFeatures, ManyClass
+from tests.checks import check, each
 
 ESTIMATORS = [
     ManyClass(),
@@ -28,6 +27,6 @@ def expected_failures(estimator):
     return dict.fromkeys(WITH_EMPTY_ROWS, EMPTY_ROW) if isinstance(estimator, ManyClass) else {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
-def test_check(estimator, check):
-    check(estimator)
+@each(ESTIMATORS)
+def test_scikit_learn_checks(estimator):
+    check(estimator, expected_failures(estimator))
