@@ -5,12 +5,13 @@ Everything returned here is plain JSON, the form in which results are kept and m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 from benchmarks.harness import Race, default_targets
 from benchmarks.ladder import Track
-from benchmarks.spec import Bound
+from benchmarks.spec import Bound, Run
 
 Json = dict[str, Any]
 
@@ -110,23 +111,29 @@ def _time_column(race: Race) -> Json:
     return _with_ratio(race, {"label": "time", "cells": cells})
 
 
-def _memory_column(race: Race) -> Json:
-    """Return the column of peak megabytes, which stand in the place of seconds."""
+def _cells(
+    race: Race,
+    value: Callable[[Run], float | None],
+    summary: Callable[[list[float]], float],
+) -> Json:
+    """Return a number of every contender that has one, in the place of seconds."""
     cells = {}
     for track in race.tracks:
-        peaks = [run.peak_mb for run in track.runs.get(0, ()) if run.peak_mb is not None]
-        if peaks and not track.error:
-            cells[track.contender.name] = {"seconds": max(peaks), "reached": not track.failed}
+        found = [v for run in track.runs.get(0, ()) if (v := value(run)) is not None]
+        if found and not track.error:
+            cells[track.contender.name] = {"seconds": summary(found), "reached": not track.failed}
+    return cells
+
+
+def _memory_column(race: Race) -> Json:
+    """Return the column of peak megabytes, which stand in the place of seconds."""
+    cells = _cells(race, lambda run: run.peak_mb, max)
     return _with_ratio(race, {"label": "memory", "cells": cells})
 
 
 def _accuracy_column(race: Race) -> Json:
     """Return the column of test accuracies, in the place of seconds: ours over that of any peer."""
-    cells = {}
-    for track in race.tracks:
-        found = [run.accuracy for run in track.runs.get(0, ()) if run.accuracy is not None]
-        if found and not track.error:
-            cells[track.contender.name] = {"seconds": median(found), "reached": not track.failed}
+    cells = _cells(race, lambda run: run.accuracy, median)
     mine = race.ours()
     ours = cells.get(mine.contender.name, {}).get("seconds") if mine else None
     peers = {t.contender.name for t in race.tracks if not t.contender.ours} & cells.keys()

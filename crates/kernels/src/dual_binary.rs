@@ -23,7 +23,7 @@ use crate::margin_dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, Square
 use crate::random::Random;
 use crate::real::Real;
 use crate::simd::dispatch;
-use crate::threads::with_threads;
+use crate::threads::{map_blocks, with_threads};
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 512;
@@ -209,17 +209,10 @@ impl<T: Real> DualBinary<T> {
         let resting = self.hot.resting(self.n_sweeps, rows);
         let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
         let (duals, weights, intercept) = (&self.duals[..], &self.weights[..], self.bias.value());
-        let look = |rows| {
+        let woken: Vec<Vec<u32>> = map_blocks(self.n_threads, &resting, BLOCK, |(_, rows)| {
             stop.check()?;
             Ok(dispatch(Look { problem: &problem, rows, weights, intercept, duals }))
-        };
-        let woken: Vec<Vec<u32>> = if self.n_threads > 1 {
-            with_threads(self.n_threads, || {
-                resting.par_chunks(BLOCK).map(look).collect::<Result<_, KernelError>>()
-            })?
-        } else {
-            resting.chunks(BLOCK).map(look).collect::<Result<_, KernelError>>()?
-        };
+        })?;
         woken.iter().flatten().for_each(|&i| self.hot.wake(i as usize));
         Ok(resting.len())
     }
@@ -304,13 +297,7 @@ impl<T: Real> DualBinary<T> {
                     duals,
                 }))
             };
-            let parts: Vec<(f64, f64)> = if self.n_threads > 1 {
-                with_threads(self.n_threads, || {
-                    self.duals.par_chunks(BLOCK).enumerate().map(measure).collect::<Result<_, KernelError>>()
-                })?
-            } else {
-                self.duals.chunks(BLOCK).enumerate().map(measure).collect::<Result<_, KernelError>>()?
-            };
+            let parts: Vec<(f64, f64)> = map_blocks(self.n_threads, &self.duals, BLOCK, measure)?;
             let loss: f64 = parts.iter().map(|p| p.0).sum();
             let gap: f64 = parts.iter().map(|p| p.1).sum();
             let penalty = 0.5 * self.squared_weights(x) + self.intercept.penalty(self.bias.value());

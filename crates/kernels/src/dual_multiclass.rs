@@ -10,8 +10,6 @@
 //! (2011); the row problems are in [`crate::dual_softmax`] and [`crate::dual_hinge`].
 //! A pass returns the state of convergence, [`DualMulticlass::certificate`] the exact duality gap.
 
-use rayon::prelude::*;
-
 use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild, squared_norm};
 use crate::dual_intercept::{Intercept, scale_of};
 use crate::dual_multiclass_rows::{Biases, Measure, Problem, Rebuild, Sweep};
@@ -22,7 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::rows::{Rows, padded};
 use crate::simd::dispatch;
-use crate::threads::with_threads;
+use crate::threads::map_blocks;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 256;
@@ -252,13 +250,7 @@ impl<T: VectorExp> DualMulticlass<T> {
             }))
         };
         let size = BLOCK * self.problem.width;
-        let parts: Vec<(f64, f64)> = if self.n_threads > 1 {
-            with_threads(self.n_threads, || {
-                self.points.par_chunks(size).enumerate().map(measure).collect::<Result<_, KernelError>>()
-            })?
-        } else {
-            self.points.chunks(size).enumerate().map(measure).collect::<Result<_, KernelError>>()?
-        };
+        let parts: Vec<(f64, f64)> = map_blocks(self.n_threads, &self.points, size, measure)?;
         let loss: f64 = parts.iter().map(|p| p.0).sum();
         let gap: f64 = parts.iter().map(|p| p.1).sum();
         let primal = 0.5 * squared_norm(&self.weights) + self.biases.penalty(false) + loss;

@@ -4,9 +4,9 @@
 //! rows that nearly repeat each other settle slowly, while the rest is done. Before a sweep the rows that
 //! moved most in the last one are swept several times, then the quarter of them that still moves most is
 //! swept more often, and so on; rows that did not move in two visits rest until the next full sweep, or
-//! until a look at them finds that they would move. A row of the softmax never stops moving: there, rows rest whose gap is far below the average. All
-//! this only reorders exact coordinate steps, so the optimum does not change (compare shrinking,
-//! Hsieh et al. 2008, section 3.2).
+//! until a look at them finds that they would move. A row of the softmax never stops moving: there, rows rest
+//! whose gap is far below the average. All this only reorders exact coordinate steps, so the optimum does not
+//! change (compare shrinking, Hsieh et al. 2008, section 3.2).
 
 /// Share of the rows in the first hot set.
 const SHARE: f64 = 0.01;

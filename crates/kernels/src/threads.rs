@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 struct Node {
@@ -31,6 +32,20 @@ pub fn with_threads<R: Send>(n_threads: usize, work: impl FnOnce() -> R + Send) 
         Some(pool) => pool.install(work),
         None => work(),
     }
+}
+
+/// Call `body` with the number and the values of each block of `size` values, on `n_threads` threads; the answers stand
+/// in the order of the blocks.
+pub fn map_blocks<V: Sync, R: Send, E: Send>(
+    n_threads: usize,
+    values: &[V],
+    size: usize,
+    body: impl Fn((usize, &[V])) -> Result<R, E> + Sync + Send,
+) -> Result<Vec<R>, E> {
+    if n_threads <= 1 {
+        return values.chunks(size).enumerate().map(body).collect();
+    }
+    with_threads(n_threads, || values.par_chunks(size).enumerate().map(body).collect())
 }
 
 /// The pool, or `None` when the system gives no threads (the work then runs on the caller's).

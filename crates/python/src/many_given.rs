@@ -3,11 +3,11 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadwriteArray2};
 use pyo3::prelude::*;
 use separatrix_kernels::many::given::{Given, learn, rank};
-use separatrix_kernels::many::rerank::{Learned, Plan, Ranker};
+use separatrix_kernels::many::rerank::{Plan, Ranker};
 use separatrix_kernels::rows::Rows as _;
 
 use crate::arrays::{new_matrix, vector};
-use crate::many_index::{both, single, twos};
+use crate::many_index::{single, with_learned};
 use crate::run::run;
 use crate::sparse::Csr;
 
@@ -36,18 +36,13 @@ pub fn given_learn<'py>(
         labels: vector("labels", &candidates.1)?,
         scores: vector("scores", &candidates.2)?,
     };
-    let changed = both(&mut factors)?;
-    let mut learned = Learned {
-        factors: *changed,
-        biases: twos("biases", &mut biases)?,
-        pairs: twos("pairs", &mut pairs)?,
-    };
     let plan = Plan { n_candidates, rate: rates.0, factor_rate: rates.1 };
-    let seen = single(py, x, |x| {
-        let work = x.n_stored().saturating_mul(n_candidates);
-        run(py, work, |stop| learn(&given, x, y, order, plan, &mut learned, stop))
+    let seen = with_learned(&mut factors, &mut biases, &mut pairs, |learned| {
+        single(py, x, |x| {
+            let work = x.n_stored().saturating_mul(n_candidates);
+            run(py, work, |stop| learn(&given, x, y, order, plan, learned, stop))
+        })
     })?;
-    *changed = learned.factors;
     Ok((seen.rows, seen.reached, seen.hits, seen.loss))
 }
 

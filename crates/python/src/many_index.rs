@@ -44,9 +44,21 @@ pub fn twos<'a>(name: &str, array: &'a mut PyReadwriteArray2<'_, f32>) -> PyResu
     Ok(values.as_chunks_mut::<2>().0)
 }
 
-/// The two factors of a ranker, each with the sum of its squared gradients.
-pub fn both<'a>(factors: &'a mut PyReadwriteArray2<'_, f32>) -> PyResult<&'a mut [[f32; 2]; 2]> {
-    twos("factors", factors)?.try_into().map_err(|_| data_error("factors must have two rows".into()))
+/// Call `body` with what a ranker learns, each number with the sum of its squared gradients; `factors` change when it
+/// ends well.
+pub fn with_learned<R>(
+    factors: &mut PyReadwriteArray2<'_, f32>,
+    biases: &mut PyReadwriteArray2<'_, f32>,
+    pairs: &mut PyReadwriteArray2<'_, f32>,
+    body: impl FnOnce(&mut Learned<'_>) -> PyResult<R>,
+) -> PyResult<R> {
+    let changed: &mut [[f32; 2]; 2] =
+        twos("factors", factors)?.try_into().map_err(|_| data_error("factors must have two rows".into()))?;
+    let mut learned =
+        Learned { factors: *changed, biases: twos("biases", biases)?, pairs: twos("pairs", pairs)? };
+    let found = body(&mut learned)?;
+    *changed = learned.factors;
+    Ok(found)
 }
 
 /// Numbers of labels or features in 16 or 32 bits.
@@ -339,23 +351,17 @@ impl LabelIndex {
         n_threads: usize,
     ) -> PyResult<(u64, u64, u64, f64)> {
         let (y, order, places) = (vector("y", &y)?, vector("order", &order)?, vector("places", &places)?);
-        let changed = both(&mut factors)?;
-        let mut learned = Learned {
-            factors: *changed,
-            biases: twos("biases", &mut biases)?,
-            pairs: twos("pairs", &mut pairs)?,
-        };
         let plan = Plan { n_candidates, rate: rates.0, factor_rate: rates.1 };
-        let seen = single(py, x, |x| {
-            counts.with(py, mu, alpha, |counts| {
-                examples.with(py, |examples| {
-                    let training = Training { counts, examples, places, x, y };
-                    self.with(py, Learn { training, order, plan, learned: &mut learned, n_threads })
+        with_learned(&mut factors, &mut biases, &mut pairs, |learned| {
+            single(py, x, |x| {
+                counts.with(py, mu, alpha, |counts| {
+                    examples.with(py, |examples| {
+                        let training = Training { counts, examples, places, x, y };
+                        self.with(py, Learn { training, order, plan, learned, n_threads })
+                    })
                 })
             })
-        })?;
-        *changed = learned.factors;
-        Ok(seen)
+        })
     }
 
     /// The `keep` best of `n_candidates` candidates, ranked by beta s + gamma m + b + v: labels, scores, log-sums.
