@@ -312,7 +312,8 @@ def format_calls():
         "Block": [b"1 2:3", 1],
         "Source": [b"1 2:3"],
         "read_svmlight": [block(b"1 2:3\n"), None, None, 2],
-        "read_conll": [block(b"a b\n"), "auto", None, 2],
+        "conll_layout": [block(b"a b\n")],
+        "read_conll": [block(b"a b\n"), "space", None, 2],
         "read_crfsuite": [block(b"a\tb\n"), 2],
         "write_svmlight": [
             np.ones(1), integers(0, 1), integers(), integers(0, 1), integers(3), np.ones(1),

@@ -192,7 +192,13 @@ fn arrays<'py, I>(
 /// Where sentences begin, the columns, and comments with the sentence that each belongs to.
 type Sentences<'py> = (Integers<'py>, Vec<Coded<'py>>, (Words<'py>, Integers<'py>));
 
-/// CoNLL text to numbered words; `layout` is "auto", "space", "tab" or "universal", `shape` the number of columns and
+/// What parts the columns of CoNLL text by its first token, "space" or "tab"; None where there is no token.
+#[pyfunction]
+pub fn conll_layout(block: &Block) -> Option<&'static str> {
+    conll::layout_of(&block.lines).map(|layout| if layout == Layout::Tab { "tab" } else { "space" })
+}
+
+/// CoNLL text to numbered words; `layout` is "space", "tab" or "universal", `shape` the number of columns and
 /// the line that told it where an earlier block did.
 #[pyfunction]
 #[pyo3(signature = (block, layout, shape, n_threads))]
@@ -204,7 +210,6 @@ pub fn read_conll<'py>(
     n_threads: usize,
 ) -> PyResult<Sentences<'py>> {
     let layout = match layout {
-        "auto" => conll::layout_of(&block.lines),
         "space" => Layout::Space,
         "tab" => Layout::Tab,
         "universal" => Layout::Universal,

@@ -89,7 +89,7 @@ mod _core {
 
     #[pymodule_export]
     use super::formats::{
-        Block, Source, read_conll, read_crfsuite, read_svmlight, write_crfsuite, write_svmlight,
+        Block, Source, conll_layout, read_conll, read_crfsuite, read_svmlight, write_crfsuite, write_svmlight,
     };
 
     #[pymodule_export]

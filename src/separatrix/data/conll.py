@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix._core import Block
+from separatrix._core import Block, conll_layout
 from separatrix._core import read_conll as parse_conll
 from separatrix.data.dataset import Dataset
 from separatrix.data.options import Options
@@ -32,11 +32,10 @@ def _dataset(
     origin: Origin,
     format: str,
     options: Options,
+    layout: str,
     shape: tuple[int, int] | None,
 ) -> Dataset | None:
     universal = format == "conllu"
-    layout = "universal" if universal else {None: "auto", "\t": "tab"}.get(options.delimiter)
-    layout = layout or "space"
     offsets, coded, remarks = parse_conll(block, layout, shape, options.n_threads)
     if len(offsets) < 2:
         return None
@@ -57,6 +56,15 @@ def _dataset(
         source=origin.name,
         format=format,
     )
+
+
+def _layout(block: Block, format: str, options: Options) -> str | None:
+    """What parts columns: as asked for, else as the first token of the block tells."""
+    if format == "conllu":
+        return "universal"
+    if options.delimiter is None:
+        return conll_layout(block)
+    return "tab" if options.delimiter == "\t" else "space"
 
 
 def _names(options: Options, universal: bool, n: int) -> list[str]:
@@ -91,7 +99,10 @@ def read_conll(origin: Origin, format: str, options: Options) -> Dataset:
     """The whole file as a dataset."""
     with naming(origin.name):
         block = origin.open().block(None, True)
-        data = None if block is None else _dataset(block, origin, format, options, None)
+        layout = None if block is None else _layout(block, format, options)
+        data = None
+        if block is not None and layout is not None:
+            data = _dataset(block, origin, format, options, layout, None)
         if data is None:
             raise FormatError("there are no tokens")
         return data
@@ -101,9 +112,13 @@ def chunks_conll(origin: Origin, format: str, n: int, options: Options) -> Itera
     """Datasets of at most `n` sentences; each has a vocabulary of its own."""
     with naming(origin.name):
         source = origin.open()
+        layout: str | None = None
         shape: tuple[int, int] | None = None
         while (block := source.block(n, True)) is not None:
-            data = _dataset(block, origin, format, options, shape)
+            layout = layout or _layout(block, format, options)
+            if layout is None:
+                continue
+            data = _dataset(block, origin, format, options, layout, shape)
             if data is None:
                 continue
             if shape is None:

@@ -193,6 +193,15 @@ def test_chunks_join_to_the_whole(n):
         list(chunks(b"a b\n\nc d e\n", 1, "conll"))
 
 
+@pytest.mark.parametrize(
+    "text", [b"a\n\nb\t", b"a b\n\nc\td\n", b"a\tb\n\nc\td e\n", b"-DOCSTART-\n\na\tb c\n\nd\te\n"]
+)
+def test_the_first_token_decides_what_parts_columns_in_chunks_too(text):
+    whole = read(text, "conll")
+    pieces = list(chunks(text, 1, "conll"))
+    assert [s for piece in pieces for s in piece.X] == whole.X.tolist()
+
+
 def test_rows_are_taken():
     data = read(TEXT.encode(), "conll")
     last = data.take([1])

@@ -59,12 +59,15 @@ pub struct Sentences {
     first_line: usize,
 }
 
-/// Tabs when the first token has one, else space.
-pub fn layout_of(block: &Block) -> Layout {
-    match lines(&block.bytes).find(|line| !is_blank(line)) {
-        Some(line) if line.contains(&b'\t') => Layout::Tab,
-        _ => Layout::Space,
-    }
+/// Tabs when the first token has one, else space; `None` where there is no token.
+pub fn layout_of(block: &Block) -> Option<Layout> {
+    let (_, line) = first_token(block)?;
+    Some(if line.contains(&b'\t') { Layout::Tab } else { Layout::Space })
+}
+
+/// The line of the first token, after so many others.
+fn first_token(block: &Block) -> Option<(usize, &[u8])> {
+    lines(&block.bytes).enumerate().find(|(_, line)| !is_blank(line) && !line.starts_with(DOCUMENT))
 }
 
 /// Read all sentences of a text. `shape` is the number of columns and the line that told it, from an earlier
@@ -98,8 +101,7 @@ pub fn read(
 
 /// Columns of the first token, and its line.
 fn shape_of(block: &Block, layout: Layout) -> Option<(usize, usize)> {
-    let (at, line) =
-        lines(&block.bytes).enumerate().find(|(_, line)| !is_blank(line) && !line.starts_with(DOCUMENT))?;
+    let (at, line) = first_token(block)?;
     let columns = match layout {
         Layout::Space => line.split(|&byte| is_space(byte)).filter(|field| !field.is_empty()).count(),
         _ => line.split(|&byte| byte == b'\t').count(),
