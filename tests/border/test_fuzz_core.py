@@ -278,7 +278,7 @@ def online_calls():
         "StepRule": ["adam", 0.9, 0.99, 1e-8, 4],
         "Stochastic": [
             csr(), CODES, None, "hinge", None, start, ("plain", 0.9, 0.99, 1e-8),
-            "constant", 0.1, 1.0, 1, True, 0.0, 0.1, D, 0,
+            "constant", 0.1, 1.0, 1, True, 0.0, 0.1, D, 0, 2,
         ],
         "curvature_rate": [view(), "logistic", 1],
         "scheduled_rate": ["constant", 0.1, 1.0, 1.0, 0.1],

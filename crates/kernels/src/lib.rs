@@ -39,6 +39,7 @@ pub mod likelihood;
 pub mod losses;
 pub mod many;
 pub mod margin_dual;
+pub mod mixing;
 pub mod moments;
 pub mod online;
 pub mod pair_gram;

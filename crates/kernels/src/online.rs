@@ -15,26 +15,25 @@
 //! the log of a vote (Freund & Schapire 1999) holds every update with the number of rows that the
 //! vector it made survived.
 //!
-//! The sums are not read while learning: where there is a second thread, it adds the rows of the
-//! mistakes to them, in the same order and with the same result.
+//! Long shuffled passes without a vote are shared by two learners where there are two threads (see
+//! `mixing`). By the convexity of |w|^2 the bounds on mistakes hold for the mean over both.
 //!
 //! An epoch returns its number of mistakes.
 
 use crate::column_set::ColumnSet;
 use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
+use crate::mixing::{LEARNERS, halves, is_worth, mix};
 use crate::random::Random;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::dispatch;
-use crate::threads::WORTH_THREADS;
+use crate::threads::side_by_side;
 
 mod block;
 mod margin;
-mod trail;
 
 use block::Block;
-use trail::Addition;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 1024;
@@ -113,8 +112,8 @@ pub struct Online<T> {
     /// Scratch space for norms.
     set: ColumnSet,
     n_threads: usize,
-    /// Additions to the sums that another thread will make.
-    pending: Option<Vec<Addition<T>>>,
+    /// The most learners that shared a pass.
+    learners: usize,
 }
 
 /// An average weight from the last one and its running sum.
@@ -177,11 +176,11 @@ impl<T: Real> Online<T> {
             order: Vec::new(),
             set: ColumnSet::default(),
             n_threads: 1,
-            pending: None,
+            learners: 1,
         })
     }
 
-    /// Use so many threads; the result does not depend on it.
+    /// Use so many threads; from two on, long passes are shared by two learners.
     pub fn with_threads(self, n_threads: usize) -> Self {
         Self { n_threads, ..self }
     }
@@ -189,6 +188,11 @@ impl<T: Real> Online<T> {
     /// The last weights.
     pub fn weights(&self) -> &[T] {
         &self.weights
+    }
+
+    /// The most learners that shared a pass so far.
+    pub fn learners(&self) -> usize {
+        self.learners
     }
 
     /// Rows seen so far.
@@ -259,31 +263,64 @@ impl<T: Real> Online<T> {
             random.shuffle(&mut self.order);
         }
         let order = std::mem::take(&mut self.order);
-        let trailing = self.keep == Keep::Average && self.n_threads > 1 && x.n_stored() >= WORTH_THREADS;
-        let outcome = if trailing {
-            self.trailed(x, |learner, send| learner.visit(x, examples, &order, stop, send))
+        let shared = self.random.is_some() && self.keep != Keep::Vote;
+        let outcome = if shared && is_worth(self.n_threads, x.n_stored(), x.n_cols()) {
+            self.visit_shared(x, examples, &order, stop)
         } else {
-            self.visit(x, examples, &order, stop, |_| ())
+            self.visit(x, examples, &order, stop)
         };
         self.order = order;
         outcome
     }
 
-    /// Visit rows in order, calling `after` after every block.
+    /// Visit one half of the rows while another learner visits the other, and mix both.
+    ///
+    /// With a learner's average (w - u / c), sums and counts add up to those of the mixed weights m when
+    /// u = u_a + u_b + c_a (m - w_a) + c_b (m - w_b).
+    fn visit_shared<X: Rows<T>>(
+        &mut self,
+        x: &X,
+        examples: Examples<'_>,
+        order: &[u32],
+        stop: &Interrupt,
+    ) -> Result<u64, KernelError> {
+        let mut other = Self {
+            weights: self.weights.clone(),
+            sums: zeros(self.sums.len())?,
+            seen: 0,
+            log: Vec::new(),
+            random: None,
+            order: Vec::new(),
+            set: ColumnSet::default(),
+            ..*self
+        };
+        let (front, back) = halves(order, 1);
+        let outcomes =
+            side_by_side(|| self.visit(x, examples, front, stop), || other.visit(x, examples, back, stop));
+        let ahead = 0.5 * (self.seen as f64 - other.seen as f64);
+        let sums = self.sums.iter_mut().zip(&other.sums);
+        for ((u, v), (w, z)) in sums.zip(self.weights.iter().zip(&other.weights)) {
+            let shift = ahead * (z.to_f64() - w.to_f64());
+            *u = T::from_f64(u.to_f64() + v.to_f64() + shift);
+        }
+        mix(&mut self.weights, &other.weights);
+        self.seen += other.seen;
+        self.learners = LEARNERS;
+        Ok(outcomes.0? + outcomes.1?)
+    }
+
+    /// Visit rows in order.
     fn visit<X: Rows<T>>(
         &mut self,
         x: &X,
         examples: Examples<'_>,
         order: &[u32],
         stop: &Interrupt,
-        mut after: impl FnMut(&mut Self),
     ) -> Result<u64, KernelError> {
         let mut mistakes = 0;
         for rows in order.chunks(BLOCK) {
             stop.check()?;
-            let found = dispatch(Block { learner: self, x, examples, rows });
-            after(self);
-            mistakes += found?;
+            mistakes += dispatch(Block { learner: self, x, examples, rows })?;
         }
         Ok(mistakes)
     }

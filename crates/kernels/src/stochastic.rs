@@ -13,16 +13,21 @@
 //! the steps are those of the centered problem, s = (x - m)' W + b' with m the column means: the same
 //! minimum, and m enters by a few numbers per score, so that sparse rows stay sparse.
 //!
+//! Long shuffled passes of the plain rule without L1 are shared by two learners where there are two threads (see
+//! `mixing`); each counts its own steps, so that the rate falls half as fast and the mean makes up for it.
+//!
 //! Invariant on every exit, interrupts included: `weights` and `mean` hold w and its average as such.
 //! A run returns the sum of c_i loss_i, each taken before the row was used (progressive loss).
 
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
+use crate::mixing::{halves, is_worth, mix};
 use crate::random::Random;
 use crate::real::Real;
 use crate::row_loss::RowLoss;
 use crate::rows::{Rows, check_row};
 use crate::step_rule::{Kind, Shares, StepRule};
+use crate::threads::side_by_side;
 
 mod center;
 mod dense;
@@ -122,6 +127,7 @@ pub struct Stochastic<T> {
     shift: Vec<T>,
     tilt: Vec<T>,
     center: Option<Center<T>>,
+    n_threads: usize,
 }
 
 impl<T: Real> Stochastic<T> {
@@ -156,7 +162,18 @@ impl<T: Real> Stochastic<T> {
             shift: vec![T::ZERO; settings.k],
             tilt: vec![T::ZERO; settings.k],
             center: None,
+            n_threads: 1,
         })
+    }
+
+    /// Use so many threads; from two on, long passes are shared by two learners.
+    pub fn with_threads(self, n_threads: usize) -> Self {
+        Self { n_threads, ..self }
+    }
+
+    /// Steps made so far, by each learner.
+    pub fn steps(&self) -> u64 {
+        self.steps
     }
 
     /// The weights after the last step.
@@ -196,7 +213,11 @@ impl<T: Real> Stochastic<T> {
             center.enter(&mut self.weights, self.settings.k);
             center.enter(&mut self.mean, self.settings.k);
         }
-        let result = if lazy {
+        let visited = x.n_stored() / x.n_rows().max(1) * rows.len();
+        let shared = lazy && self.random.is_some() && is_worth(self.n_threads, visited, x.n_cols());
+        let result = if shared {
+            self.run_shared(x, data, rows, center.as_ref(), stop)
+        } else if lazy {
             self.run_lazy(x, data, rows, center.as_ref(), stop)
         } else {
             self.run_dense(x, data, rows, center.as_ref(), stop)
@@ -209,6 +230,26 @@ impl<T: Real> Stochastic<T> {
         self.order = order;
         self.position = end;
         result
+    }
+
+    /// Use one half of the rows while another learner uses the other, and mix both.
+    fn run_shared<X: Rows<T>>(
+        &mut self,
+        x: &X,
+        data: Batchwise<'_>,
+        rows: &[u32],
+        center: Option<&Center<T>>,
+        stop: &Interrupt,
+    ) -> Result<f64, KernelError> {
+        let mut other = self.clone();
+        let (front, back) = halves(rows, self.settings.batch_size);
+        let losses = side_by_side(
+            || self.run_lazy(x, data, front, center, stop),
+            || other.run_lazy(x, data, back, center, stop),
+        );
+        mix(&mut self.weights, &other.weights);
+        mix(&mut self.mean, &other.mean);
+        Ok(losses.0? + losses.1?)
     }
 
     fn prepare<X: Rows<T>>(&mut self, x: &X, data: Batchwise<'_>) -> Result<(), KernelError> {

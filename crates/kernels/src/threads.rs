@@ -1,5 +1,6 @@
 //! Thread pools, one per process and size: rayon's own pool does not survive a fork.
 
+use std::panic::resume_unwind;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -32,6 +33,14 @@ pub fn with_threads<R: Send>(n_threads: usize, work: impl FnOnce() -> R + Send) 
         Some(pool) => pool.install(work),
         None => work(),
     }
+}
+
+/// Run both at once, the second on a thread of its own, which starts even where a pool has work.
+pub fn side_by_side<A, B: Send>(first: impl FnOnce() -> A, second: impl FnOnce() -> B + Send) -> (A, B) {
+    std::thread::scope(|scope| {
+        let other = scope.spawn(second);
+        (first(), other.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
 /// Call `body` with the number and the values of each block of `size` values, on `n_threads` threads; the answers stand
@@ -73,7 +82,14 @@ fn pool(n_threads: usize) -> Option<&'static ThreadPool> {
 
 #[cfg(test)]
 mod tests {
-    use super::with_threads;
+    use super::{side_by_side, with_threads};
+
+    #[test]
+    fn both_run() {
+        let mut seen = 0;
+        assert_eq!(side_by_side(|| seen += 1, || 2), ((), 2));
+        assert_eq!(seen, 1);
+    }
 
     #[test]
     fn a_pool_has_the_size_asked_for() {

@@ -142,6 +142,16 @@ impl Online {
         }
     }
 
+    /// The most learners that shared a pass so far.
+    #[getter]
+    fn learners(&self) -> PyResult<usize> {
+        match (self.state.downcast_ref::<Learner<f32>>(), self.state.downcast_ref::<Learner<f64>>()) {
+            (Some(learner), _) => Ok(learner.learners()),
+            (_, Some(learner)) => Ok(learner.learners()),
+            _ => Err(lost()),
+        }
+    }
+
     /// Updates of a vote as (row, raised, lowered, size, survived), and the rows that the starting
     /// weights survived.
     fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -85,7 +85,7 @@ impl StepRule {
 }
 
 /// Stochastic(design, targets, row_weights, loss, cost, weights, rule, schedule, rate,
-/// intercept_share, batch_size, average, l1, l2, penalized, seed)
+/// intercept_share, batch_size, average, l1, l2, penalized, seed, n_threads)
 ///
 /// Stochastic gradient passes for a built-in loss; `rule` is (name, mean_decay, decay, epsilon), and
 /// `intercept_share` the factor of the plain rule's rate for intercepts; a shape (d, K) in place of
@@ -122,6 +122,7 @@ impl Stochastic {
         l2: f64,
         penalized: usize,
         seed: Option<u64>,
+        n_threads: usize,
     ) -> PyResult<Self> {
         let narrow = |&y: &i64| i32::try_from(y).map_err(|_| data_error(format!("{y} is not a target")));
         let targets = vector("targets", &targets)?.iter().map(narrow).collect::<PyResult<Vec<i32>>>()?;
@@ -146,7 +147,7 @@ impl Stochastic {
                 average,
             };
             let rule = Rule::<T>::new(kind, rule.3, weights.len()).map_err(to_python)?;
-            let state = Run::new(settings, rule, weights, seed).map_err(to_python)?;
+            let state = Run::new(settings, rule, weights, seed).map_err(to_python)?.with_threads(n_threads);
             Ok::<State, PyErr>(Box::new(state))
         })?;
         Ok(Self {
@@ -175,6 +176,16 @@ impl Stochastic {
             let work = (rows.n_stored() + n_rows * rows.n_cols() / 16) * k;
             run(py, work, |stop| state.run(rows, data, n_rows, stop))
         })
+    }
+
+    /// Steps made so far, by each of the learners that share a pass.
+    #[getter]
+    fn steps(&self) -> PyResult<u64> {
+        match (self.state.downcast_ref::<Run<f32>>(), self.state.downcast_ref::<Run<f64>>()) {
+            (Some(state), _) => Ok(state.steps()),
+            (_, Some(state)) => Ok(state.steps()),
+            _ => Err(lost()),
+        }
     }
 
     /// The average of the weights (the weights themselves where none is kept).

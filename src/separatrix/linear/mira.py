@@ -41,7 +41,9 @@ class MIRA(OnlineClassifier):
     on_interrupt : {"raise", "keep"}, default="raise"
         Upon Ctrl-C: raise KeyboardInterrupt, or keep the weights so far and return.
     n_jobs : int or None, default=None
-        Threads for scoring; learning is sequential, but for the average, kept on a second thread.
+        Threads. From two on, passes over more than two million stored values are shared by two
+        learners, whose weights are averaged after each pass (iterative parameter mixing, McDonald
+        et al. 2010); not with ``averaging="vote"`` or ``shuffle=False``. All else is sequential.
     random_state : int, RandomState or None, default=None
         Seed of the orders.
     verbose : int, default=0
@@ -64,7 +66,8 @@ class MIRA(OnlineClassifier):
         On separated data: largest norm of a row with its bias feature, times sqrt(2) for K > 2.
     mistake_bound_ : float or None
         On separated data, from zero weights: max(radius_^2, 1/C) / margin_^2 (1/(2C) for two
-        classes, C the smallest of the rows), which the sum of `mistakes_` does not exceed.
+        classes, C the smallest of the rows), which the sum of `mistakes_` does not exceed; twice
+        that where two learners shared the passes.
     n_iter_ : int
         Passes over the data.
     solution_ : Solution

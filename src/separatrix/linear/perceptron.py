@@ -40,7 +40,9 @@ class Perceptron(OnlineClassifier):
     on_interrupt : {"raise", "keep"}, default="raise"
         Upon Ctrl-C: raise KeyboardInterrupt, or keep the weights so far and return.
     n_jobs : int or None, default=None
-        Threads for scoring; learning is sequential, but for the average, kept on a second thread.
+        Threads. From two on, passes over more than two million stored values are shared by two
+        learners, whose weights are averaged after each pass (iterative parameter mixing, McDonald
+        et al. 2010); not with ``averaging="vote"`` or ``shuffle=False``. All else is sequential.
     random_state : int, RandomState or None, default=None
         Seed of the orders.
     verbose : int, default=0
@@ -63,7 +65,8 @@ class Perceptron(OnlineClassifier):
         On separated data: largest norm of a row with its bias feature, times sqrt(2) for K > 2.
     mistake_bound_ : float or None
         On separated data, from zero weights: (radius_ / margin_)^2, which the sum of `mistakes_`
-        does not exceed (times the ratio of the largest to the smallest row weight).
+        does not exceed (times the ratio of the largest to the smallest row weight; twice that where
+        two learners shared the passes).
     n_iter_ : int
         Passes over the data.
     solution_ : Solution

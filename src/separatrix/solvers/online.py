@@ -159,7 +159,8 @@ class OnlineLearner:
         average, seen : ndarray and int
             The average of an earlier run to go on from, and the rows that it saw.
         n_threads : int
-            With two, the average is kept up on the second; the result is the same.
+            From two on, long shuffled passes without a vote are shared by two learners, and their
+            weights averaged after each.
         """
         handle = Online(
             design,
@@ -224,8 +225,11 @@ class OnlineLearner:
         margin, squared_radius = handle.margin()
         if n_classes > 2:
             squared_radius *= 2
-        factor = self._bound_factor(squared_radius, n_classes, row_weights) if from_zero else None
-        bound = None if factor is None else factor / margin**2
+        bound = None
+        if from_zero:
+            factor = self._bound_factor(squared_radius, n_classes, row_weights)
+            # The bound holds for the mean over the learners that share a pass.
+            bound = handle.learners * factor / margin**2
         return Separation(margin, math.sqrt(squared_radius), bound)
 
     def _bound_factor(

@@ -115,6 +115,9 @@ class StochasticGradient(_Stochastic):
 
     For an L2 penalty a step costs O(stored values of its rows), the average included. An L1 part is
     handled by a proximal step on all weights per batch: raise `batch_size` for wide data.
+    Where there are two threads, shuffled passes over more than two million stored values without an
+    L1 part are shared by two learners, each counting its own steps, whose weights are averaged
+    after each pass (local SGD, Stich 2019).
     Parameters as listed by `schedule`, `rate`, `averaging`, `batch_size`, `shuffle` and `seed` of
     this module's base.
 

@@ -83,6 +83,11 @@ class Recipe:
 class StochasticRun(Protocol):
     """A run in progress."""
 
+    @property
+    def steps(self) -> int:
+        """Steps made so far, by each of the learners that share a pass."""
+        ...
+
     def run(self, n_rows: int) -> float:
         """Use the next rows, at most to the end of the pass; the sum of their losses before use."""
         ...
@@ -157,6 +162,7 @@ def start_run(
         *strengths,
         objective.penalized(w0).size,
         recipe.seed,
+        objective.score_map.n_threads,  # type: ignore[attr-defined]
     )
 
 
@@ -198,6 +204,11 @@ class ComposedRun:
         self._random = None if recipe.seed is None else np.random.default_rng(recipe.seed)
         self._order: npt.NDArray[np.int64] = np.arange(objective.score_map.n_rows)
         self._position = len(self._order)
+
+    @property
+    def steps(self) -> int:
+        """Steps made so far."""
+        return self._steps
 
     def run(self, n_rows: int) -> float:
         """Use the next rows, at most to the end of the pass; the sum of their losses before use."""

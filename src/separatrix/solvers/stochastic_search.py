@@ -41,16 +41,13 @@ class _Run:
         self._run = start_run(objective, recipe, w0, rate, from_zero=from_zero)
         self._n_rows = objective.score_map.n_rows
         self._steps_per_pass = max(1, -(-self._n_rows // recipe.batch_size))
-        self._steps = 0
         self._first = rate
         self._schedule = recipe.schedule
         self._l2 = l2_share(objective)
 
     def one_pass(self) -> float:
         """Use every row once; sum_i c_i loss_i, each loss taken before its row was used."""
-        loss = self._run.run(self._n_rows)
-        self._steps += self._steps_per_pass
-        return loss
+        return self._run.run(self._n_rows)
 
     def weights(self, *, last: bool = False) -> Array:
         """The weights, or their average where one is kept; no copy for the `last` time."""
@@ -60,7 +57,7 @@ class _Run:
     def rate(self) -> float:
         """The rate of the next step."""
         return scheduled_rate(
-            self._schedule, self._first, self._steps, self._steps_per_pass, self._l2
+            self._schedule, self._first, self._run.steps, self._steps_per_pass, self._l2
         )
 
 

@@ -1,6 +1,5 @@
 //! Visits to a block of rows: score, compare, mend.
 
-use super::trail::Addition;
 use super::{Examples, Keep, Online, Rule, Update, add_row, n_scores, rival, score_row};
 use crate::error::KernelError;
 use crate::real::Real;
@@ -84,10 +83,7 @@ impl<T: Real> Online<T> {
             add_row::<T, X, FMA>(x, i, &mut self.weights, k, column, T::from_f64(a));
             if self.keep == Keep::Average && self.seen > 0 {
                 let a = T::from_f64(a * self.seen as f64);
-                match &mut self.pending {
-                    Some(pending) => pending.push(Addition { row, column, a }),
-                    None => add_row::<T, X, FMA>(x, i, &mut self.sums, k, column, a),
-                }
+                add_row::<T, X, FMA>(x, i, &mut self.sums, k, column, a);
             }
         }
         if self.keep == Keep::Vote {

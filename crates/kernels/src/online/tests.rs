@@ -103,30 +103,56 @@ fn bad_input_is_an_error() {
     assert_eq!(learner.seen(), 0);
 }
 
-#[test]
-fn a_second_thread_for_the_sums_changes_nothing() {
-    let (n, d) = (4096, 64);
-    let mut random = crate::random::Random::new(5);
-    let values: Vec<f32> = (0..n * d).map(|_| random.below(2001) as f32 / 1000.0 - 1.0).collect();
-    let x = Dense::new(&values, n, d).expect("shape");
-    for n_classes in [2, 3] {
-        let targets: Vec<u32> = (0..n).map(|_| random.below(n_classes) as u32).collect();
-        let learned = [1, 2].map(|n_threads| {
-            let start = vec![0.0; (d + 1) * n_scores(n_classes)];
-            let rule = Rule::Mira { cap: 1.0 };
-            let mut learner =
-                Online::new(rule, Keep::Average, n_classes, true, start, Vec::new(), 0, Some(1))
-                    .expect("valid")
-                    .with_threads(n_threads);
-            for _ in 0..2 {
-                let examples = Examples { targets: &targets, row_weights: &[] };
-                learner.run_epoch(&x, examples, &Interrupt::new()).expect("runs");
+/// The mean over the rows of two learners of the weights after each row, and the mean of their last weights.
+fn mixed_by_hand(x: &Dense<'_, f64>, targets: &[u32], rule: Rule, passes: &[Vec<u32>]) -> [Vec<f64>; 2] {
+    let mut start = vec![0.0; 3];
+    let (mut total, mut seen) = (vec![0.0; 3], 0.0);
+    for order in passes {
+        let (front, back) = order.split_at(order.len().div_ceil(2));
+        let mut mixed = vec![0.0; 3];
+        for half in [front, back] {
+            let mut w = start.clone();
+            for &i in half {
+                let (x0, x1) = (x.row(i as usize)[0], x.row(i as usize)[1]);
+                let sign = if targets[i as usize] == 1 { 1.0 } else { -1.0 };
+                let margin = sign * (w[0] * x0 + w[1] * x1 + w[2]);
+                if margin <= 0.0 {
+                    let step = match rule {
+                        Rule::Perceptron { rate } => rate,
+                        Rule::Mira { cap } => ((1.0 - margin) / (x0 * x0 + x1 * x1 + 1.0)).min(2.0 * cap),
+                    };
+                    for (w, x) in w.iter_mut().zip([x0, x1, 1.0]) {
+                        *w += sign * step * x;
+                    }
+                }
+                total.iter_mut().zip(&w).for_each(|(t, w)| *t += w);
+                seen += 1.0;
             }
-            let average = learner.average();
-            let finished = learner.finish();
-            assert!(learner.weights().is_empty() && finished[0] == average && finished[1] != average);
-            finished
-        });
-        assert_eq!(learned[0], learned[1]);
+            mixed.iter_mut().zip(&w).for_each(|(m, w)| *m += 0.5 * w);
+        }
+        start = mixed;
+    }
+    [total.iter().map(|t| t / seen).collect(), start]
+}
+
+#[test]
+fn a_shared_pass_is_the_mean_of_two_learners() {
+    let x = Dense::new(&ROWS, 6, 2).expect("shape");
+    let targets = [0, 1, 0, 1, 1, 0];
+    let examples = Examples { targets: &targets, row_weights: &[] };
+    let passes = [vec![3, 1, 0, 5, 4], vec![2, 4, 0, 1, 5, 3], vec![5, 0, 1, 2, 3, 4]];
+    for rule in [Rule::Perceptron { rate: 1.0 }, Rule::Mira { cap: 0.3 }] {
+        let start = vec![0.0; 3];
+        let mut learner =
+            Online::new(rule, Keep::Average, 2, true, start, Vec::new(), 0, Some(1)).expect("valid");
+        assert_eq!(learner.learners(), 1);
+        for order in &passes {
+            learner.visit_shared(&x, examples, order, &Interrupt::new()).expect("runs");
+        }
+        assert_eq!((learner.seen(), learner.learners()), (17, 2));
+        let expected = mixed_by_hand(&x, &targets, rule, &passes);
+        for (found, expected) in learner.finish().iter().zip(&expected) {
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} {expected:?}");
+        }
     }
 }

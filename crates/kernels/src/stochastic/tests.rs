@@ -123,3 +123,26 @@ fn an_interrupted_run_is_consistent_and_bad_input_an_error() {
     let none = Settings { batch_size: 0, ..settings(1, 2) };
     assert!(Stochastic::new(none, rule(), vec![0.0; 3], None).is_err());
 }
+
+#[test]
+fn a_shared_pass_is_the_mean_of_two_runs() {
+    let x = Dense::new(&X, 6, 2).expect("shape");
+    let loss = RowLoss::new("logistic", 1, &[]).expect("known");
+    let start = || {
+        let rule = StepRule::new(Kind::Plain, 0.0, 3).expect("valid");
+        Stochastic::new(settings(2, 2), rule, vec![0.5, -1.0, 0.25], Some(1)).expect("valid")
+    };
+    let mut shared = start();
+    shared.prepare(&x, data(&loss)).expect("fits");
+    let [mut first, mut second] = [shared.clone(), shared.clone()];
+    let order = [4, 2, 0, 1, 5, 3];
+    let stop = Interrupt::new();
+    let total = shared.run_shared(&x, data(&loss), &order, None, &stop).expect("runs");
+    let parts = first.run_lazy(&x, data(&loss), &order[..4], None, &stop).expect("runs")
+        + second.run_lazy(&x, data(&loss), &order[4..], None, &stop).expect("runs");
+    assert_eq!((total, shared.steps()), (parts, 2));
+    for j in 0..3 {
+        assert!((shared.weights()[j] - 0.5 * (first.weights()[j] + second.weights()[j])).abs() < 1e-15);
+        assert!((shared.mean()[j] - 0.5 * (first.mean()[j] + second.mean()[j])).abs() < 1e-15);
+    }
+}
