@@ -6,13 +6,12 @@
 //! now and then in single precision) and the duals are feasible.
 //! Sources: Hsieh et al. (2008), Algorithm 1; Yu, Huang & Lin (2011) for the logistic loss;
 //! [`crate::dual_intercept`] for free intercepts; [`crate::hot`] for the order of visits;
-//! [`crate::dual_merge`] for several threads.
+//! `shared` for several threads; Cryer (1971) for the steps of the hinge losses that go a little further than
+//! the best dual of a row, which a later visit to its neighbors would ask for anyway.
 //! A pass returns the state of convergence, [`DualBinary::certificate`] the exact duality gap.
 
-use rayon::prelude::*;
-
 pub use crate::dual_binary_rows::DualRows;
-use crate::dual_binary_rows::{Local, Look, Measure, Problem, Rebuild, Share, Sweep};
+use crate::dual_binary_rows::{Local, Look, Measure, Problem, Rebuild, Resting, Sweep};
 use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild};
 use crate::dual_intercept::{Bias, Intercept, scale_of};
 use crate::dual_merge::Copies;
@@ -23,17 +22,22 @@ use crate::margin_dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, Square
 use crate::random::Random;
 use crate::real::Real;
 use crate::simd::dispatch;
-use crate::threads::{map_blocks, with_threads};
+use crate::threads::{map_blocks, side_by_side};
+
+mod shared;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 512;
-/// Merges of the threads' weights in a sweep over all rows.
-const MERGES: usize = 4;
 /// Stored values below which a pass is too short to share.
 const WORTH: usize = 1 << 21;
-/// Mean curvature U |x|^2 up to which sweeps are shared: beyond it, and for the hinge losses, the safe
-/// steps of several threads are so much shorter that they need more passes than they save time.
+/// Stored values per column and pass from which on sharing pays: every merge touches all weights.
+const PER_COLUMN: usize = 4;
+/// Mean curvature U |x|^2 up to which sweeps of the logistic loss are shared: beyond it the safe steps of
+/// several threads are so much shorter that they need more passes than they save time.
 const GENTLE: f64 = 4.0;
+/// First pass (from zero) whose steps on hinge losses go further, and how much.
+const FIRST_RELAXED: usize = 4;
+const RELAXATION: f64 = 1.15;
 
 /// Duals, weights and order of visits; see the head of this file.
 #[derive(Debug, Clone)]
@@ -53,6 +57,8 @@ pub struct DualBinary<T> {
     n_threads: usize,
     shared: bool,
     copies: Copies<T>,
+    /// Room for the weights before a pass.
+    before: Vec<T>,
     n_sweeps: usize,
     since_rebuild: f64,
 }
@@ -118,6 +124,7 @@ impl<T: Real> DualBinary<T> {
             n_threads: if worth_threads(x) { n_threads.max(1) } else { 1 },
             shared: loss == MarginLoss::Logistic && mean_square * total / n.max(1) as f64 <= GENTLE,
             copies: Copies::new(),
+            before: Vec::new(),
             n_sweeps: 0,
             since_rebuild: 0.0,
         };
@@ -148,42 +155,19 @@ impl<T: Real> DualBinary<T> {
         loss: L,
         stop: &Interrupt,
     ) -> Result<Pass, KernelError> {
-        let (mut visited, mut looked) = (0, 0);
         if self.n_sweeps > 0 {
             self.bias.recenter(self.intercept);
         }
         let mut order = std::mem::take(&mut self.order);
         self.random.shuffle(&mut order);
-        let outcome = (|| {
-            let rows = if L::BOUNDED {
-                let mut hot = self.hot.first_set(self.n_sweeps);
-                while let Some(mut set) = hot {
-                    for _ in 0..set.n_sweeps {
-                        self.random.shuffle(&mut set.rows);
-                        self.sweep(x, loss, &set.rows, stop)?;
-                        visited += set.rows.len();
-                    }
-                    hot = self.hot.next_set(set);
-                }
-                looked = self.look(x, loss, &order, stop)?;
-                self.hot.awake(self.n_sweeps, &order)
-            } else {
-                Vec::new()
-            };
-            let rows = if L::BOUNDED { &rows } else { &order };
-            visited += rows.len();
-            if self.n_sweep_threads() > 1 {
-                self.threaded_sweep(x, loss, rows, stop)
-            } else {
-                self.sweep(x, loss, rows, stop)
-            }
-        })();
+        let resting = if L::BOUNDED { self.hot.resting(self.n_sweeps, &order) } else { Vec::new() };
+        let outcome = self.visit_and_look(x, loss, &order, &resting, stop);
         let n_active = order.len().max(1);
         self.order = order;
-        let violation = outcome?;
+        let (violation, visited) = outcome?;
         self.n_sweeps += 1;
         self.since_rebuild += visited as f64 / n_active as f64;
-        let passes = (visited + looked) as f64 / n_active as f64;
+        let passes = (visited + resting.len()) as f64 / n_active as f64;
         if due_for_rebuild::<T>(self.since_rebuild) {
             let sum = self.rebuild(x);
             self.bias.reset_sum(sum);
@@ -195,26 +179,77 @@ impl<T: Real> DualBinary<T> {
         Ok(Pass { dual: value - penalty, gap: gap + self.slack(), violation, passes })
     }
 
-    /// Wake those of the resting rows that a visit would move, where it is time; returns how many were
-    /// looked at.
-    ///
-    /// At fixed weights, threads share the rows and a row costs half a visit.
-    fn look<X: DualRows<T>, L: MarginDual>(
+    /// Visit rows while another thread, where there is one, looks at the resting ones; those that a visit would
+    /// have moved before are awake afterwards.
+    fn visit_and_look<X: DualRows<T>, L: MarginDual>(
         &mut self,
         x: &X,
         loss: L,
-        rows: &[u32],
+        order: &[u32],
+        resting: &[u32],
         stop: &Interrupt,
-    ) -> Result<usize, KernelError> {
-        let resting = self.hot.resting(self.n_sweeps, rows);
-        let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
-        let (duals, weights, intercept) = (&self.duals[..], &self.weights[..], self.bias.value());
-        let woken: Vec<Vec<u32>> = map_blocks(self.n_threads, &resting, BLOCK, |(_, rows)| {
-            stop.check()?;
-            Ok(dispatch(Look { problem: &problem, rows, weights, intercept, duals }))
-        })?;
-        woken.iter().flatten().for_each(|&i| self.hot.wake(i as usize));
-        Ok(resting.len())
+    ) -> Result<(f64, usize), KernelError> {
+        let rows: Vec<Resting> = resting.iter().map(|&row| self.at_rest(row)).collect();
+        let (n_threads, intercept) = (self.n_threads, self.bias.value());
+        let look = |weights: &[T]| -> Result<Vec<Vec<u32>>, KernelError> {
+            map_blocks(n_threads - 1, &rows, BLOCK, |(_, rows)| {
+                stop.check()?;
+                Ok(dispatch(Look { x, loss, rows, weights, intercept }))
+            })
+        };
+        let (outcome, woken) = if n_threads > 1 && !rows.is_empty() {
+            let mut before = std::mem::take(&mut self.before);
+            before.clone_from(&self.weights);
+            let both = side_by_side(|| self.visit(x, loss, order, stop), || look(&before));
+            self.before = before;
+            both
+        } else {
+            let woken = look(&self.weights);
+            (self.visit(x, loss, order, stop), woken)
+        };
+        woken?.iter().flatten().for_each(|&i| self.hot.wake(i as usize));
+        outcome
+    }
+
+    fn at_rest(&self, row: u32) -> Resting {
+        let i = row as usize;
+        Resting { row, sign: self.signs[i], upper: self.upper[i], dual: self.duals[i] }
+    }
+
+    /// Sweep the hot rows and those that do not rest; returns the largest violation and the number of visits.
+    fn visit<X: DualRows<T>, L: MarginDual>(
+        &mut self,
+        x: &X,
+        loss: L,
+        order: &[u32],
+        stop: &Interrupt,
+    ) -> Result<(f64, usize), KernelError> {
+        if !L::BOUNDED {
+            let violation = if self.shared && self.n_threads > 1 {
+                self.shared_sweep(x, loss, order, stop)
+            } else {
+                self.sweep(x, loss, order, stop)
+            };
+            return Ok((violation?, order.len()));
+        }
+        let mut visited = 0;
+        let mut hot = self.hot.first_set(self.n_sweeps);
+        while let Some(mut set) = hot {
+            for _ in 0..set.n_sweeps {
+                self.random.shuffle(&mut set.rows);
+                self.sweep(x, loss, &set.rows, stop)?;
+                visited += set.rows.len();
+            }
+            hot = self.hot.next_set(set);
+        }
+        let rows = self.hot.awake(self.n_sweeps, order);
+        visited += rows.len();
+        let violation = if HotRows::none_rests(self.n_sweeps) && self.n_threads > 1 {
+            self.shared_sweep(x, loss, &rows, stop)
+        } else {
+            self.sweep(x, loss, &rows, stop)
+        };
+        Ok((violation?, visited))
     }
 
     fn sweep<X: DualRows<T>, L: MarginDual>(
@@ -225,6 +260,8 @@ impl<T: Real> DualBinary<T> {
         stop: &Interrupt,
     ) -> Result<f64, KernelError> {
         let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
+        let relaxed = L::BOUNDED && self.n_sweeps >= FIRST_RELAXED;
+        let curvature = if relaxed { 1.0 / RELAXATION } else { 1.0 };
         let mut violation = 0.0f64;
         for block in rows.chunks(BLOCK) {
             stop.check()?;
@@ -232,53 +269,12 @@ impl<T: Real> DualBinary<T> {
             (largest, self.bias) = dispatch(Sweep {
                 problem: &problem,
                 rows: block,
-                local: Local { weights: &mut self.weights, bias: self.bias, scale: 1.0 },
+                local: Local { weights: &mut self.weights, bias: self.bias, curvature, scale: 1.0 },
                 duals: &mut self.duals,
                 gaps: &mut self.gaps,
                 hot: &mut self.hot,
             });
             violation = violation.max(largest);
-        }
-        Ok(violation)
-    }
-
-    /// The threads' sweep: each merge hands every thread an equal share of the next rows.
-    fn threaded_sweep<X: DualRows<T>, L: MarginDual>(
-        &mut self,
-        x: &X,
-        loss: L,
-        rows: &[u32],
-        stop: &Interrupt,
-    ) -> Result<f64, KernelError> {
-        let n_threads = self.n_threads;
-        let scale = n_threads as f64;
-        let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
-        let (duals, weights, bias) = (&mut self.duals, &mut self.weights, &mut self.bias);
-        self.copies.begin(weights, n_threads);
-        let mut violation = 0.0f64;
-        for segment in rows.chunks(rows.len().div_ceil(MERGES).max(1)) {
-            stop.check()?;
-            let share = segment.len().div_ceil(n_threads).max(1);
-            let start = *bias;
-            let sums: Vec<f64> = with_threads(n_threads, || {
-                let tasks = self.copies.each.par_iter_mut().zip(segment.par_chunks(share));
-                let sums = tasks.map(|(copy, rows)| {
-                    copy.visits.clear();
-                    let local = Local { weights: &mut copy.weights, bias: start, scale };
-                    dispatch(Share { problem: &problem, rows, local, duals, visits: &mut copy.visits })
-                });
-                sums.collect()
-            });
-            bias.sum += sums.iter().map(|sum| sum - start.sum).sum::<f64>() / scale;
-            self.copies.merge(weights);
-            for (rows, copy) in segment.chunks(share).zip(&self.copies.each) {
-                for (&i, visit) in rows.iter().zip(&copy.visits) {
-                    let i = i as usize;
-                    duals[i] = visit.dual;
-                    self.gaps[i] = visit.gap as f32;
-                    violation = violation.max(visit.violation);
-                }
-            }
         }
         Ok(violation)
     }
@@ -342,14 +338,13 @@ impl<T: Real> DualBinary<T> {
         &self.duals
     }
 
-    /// Threads that a sweep uses; exact evaluations may use more.
+    /// Threads that all sweeps use; exact evaluations and the first sweeps may use more.
     pub fn n_sweep_threads(&self) -> usize {
         if self.shared { self.n_threads } else { 1 }
     }
 }
 
-/// Whether a pass has enough work, by shape alone, to share it among threads: enough in all, and
-/// more in each merge than adding up the weights costs.
+/// Whether a pass has enough work, by shape alone, to share it among threads.
 fn worth_threads<T: Real, X: DualRows<T>>(x: &X) -> bool {
-    x.n_stored() >= WORTH && x.n_stored() / MERGES >= x.n_cols()
+    x.n_stored() >= WORTH && x.n_stored() / PER_COLUMN >= x.n_cols()
 }

@@ -75,10 +75,13 @@ pub(crate) struct Problem<'a, X, L> {
     pub norms: &'a [f64],
 }
 
-/// Weights that a sweep may change; `scale` is the factor on the curvature.
+/// Weights that a sweep may change.
 pub(crate) struct Local<'a, T> {
     pub weights: &'a mut [T],
     pub bias: Bias,
+    /// Factor on the curvature that steps are made for.
+    pub curvature: f64,
+    /// How many times as far as the duals the weights move.
     pub scale: f64,
 }
 
@@ -98,7 +101,7 @@ impl<X, L: MarginDual> Problem<'_, X, L> {
         X: DualRows<T>,
     {
         let (sign, upper) = (self.signs[i], self.upper[i]);
-        let q = local.scale * (self.norms[i] + local.bias.square);
+        let q = local.curvature * (self.norms[i] + local.bias.square);
         let prepared = self.loss.prepare(upper, dual);
         let margin = sign * (self.x.dot::<FMA>(i, local.weights).to_f64() + local.bias.value());
         let (next, gap) = self.loss.step(margin, q, upper, dual, prepared);
@@ -166,13 +169,22 @@ impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Share<'_, T, X, L> {
     }
 }
 
+/// A row that is not visited, and its dual.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resting {
+    pub row: u32,
+    pub sign: f64,
+    pub upper: f64,
+    pub dual: f64,
+}
+
 /// Those of some rows that have a gap, so that a visit would move them, at fixed weights.
 pub(crate) struct Look<'a, T, X, L> {
-    pub problem: &'a Problem<'a, X, L>,
-    pub rows: &'a [u32],
+    pub x: &'a X,
+    pub loss: L,
+    pub rows: &'a [Resting],
     pub weights: &'a [T],
     pub intercept: f64,
-    pub duals: &'a [f64],
 }
 
 impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Look<'_, T, X, L> {
@@ -180,13 +192,13 @@ impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Look<'_, T, X, L> {
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Vec<u32> {
-        let p = self.problem;
         let mut woken = Vec::new();
-        for (&row, &next) in self.rows.iter().zip(following(self.rows)) {
-            let i = row as usize;
-            p.x.prefetch(next as usize);
-            let score = p.x.dot::<FMA>(i, self.weights).to_f64() + self.intercept;
-            if p.loss.gap(p.signs[i] * score, p.upper[i], self.duals[i]) > 0.0 {
+        for (at, &Resting { row, sign, upper, dual }) in self.rows.iter().enumerate() {
+            if let Some(next) = self.rows.get(at + 1) {
+                self.x.prefetch(next.row as usize);
+            }
+            let score = self.x.dot::<FMA>(row as usize, self.weights).to_f64() + self.intercept;
+            if self.loss.gap(sign * score, upper, dual) > 0.0 {
                 woken.push(row);
             }
         }

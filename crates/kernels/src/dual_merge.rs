@@ -1,15 +1,12 @@
 //! Local copies of the weights for threads, and how their changes are added up.
 //!
-//! Problem: threads step on rows of their own, each on a copy of w, so that together they may go too far.
-//! CoCoA+ (Ma et al. 2015): every thread steps as if the curvature were as many times larger as there are
-//! threads, which its copy shows by moving so many times as far as its duals do. The mean of the copies
-//! is then w of all duals together, and never lowers the dual objective.
 //! Invariant: after a merge all copies equal the weights.
 
 use rayon::prelude::*;
 
 use crate::dual_binary_rows::Visit;
 use crate::real::Real;
+use crate::rows::LANES;
 use crate::simd::{Task, dispatch};
 use crate::threads::with_threads;
 
@@ -41,45 +38,97 @@ impl<T: Real> Copies<T> {
         });
     }
 
-    /// Set `weights` and all copies to the mean of the copies.
-    pub fn merge(&mut self, weights: &mut [T]) {
+    /// <w, z> and |z|^2 for the sum z of the changes of all copies from `weights` w.
+    pub fn products(&self, weights: &[T]) -> (f64, f64) {
         let n_threads = self.each.len().max(1);
         let share = weights.len().div_ceil(n_threads).max(1);
-        let mut shares: Vec<Mean<'_, T>> =
-            weights.chunks_mut(share).map(|weights| Mean { weights, copies: Vec::new() }).collect();
+        let task = |(s, weights): (usize, &[T])| {
+            let copies = self.each.iter().map(|copy| &copy.weights[s * share..][..weights.len()]).collect();
+            dispatch(Products { weights, copies })
+        };
+        let parts: Vec<(f64, f64)> =
+            with_threads(n_threads, || weights.par_chunks(share).enumerate().map(task).collect());
+        parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
+    }
+
+    /// Add `factor` times the changes of all copies to `weights`, and set all copies to the result.
+    pub fn merge(&mut self, weights: &mut [T], factor: f64) {
+        let n_threads = self.each.len().max(1);
+        let share = weights.len().div_ceil(n_threads).max(1);
+        let factor = T::from_f64(factor);
+        let mut shares: Vec<Sum<'_, T>> =
+            weights.chunks_mut(share).map(|weights| Sum { weights, copies: Vec::new(), factor }).collect();
         for copy in &mut self.each {
-            for (part, mean) in copy.weights.chunks_mut(share).zip(&mut shares) {
-                mean.copies.push(part);
+            for (part, sum) in copy.weights.chunks_mut(share).zip(&mut shares) {
+                sum.copies.push(part);
             }
         }
         with_threads(n_threads, || shares.into_par_iter().for_each(dispatch));
     }
 }
 
-/// A share of the columns.
-struct Mean<'a, T> {
-    weights: &'a mut [T],
-    copies: Vec<&'a mut [T]>,
+/// Columns that stay in the nearest cache.
+const BLOCK: usize = 1024;
+
+/// z = sum of the changes of `copies` from `weights`.
+#[inline(always)]
+fn changes<'a, T: Real>(weights: &[T], copies: impl Iterator<Item = &'a [T]>, z: &mut [T]) {
+    z.fill(T::ZERO);
+    for copy in copies {
+        for ((z, &c), &w) in z.iter_mut().zip(copy).zip(weights) {
+            *z += c - w;
+        }
+    }
 }
 
-impl<T: Real> Task for Mean<'_, T> {
+/// Products over a share of the columns.
+struct Products<'a, T> {
+    weights: &'a [T],
+    copies: Vec<&'a [T]>,
+}
+
+impl<T: Real> Task for Products<'_, T> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> (f64, f64) {
+        let mut z = [T::ZERO; BLOCK];
+        let (mut along, mut square) = ([0.0; LANES], [0.0; LANES]);
+        for (b, weights) in self.weights.chunks(BLOCK).enumerate() {
+            let block = b * BLOCK..b * BLOCK + weights.len();
+            let z = &mut z[..weights.len()];
+            changes(weights, self.copies.iter().map(|copy| &copy[block.clone()]), z);
+            for (z, w) in z.chunks(LANES).zip(weights.chunks(LANES)) {
+                for (l, (z, w)) in z.iter().zip(w).enumerate() {
+                    let z = z.to_f64();
+                    along[l] += z * w.to_f64();
+                    square[l] += z * z;
+                }
+            }
+        }
+        (along.iter().sum(), square.iter().sum())
+    }
+}
+
+/// A merge of a share of the columns.
+struct Sum<'a, T> {
+    weights: &'a mut [T],
+    copies: Vec<&'a mut [T]>,
+    factor: T,
+}
+
+impl<T: Real> Task for Sum<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn run<const FMA: bool>(mut self) {
-        /// Columns that stay in the nearest cache.
-        const BLOCK: usize = 1024;
-        let inverse = T::from_f64(1.0 / self.copies.len().max(1) as f64);
+        let mut z = [T::ZERO; BLOCK];
         for (b, weights) in self.weights.chunks_mut(BLOCK).enumerate() {
             let block = b * BLOCK..b * BLOCK + weights.len();
-            weights.fill(T::ZERO);
-            for copy in &self.copies {
-                for (w, &c) in weights.iter_mut().zip(&copy[block.clone()]) {
-                    *w += c;
-                }
-            }
-            for w in weights.iter_mut() {
-                *w *= inverse;
+            let z = &mut z[..weights.len()];
+            changes(weights, self.copies.iter().map(|copy| &copy[block.clone()]), z);
+            for (w, &z) in weights.iter_mut().zip(z.iter()) {
+                *w += self.factor * z;
             }
             for copy in &mut self.copies {
                 copy[block.clone()].copy_from_slice(weights);
@@ -93,7 +142,7 @@ mod tests {
     use super::Copies;
 
     #[test]
-    fn weights_and_copies_become_the_mean() {
+    fn changes_are_measured_and_added_up() {
         let n = 3000;
         let mut weights: Vec<f64> = (0..n).map(|j| j as f64).collect();
         let mut copies = Copies::new();
@@ -101,7 +150,8 @@ mod tests {
         for (t, copy) in copies.each.iter_mut().enumerate() {
             copy.weights[t * 1200] += 3.0;
         }
-        copies.merge(&mut weights);
+        assert_eq!(copies.products(&weights), (3.0 * 3600.0, 27.0));
+        copies.merge(&mut weights, 1.0 / 3.0);
         for (j, &w) in weights.iter().enumerate() {
             assert_eq!(w, j as f64 + if j % 1200 == 0 { 1.0 } else { 0.0 });
         }

@@ -3,13 +3,13 @@
 //! With hinge losses most duals reach a bound early and stay there, and of the others a few move for long:
 //! rows that nearly repeat each other settle slowly, while the rest is done. Before a sweep the rows that
 //! moved most in the last one are swept several times, then the quarter of them that still moves most is
-//! swept more often, and so on; rows that did not move in two visits rest until the next full sweep, or
+//! swept more often, and so on; rows that did not move in their last visit rest until the next full sweep, or
 //! until a look at them finds that they would move. A row of the softmax never stops moving: there, rows rest
 //! whose gap is far below the average. All this only reorders exact coordinate steps, so the optimum does not
 //! change (compare shrinking, Hsieh et al. 2008, section 3.2).
 
 /// Share of the rows in the first hot set.
-const SHARE: f64 = 0.01;
+const SHARE: f64 = 0.003;
 /// The first hot set has at least this many rows where so many moved: 1 % of a small problem is too few.
 const LEAST: usize = 64;
 /// Sweeps over the first hot set.
@@ -23,13 +23,13 @@ const SMALLEST: usize = 4;
 /// First pass (from zero) in which rows rest.
 const FIRST_REST: usize = 3;
 /// First pass (from zero) that starts with hot sets.
-const FIRST_HOT: usize = 9;
+const FIRST_HOT: usize = 6;
 /// Every so many passes all rows are visited.
 const FULL_EVERY: usize = 5;
 /// Every so many passes begin with a look at the resting rows.
 const LOOK_EVERY: usize = 3;
 /// Visits without a move after which a row rests.
-const REST: u8 = 2;
+const REST: u8 = 1;
 /// Share of the mean gap below which a row rests.
 const SMALL_GAP: f64 = 0.1;
 
@@ -93,6 +93,11 @@ impl HotRows {
         (!rows.is_empty()).then_some(HotSet { rows, n_sweeps: sweeps as usize, sweeps })
     }
 
+    /// Whether all rows are visited in pass number `pass` because it is early.
+    pub fn none_rests(pass: usize) -> bool {
+        pass < FIRST_REST
+    }
+
     /// Keep of `rows` those to be visited in pass number `pass`, all of them now and then.
     pub fn awake_or_all(&self, pass: usize, rows: &[u32]) -> Vec<u32> {
         if pass.is_multiple_of(FULL_EVERY) { rows.to_vec() } else { self.awake(pass, rows) }
@@ -100,12 +105,12 @@ impl HotRows {
 
     /// Keep of `rows` those to be visited in pass number `pass`, where resting ones are looked at.
     pub fn awake(&self, pass: usize, rows: &[u32]) -> Vec<u32> {
-        rows.iter().copied().filter(|&i| pass < FIRST_REST || self.still[i as usize] < REST).collect()
+        rows.iter().copied().filter(|&i| Self::none_rests(pass) || self.still[i as usize] < REST).collect()
     }
 
     /// Keep of `rows` those to be looked at before pass number `pass`.
     pub fn resting(&self, pass: usize, rows: &[u32]) -> Vec<u32> {
-        if pass < FIRST_REST || !pass.is_multiple_of(LOOK_EVERY) {
+        if Self::none_rests(pass) || !pass.is_multiple_of(LOOK_EVERY) {
             return Vec::new();
         }
         rows.iter().copied().filter(|&i| self.still[i as usize] >= REST).collect()
@@ -118,7 +123,7 @@ impl HotRows {
 
     /// Keep of `rows` those to be visited in pass number `pass`, by the gap of each at its last visit.
     pub fn worth_a_visit(&self, pass: usize, rows: &[u32], gaps: &[f32]) -> Vec<u32> {
-        if pass < FIRST_REST || pass.is_multiple_of(FULL_EVERY) {
+        if Self::none_rests(pass) || pass.is_multiple_of(FULL_EVERY) {
             return rows.to_vec();
         }
         let total: f64 = gaps.iter().map(|&gap| f64::from(gap)).sum();

@@ -46,8 +46,9 @@ class DualCoordinateDescent:
 
     Notes
     -----
-    Hsieh et al. (2008), Yu, Huang & Lin (2011), Keerthi et al. (2008); on several threads
-    CoCoA+ (Ma et al. 2015).
+    Hsieh et al. (2008), Yu, Huang & Lin (2011), Keerthi et al. (2008); steps on hinge losses go a
+    little further than the best dual of a row (Cryer 1971); on several threads CoCoA+ (Ma et al.
+    2015), for hinge losses in the first passes whole steps, shortened together by a line search.
 
     Examples
     --------
