@@ -1,6 +1,7 @@
 //! Thread pools, one per process and size: rayon's own pool does not survive a fork.
 
-use std::panic::resume_unwind;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
@@ -35,12 +36,44 @@ pub fn with_threads<R: Send>(n_threads: usize, work: impl FnOnce() -> R + Send) 
     }
 }
 
-/// Run both at once, the second on a thread of its own, which starts even where a pool has work.
-pub fn side_by_side<A, B: Send>(first: impl FnOnce() -> A, second: impl FnOnce() -> B + Send) -> (A, B) {
-    std::thread::scope(|scope| {
-        let other = scope.spawn(second);
-        (first(), other.join().unwrap_or_else(|panic| resume_unwind(panic)))
+thread_local! {
+    /// The pool of one thread that works for this one, and the process it belongs to.
+    static PARTNER: RefCell<Option<(u32, Rc<ThreadPool>)>> = const { RefCell::new(None) };
+}
+
+/// Run `work` on a thread that works for this one alone, and `wait` here; returns after both.
+///
+/// The thread is kept for the next call: its start costs, and so do the caches that a new one finds cold. When
+/// the system gives no thread, `work` runs here first.
+pub fn on_partner<'a, R>(work: impl FnOnce() + Send + 'a, wait: impl FnOnce() -> R) -> R {
+    let Some(pool) = PARTNER.with_borrow_mut(partner) else {
+        work();
+        return wait();
+    };
+    pool.in_place_scope(|scope| {
+        scope.spawn(|_| work());
+        wait()
     })
+}
+
+fn partner(kept: &mut Option<(u32, Rc<ThreadPool>)>) -> Option<Rc<ThreadPool>> {
+    let process = std::process::id();
+    if kept.as_ref().is_none_or(|(owner, _)| *owner != process) {
+        // A pool from before a fork has lost its thread: it is left alone.
+        std::mem::forget(kept.take());
+        let name = |_| "separatrix-partner".into();
+        let pool = ThreadPoolBuilder::new().num_threads(1).thread_name(name).build().ok()?;
+        *kept = Some((process, Rc::new(pool)));
+    }
+    kept.as_ref().map(|(_, pool)| Rc::clone(pool))
+}
+
+/// Run both at once.
+pub fn side_by_side<A: Send, B: Send>(
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    with_threads(2, || rayon::join(first, second))
 }
 
 /// Call `body` with the number and the values of each block of `size` values, on `n_threads` threads; the answers stand
@@ -82,7 +115,21 @@ fn pool(n_threads: usize) -> Option<&'static ThreadPool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{side_by_side, with_threads};
+    use super::{on_partner, side_by_side, with_threads};
+
+    #[test]
+    fn a_partner_works_while_its_owner_waits() {
+        let me = std::thread::current().id();
+        for n in 0..3 {
+            let (send, receive) = std::sync::mpsc::channel();
+            let found = on_partner(
+                || send.send((n, std::thread::current().id())).expect("heard"),
+                || receive.recv().expect("sent"),
+            );
+            assert_eq!(found.0, n);
+            assert_ne!(found.1, me);
+        }
+    }
 
     #[test]
     fn both_run() {

@@ -130,7 +130,7 @@ impl DualBinary {
         let Self { design, state } = self;
         with_rows!(py, design.bind(py), |rows: T| {
             let state = T::binary(state)?;
-            run(py, 20 * rows.n_stored(), |stop| state.pass(rows, stop)).map(report)
+            run(py, 3 * rows.n_stored(), |stop| state.pass(rows, stop)).map(report)
         })
     }
 

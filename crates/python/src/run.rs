@@ -8,6 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use separatrix_kernels::KernelError;
 use separatrix_kernels::interrupt::Interrupt;
+use separatrix_kernels::threads::on_partner;
 
 use crate::errors::to_python;
 
@@ -19,7 +20,7 @@ const SLICE: Duration = Duration::from_millis(100);
 
 /// Call `kernel` with the GIL released; `work` is its size in multiply-adds.
 ///
-/// A long kernel runs on a thread of its own while the calling thread wakes every 100 ms to ask
+/// A long kernel runs on a thread that is kept for the purpose while the calling thread wakes every 100 ms to ask
 /// Python for signals; when a handler raises, the kernel's flag is set and the exception returned.
 pub fn run<R: Send>(
     py: Python<'_>,
@@ -33,11 +34,11 @@ pub fn run<R: Send>(
         py.detach(guarded)
     } else {
         py.detach(|| {
-            std::thread::scope(|scope| {
-                let (done, finished) = sync_channel(1);
-                scope.spawn(move || {
-                    let _ = done.send(guarded());
-                });
+            let (done, finished) = sync_channel(1);
+            let work = move || {
+                let _ = done.send(guarded());
+            };
+            on_partner(work, || {
                 loop {
                     match finished.recv_timeout(SLICE) {
                         Ok(outcome) => break outcome,
