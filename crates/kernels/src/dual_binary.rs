@@ -22,16 +22,12 @@ use crate::margin_dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, Square
 use crate::random::Random;
 use crate::real::Real;
 use crate::simd::dispatch;
-use crate::threads::{map_blocks, side_by_side};
+use crate::threads::{map_blocks, side_by_side, worth_copies};
 
 mod shared;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 512;
-/// Stored values below which a pass is too short to share.
-const WORTH: usize = 1 << 21;
-/// Stored values per column and pass from which on sharing pays: every merge touches all weights.
-const PER_COLUMN: usize = 4;
 /// Mean curvature U |x|^2 up to which sweeps of the logistic loss are shared: beyond it the safe steps of
 /// several threads are so much shorter that they need more passes than they save time.
 const GENTLE: f64 = 4.0;
@@ -121,7 +117,7 @@ impl<T: Real> DualBinary<T> {
             hot: HotRows::new(n),
             gaps: vec![0.0; n],
             random: Random::new(seed),
-            n_threads: if worth_threads(x) { n_threads.max(1) } else { 1 },
+            n_threads: if worth_copies(x.n_stored(), x.n_cols()) { n_threads.max(1) } else { 1 },
             shared: loss == MarginLoss::Logistic && mean_square * total / n.max(1) as f64 <= GENTLE,
             copies: Copies::new(),
             before: Vec::new(),
@@ -224,32 +220,27 @@ impl<T: Real> DualBinary<T> {
         order: &[u32],
         stop: &Interrupt,
     ) -> Result<(f64, usize), KernelError> {
-        if !L::BOUNDED {
-            let violation = if self.shared && self.n_threads > 1 {
-                self.shared_sweep(x, loss, order, stop)
-            } else {
-                self.sweep(x, loss, order, stop)
-            };
-            return Ok((violation?, order.len()));
-        }
-        let mut visited = 0;
-        let mut hot = self.hot.first_set(self.n_sweeps);
-        while let Some(mut set) = hot {
-            for _ in 0..set.n_sweeps {
-                self.random.shuffle(&mut set.rows);
-                self.sweep(x, loss, &set.rows, stop)?;
-                visited += set.rows.len();
+        let (mut visited, mut awake) = (0, Vec::new());
+        if L::BOUNDED {
+            let mut hot = self.hot.first_set(self.n_sweeps);
+            while let Some(mut set) = hot {
+                for _ in 0..set.n_sweeps {
+                    self.random.shuffle(&mut set.rows);
+                    self.sweep(x, loss, &set.rows, stop)?;
+                    visited += set.rows.len();
+                }
+                hot = self.hot.next_set(set);
             }
-            hot = self.hot.next_set(set);
+            awake = self.hot.awake(self.n_sweeps, order);
         }
-        let rows = self.hot.awake(self.n_sweeps, order);
-        visited += rows.len();
-        let violation = if HotRows::none_rests(self.n_sweeps) && self.n_threads > 1 {
-            self.shared_sweep(x, loss, &rows, stop)
+        let rows = if L::BOUNDED { &awake } else { order };
+        let shared = if L::BOUNDED { HotRows::none_rests(self.n_sweeps) } else { self.shared };
+        let violation = if shared && self.n_threads > 1 {
+            self.shared_sweep(x, loss, rows, stop)
         } else {
-            self.sweep(x, loss, &rows, stop)
+            self.sweep(x, loss, rows, stop)
         };
-        Ok((violation?, visited))
+        Ok((violation?, visited + rows.len()))
     }
 
     fn sweep<X: DualRows<T>, L: MarginDual>(
@@ -342,9 +333,4 @@ impl<T: Real> DualBinary<T> {
     pub fn n_sweep_threads(&self) -> usize {
         if self.shared { self.n_threads } else { 1 }
     }
-}
-
-/// Whether a pass has enough work, by shape alone, to share it among threads.
-fn worth_threads<T: Real, X: DualRows<T>>(x: &X) -> bool {
-    x.n_stored() >= WORTH && x.n_stored() / PER_COLUMN >= x.n_cols()
 }

@@ -5,17 +5,14 @@
 //! local SGD (Stich 2019). Two whatever the number of threads: with more, a pass learns less.
 
 use crate::real::Real;
+use crate::threads::worth_copies;
 
 /// Learners that share a pass.
 pub const LEARNERS: usize = 2;
-/// Stored values from which on a pass is shared.
-const WORTH: usize = 1 << 21;
-/// Stored values per column from which on a pass is shared: mixing touches all weights.
-const PER_COLUMN: usize = 4;
 
 /// Whether to share a pass over so many stored values of so many columns.
 pub fn is_worth(n_threads: usize, n_stored: usize, n_cols: usize) -> bool {
-    n_threads >= LEARNERS && n_stored >= WORTH && n_stored / PER_COLUMN >= n_cols
+    n_threads >= LEARNERS && worth_copies(n_stored, n_cols)
 }
 
 /// The rows of the two learners, each a number of whole batches but for the last one.

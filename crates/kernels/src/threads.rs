@@ -20,6 +20,16 @@ pub const MOST: usize = 256;
 /// Values from which on reading them once is worth a second thread.
 pub const WORTH_THREADS: usize = 1 << 18;
 
+/// Values from which on a pass over rows is worth a second copy of its weights.
+const WORTH_COPIES: usize = 1 << 21;
+/// Values per column from which on it is: merging touches all weights.
+const PER_COLUMN: usize = 4;
+
+/// Whether to share a pass over so many stored values of so many columns, by threads with weights of their own.
+pub fn worth_copies(n_stored: usize, n_cols: usize) -> bool {
+    n_stored >= WORTH_COPIES && n_stored / PER_COLUMN >= n_cols
+}
+
 static HEAD: OnceLock<Box<Node>> = OnceLock::new();
 
 /// Run `work` inside the pool of `n_threads` threads of this process (inline for one thread).
@@ -115,7 +125,7 @@ fn pool(n_threads: usize) -> Option<&'static ThreadPool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{on_partner, side_by_side, with_threads};
+    use super::{on_partner, side_by_side, with_threads, worth_copies};
 
     #[test]
     fn a_partner_works_while_its_owner_waits() {
@@ -129,6 +139,12 @@ mod tests {
             assert_eq!(found.0, n);
             assert_ne!(found.1, me);
         }
+    }
+
+    #[test]
+    fn long_passes_over_few_columns_are_worth_copies() {
+        assert!(worth_copies(1 << 21, 1 << 19) && worth_copies(1 << 30, 100));
+        assert!(!worth_copies(1 << 20, 100) && !worth_copies(1 << 22, 1 << 21));
     }
 
     #[test]

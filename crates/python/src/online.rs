@@ -11,7 +11,7 @@ use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::with_rows;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
-use crate::state::{State, lost, read, taken};
+use crate::state::{State, ask, lost, read, taken};
 
 /// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, average, seen,
 /// seed, n_threads)
@@ -135,32 +135,19 @@ impl Online {
     /// Rows seen so far.
     #[getter]
     fn seen(&self) -> PyResult<u64> {
-        match (self.state.downcast_ref::<Learner<f32>>(), self.state.downcast_ref::<Learner<f64>>()) {
-            (Some(learner), _) => Ok(learner.seen()),
-            (_, Some(learner)) => Ok(learner.seen()),
-            _ => Err(lost()),
-        }
+        ask(&self.state, Learner::<f32>::seen, Learner::<f64>::seen)
     }
 
     /// The most learners that shared a pass so far.
     #[getter]
     fn learners(&self) -> PyResult<usize> {
-        match (self.state.downcast_ref::<Learner<f32>>(), self.state.downcast_ref::<Learner<f64>>()) {
-            (Some(learner), _) => Ok(learner.learners()),
-            (_, Some(learner)) => Ok(learner.learners()),
-            _ => Err(lost()),
-        }
+        ask(&self.state, Learner::<f32>::learners, Learner::<f64>::learners)
     }
 
     /// Updates of a vote as (row, raised, lowered, size, survived), and the rows that the starting
     /// weights survived.
     fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let (updates, start) =
-            match (self.state.downcast_ref::<Learner<f32>>(), self.state.downcast_ref::<Learner<f64>>()) {
-                (Some(learner), _) => learner.log(),
-                (_, Some(learner)) => learner.log(),
-                _ => return Err(lost()),
-            };
+        let (updates, start) = ask(&self.state, Learner::<f32>::log, Learner::<f64>::log)?;
         let column = |f: fn(&Update) -> i64| PyArray1::from_iter(py, updates.iter().map(f));
         PyTuple::new(
             py,

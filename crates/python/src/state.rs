@@ -51,3 +51,16 @@ pub fn read<'py, A: 'static, B: 'static, const N: usize>(
     }
     matrices(py, double(state.downcast_mut::<B>().ok_or_else(lost)?), k)
 }
+
+/// What `single` or `double` says of a learner `A` (f32) or `B` (f64).
+pub fn ask<'a, A: 'static, B: 'static, R>(
+    state: &'a State,
+    single: impl FnOnce(&'a A) -> R,
+    double: impl FnOnce(&'a B) -> R,
+) -> PyResult<R> {
+    match (state.downcast_ref::<A>(), state.downcast_ref::<B>()) {
+        (Some(learner), _) => Ok(single(learner)),
+        (_, Some(learner)) => Ok(double(learner)),
+        _ => Err(lost()),
+    }
+}

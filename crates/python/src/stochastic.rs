@@ -16,7 +16,7 @@ use crate::design::weights_of;
 use crate::design::with_rows;
 use crate::errors::{data_error, to_python};
 use crate::run::run;
-use crate::state::{State, lost, read, taken};
+use crate::state::{State, ask, lost, read, taken};
 
 fn kind(name: &str, mean_decay: f64, decay: f64) -> PyResult<Kind> {
     Ok(match name {
@@ -181,11 +181,7 @@ impl Stochastic {
     /// Steps made so far, by each of the learners that share a pass.
     #[getter]
     fn steps(&self) -> PyResult<u64> {
-        match (self.state.downcast_ref::<Run<f32>>(), self.state.downcast_ref::<Run<f64>>()) {
-            (Some(state), _) => Ok(state.steps()),
-            (_, Some(state)) => Ok(state.steps()),
-            _ => Err(lost()),
-        }
+        ask(&self.state, Run::<f32>::steps, Run::<f64>::steps)
     }
 
     /// The average of the weights (the weights themselves where none is kept).
