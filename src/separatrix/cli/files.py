@@ -11,8 +11,14 @@ __all__ = ["check_writable", "write_parts"]
 
 def check_writable(path: Path) -> None:
     """Raise OSError now rather than after a long run if `path` cannot be written."""
+    from separatrix.atomic import written_directly
+
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory")
+    if written_directly(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(f"cannot write to {path}")
+        return
     folder = path.resolve().parent
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no directory {folder}")
