@@ -76,6 +76,12 @@ class Trace:
     def __getstate__(self) -> dict[str, npt.NDArray[np.float64]]:
         return {"rows": np.array(self.rows, dtype=np.float64).reshape(-1, len(TraceRow._fields))}
 
+    def __sx_getstate__(self) -> dict[str, npt.NDArray[np.float64]]:
+        """What a model file keeps: no seconds (NaN), so that equal runs make equal files."""
+        state = self.__getstate__()
+        state["rows"][:, TraceRow._fields.index("seconds")] = np.nan
+        return state
+
     def __setstate__(self, state: dict[str, npt.NDArray[np.float64]]) -> None:
         self.rows = [TraceRow(*row) for row in state["rows"].tolist()]
 

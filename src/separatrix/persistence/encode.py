@@ -248,7 +248,9 @@ class Encoder:
         if isinstance(value, enum.Enum):
             return node | {"value": self.encode(value.value, path)}
         if has_own_state(cls):
-            return node | {"state": self.encode(value.__getstate__(), path)}
+            # A file may keep less than a pickle does.
+            state = getattr(value, "__sx_getstate__", value.__getstate__)()
+            return node | {"state": self.encode(state, path)}
         fields = fields_of(cls)
         if fields is None:
             raise NotSavableError(f"{path}: class {name} declares no fields for model files")

@@ -78,7 +78,7 @@ class TraceDisplay(Display):
             The relative gap gap / max(1, |P|) on a log scale, the objective P(w), or the
             held-out score.
         clock : {"passes", "seconds"}, default="passes"
-            The horizontal axis.
+            The horizontal axis; the trace of a loaded model has no seconds.
         name : str, optional
             Label; the solver's name by default.
         ax : Axes, optional
@@ -103,10 +103,9 @@ class TraceDisplay(Display):
         y = getattr(trace, quantity)
         if quantity == "gap":
             y = y / np.maximum(1.0, np.abs(trace.objective))
-        if not np.isfinite(y).any():
-            raise ParameterError(
-                f"the trace of {solution.solver!r} holds no {quantity.replace('_', '-')} to draw"
-            )
+        for values, what in ((x, clock), (y, quantity.replace("_", "-"))):
+            if not np.isfinite(values).any():
+                raise ParameterError(f"the trace of {solution.solver!r} holds no {what} to draw")
         return cls(x, y, quantity, clock, name or solution.solver).plot(ax=ax, **line_options)
 
     def plot(self, ax: Axes | None = None, **line_options: Any) -> Self:

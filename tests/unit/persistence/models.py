@@ -327,7 +327,9 @@ CASES: dict[str, Case] = {
     "all_pairs_by_duals": Case(
         _by_duals, lambda model: [model.column_scores(sp.eye_array(9, 30_000, format="csr"))]
     ),
-    "output_code": _classifier(OutputCode(LogisticRegression(), code="random_sparse")),
+    "output_code": _classifier(
+        OutputCode(LogisticRegression(), code="random_sparse", random_state=0)
+    ),
     "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
     "many_class": _classifier(ManyClass(n_candidates=2), Y, np.abs(X)),
     "many_class_tree": _classifier(ManyClass("tree", n_candidates=2), Y, np.abs(X)),
@@ -355,7 +357,9 @@ CASES: dict[str, Case] = {
     "polynomial": _transformer(Polynomial((0, 3), interaction_only=True)),
     "polynomial_hashed": _transformer(Polynomial(n_features=64)),
     "radial": _transformer(RadialBasis()),
-    "radial_sparse": _transformer(RadialBasis(centers="random", n_components=7), SPARSE),
+    "radial_sparse": _transformer(
+        RadialBasis(centers="random", n_components=7, random_state=0), SPARSE
+    ),
     "radial_nystroem": _transformer(
         RadialBasis("nystroem", centers="kmeans", n_components=5, random_state=0)
     ),
@@ -413,16 +417,22 @@ CASES: dict[str, Case] = {
     "bayes_regression_conjugate": _regressor(
         BayesianLinearRegression(prior_covariance=np.eye(6), noise="conjugate", fit_intercept=False)
     ),
-    "laplace": _classifier(LaplaceLogisticRegression()),
-    "laplace_evidence": _classifier(LaplaceLogisticRegression(C="evidence"), TWO),
-    "laplace_diagonal": _classifier(LaplaceLogisticRegression(covariance="diagonal")),
-    "laplace_low_rank": _classifier(LaplaceLogisticRegression(covariance="low_rank", rank=2), TWO),
+    "laplace": _classifier(LaplaceLogisticRegression(random_state=0)),
+    "laplace_evidence": _classifier(LaplaceLogisticRegression(C="evidence", random_state=0), TWO),
+    "laplace_diagonal": _classifier(
+        LaplaceLogisticRegression(covariance="diagonal", random_state=0)
+    ),
+    "laplace_low_rank": _classifier(
+        LaplaceLogisticRegression(covariance="low_rank", rank=2, random_state=0), TWO
+    ),
     "pipeline_of_texts": _classifier(make_pipeline(TextVectorizer(), LinearSVM()), SPAM, TEXTS),
     "joint_all": _joint("all"),
     "joint_seen": _joint("seen"),
     "joint_hash": _joint("hash"),
     "pipeline": _classifier(Pipeline([("table", TableEncoder()), ("l", LinearSVM())]), Y, FRAME),
-    "pipeline_of_union": _classifier(make_pipeline(StandardScaler(), _union(), Perceptron())),
+    "pipeline_of_union": _classifier(
+        make_pipeline(StandardScaler(), _union(), Perceptron(random_state=0))
+    ),
     "pipeline_of_columns": _classifier(
         make_pipeline(_columns(), MaxAbsScaler(), LogisticRegression()), Y, FRAME
     ),
