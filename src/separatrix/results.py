@@ -14,7 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Monitor", "Solution", "StopReason", "Trace", "TraceRow", "time_limit"]
+__all__ = [
+    "Monitor",
+    "Solution",
+    "StopReason",
+    "Trace",
+    "TraceRow",
+    "relative_gap",
+    "time_limit",
+]
 
 #: When runs that begin now must end, by time.perf_counter.
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
@@ -41,11 +49,17 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 class StopReason(enum.Enum):
-    """Why a solver stopped."""
+    """Why a solver stopped.
 
-    CONVERGED = "converged"
-    BUDGET = "budget"
-    INTERRUPTED = "interrupted"
+    Only CONVERGED is a promise: the true gap P(w) - min P is at most ``tol * |P(w)|``. The others
+    say what ended the run, and `Solution.gap` what is known about the weights.
+    """
+
+    CONVERGED = "converged"  # a bound proves that the gap is within the tolerance
+    STATIONARY = "stationary"  # no more progress, and no bound: P is not convex, or no dual known
+    PRECISION = "precision"  # no more progress in floating point, the bound is not within tol
+    BUDGET = "budget"  # out of passes or time
+    INTERRUPTED = "interrupted"  # by Ctrl-C
     HELD_OUT = "held-out"  # the held-out score no longer rose
 
 
@@ -108,17 +122,17 @@ class Solution(NamedTuple):
     n_passes : float
         Passes over the data, the unit that all solvers share.
     gap : float
-        Certificate of optimality: an upper bound or estimate of P(w) - min P, see `certificate`.
+        Certificate of optimality: a proven upper bound of P(w) - min P, never below the rounding of
+        P; infinite where there is none.
     stopped : StopReason
-        CONVERGED, BUDGET or INTERRUPTED.
+        CONVERGED, STATIONARY, PRECISION, BUDGET, INTERRUPTED or HELD_OUT.
     trace : Trace
         Objective, gap, seconds and held-out score per pass.
     objective : float
         P(w) at the returned weights, or an estimate of it where `certificate` says so.
     certificate : str
-        What `gap` is: "duality gap" (a bound), "newton decrement" (an estimate of P(w) - min P),
-        "gradient norm" or "none"; and "none; objective estimated from the losses on the way" after
-        a stochastic run of a pass or two.
+        How `gap` was proven: "duality gap", or "none"; and "none; objective estimated from the
+        losses on the way" after a stochastic run of a pass or two.
     solver : str
         The solver that ran, in words.
     dual : ndarray of shape (n,) or (n, K), or None
@@ -136,6 +150,24 @@ class Solution(NamedTuple):
     solver: str
     dual: npt.NDArray[np.floating] | None = None
 
+    @property
+    def relative_gap(self) -> float:
+        """The gap divided by |P(w)|: what `tol` is compared with."""
+        return relative_gap(self.gap, self.objective)
+
+
+def relative_gap(gap: float, objective: float) -> float:
+    """The gap divided by |objective|; no gap is no gap of nothing.
+
+    Examples
+    --------
+    >>> relative_gap(0.5, 10.0), relative_gap(0.0, 0.0)
+    (0.05, 0.0)
+    """
+    if gap == 0:
+        return 0.0
+    return gap / abs(objective) if objective else math.inf
+
 
 class Monitor:
     """Watches a run: keeps the trace, shows progress, and says when to stop.
@@ -143,7 +175,8 @@ class Monitor:
     Parameters
     ----------
     tol : float
-        The run has converged when gap <= tol * max(1, |objective|).
+        The run has converged when gap <= tol * |objective|. Nothing else sets a scale, so that
+        sample weights times a with C / a stop at the same weights.
     max_passes : float
         Budget in passes over the data.
     report : callable or None
@@ -163,6 +196,8 @@ class Monitor:
         self.tol = tol
         self.max_passes = max_passes
         self.offset = 0.0  # passes made by a solver that handed over
+        #: Least |P| that `tol` is taken of: P at the best constant model where min P may be zero.
+        self.scale = 0.0
         self.trace = Trace()
         self._report = report
         self._score = score
@@ -191,4 +226,8 @@ class Monitor:
 
     def converged(self, objective: float, gap: float) -> bool:
         """Whether `gap` is within the tolerance at this objective value."""
-        return bool(gap <= self.tol * max(1.0, abs(objective)))
+        return bool(gap <= self.wanted(objective))
+
+    def wanted(self, objective: float) -> float:
+        """The gap that would do at this objective value."""
+        return self.tol * max(self.scale, abs(objective))

@@ -18,7 +18,8 @@ def test_monitor_stops_on_the_gap_or_the_budget():
     assert monitor.record(1, 100.0, 5.0, weights) is None
     assert monitor.record(2, 100.0, 1.0, weights) is StopReason.CONVERGED
     assert monitor.record(3, 100.0, 5.0, weights) is StopReason.BUDGET
-    assert monitor.record(3, 0.5, 0.01, weights) is StopReason.CONVERGED  # tol * max(1, |P|)
+    assert monitor.record(3, 0.5, 0.01, weights) is StopReason.BUDGET  # free of scale
+    assert monitor.record(3, 0.5, 0.005, weights) is StopReason.CONVERGED
 
 
 def test_monitor_keeps_a_trace_with_the_held_out_score():

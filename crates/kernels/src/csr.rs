@@ -133,6 +133,12 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
     }
 
     #[inline(always)]
+    fn each(&self, i: usize, mut visit: impl FnMut(usize, T)) {
+        let (columns, values) = self.row(i);
+        columns.iter().zip(values).for_each(|(&c, &v)| visit(place(c), v));
+    }
+
+    #[inline(always)]
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
         let (columns, values) = self.row(i);
         T::gather_dot::<FMA>(columns, values, &w[..self.n_cols])

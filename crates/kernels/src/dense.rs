@@ -82,6 +82,11 @@ impl<T: Real> Rows<T> for Dense<'_, T> {
     }
 
     #[inline(always)]
+    fn each(&self, i: usize, mut visit: impl FnMut(usize, T)) {
+        self.row(i).iter().enumerate().for_each(|(j, &v)| visit(j, v));
+    }
+
+    #[inline(always)]
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
         let row = self.row(i);
         let w = &w[..row.len()];

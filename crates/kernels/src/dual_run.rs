@@ -64,7 +64,7 @@ pub(crate) fn descend<X, S: Descent<X>>(
         let mut gap = pass.gap * ratio.unwrap_or(fall);
         let mut objective = pass.dual + gap;
         last = pass.gap;
-        let converged = |gap: f64, objective: f64| gap <= settings.tol * objective.abs().max(1.0);
+        let converged = |gap: f64, objective: f64| gap <= settings.tol * objective.abs();
         let stalled = passes - best_at > settings.patience;
         if converged(gap, objective) || stalled || passes >= settings.max_passes {
             let exact = state.certificate(x, stop)?;

@@ -13,6 +13,7 @@ pub mod columns;
 pub mod count;
 pub mod csr;
 pub mod dense;
+pub mod double;
 pub mod dual_binary;
 mod dual_binary_rows;
 pub mod dual_columns;

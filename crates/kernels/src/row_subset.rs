@@ -64,6 +64,11 @@ impl<T: Real, X: Rows<T>> Rows<T> for Subset<'_, X> {
     }
 
     #[inline(always)]
+    fn each(&self, i: usize, visit: impl FnMut(usize, T)) {
+        self.x.each(self.at(i), visit);
+    }
+
+    #[inline(always)]
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
         self.x.dot::<FMA>(self.at(i), w)
     }

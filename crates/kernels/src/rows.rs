@@ -30,6 +30,8 @@ pub trait Rows<T: Real>: Sync {
     fn summed_squared_norm(&self, i: usize, _set: &mut ColumnSet) -> f64 {
         self.squared_norm(i)
     }
+    /// Call `visit` with the column and the value of everything stored in row `i`.
+    fn each(&self, i: usize, visit: impl FnMut(usize, T));
     /// <x_i, w>; `w` has at least `n_cols` entries.
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T;
     /// w += a x_i

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::batch;
 use separatrix_kernels::dense::Dense as View;
+use separatrix_kernels::double;
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::{Rows, check_row};
 use separatrix_kernels::simd::Packed;
@@ -241,4 +242,36 @@ pub fn adjoint<'py>(
         },
         Err(_) => Err(data_error("expected a _core.Csr or a _core.Dense".into())),
     }
+}
+
+/// Scores X W + 1 b' as `scores` gives them, with weights and all sums in float64 whatever the data are.
+#[pyfunction]
+pub fn double_scores<'py>(
+    py: Python<'py>,
+    design: &Bound<'py, PyAny>,
+    w: PyReadonlyArray2<'py, f64>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let k = w.shape()[1];
+    let weights = matrix("weights", &w)?;
+    let out = with_rows!(py, design, |x: T| {
+        run(py, x.n_stored() * k, |stop| double::scores::<T, _>(x, weights, k, n_threads, stop))
+    })?;
+    new_matrix(py, out, k)
+}
+
+/// Adjoint X' R of shape (d, K) for residuals R of shape (n, K), all in float64 but the data.
+#[pyfunction]
+pub fn double_adjoint<'py>(
+    py: Python<'py>,
+    design: &Bound<'py, PyAny>,
+    residuals: PyReadonlyArray2<'py, f64>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let k = residuals.shape()[1];
+    let values = matrix("residuals", &residuals)?;
+    let out = with_rows!(py, design, |x: T| {
+        run(py, x.n_stored() * k, |stop| double::adjoint::<T, _>(x, values, k, n_threads, stop))
+    })?;
+    new_matrix(py, out, k)
 }

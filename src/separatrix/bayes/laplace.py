@@ -73,7 +73,7 @@ class LaplaceLogisticRegression(LaplaceInference):
     solver : str or Solver, default="auto"
         As for `LogisticRegression`.
     tol : float, default=1e-8
-        Stop when gap <= tol * max(1, P).
+        Stop when gap <= tol * P.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False

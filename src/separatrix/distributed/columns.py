@@ -201,10 +201,10 @@ def _together(
     if solution.stopped is StopReason.INTERRUPTED:
         raise KeyboardInterrupt
     if solution.stopped is StopReason.BUDGET:
-        relative = solution.gap / max(1.0, abs(solution.objective))
         warnings.warn(
             f"the columns stopped after {solution.n_passes:.0f} passes with a relative gap of "
-            f"{relative:.1e} (tol={base.tol:.0e}). Raise max_iter, raise tol, or lower C.",
+            f"{solution.relative_gap:.1e} (tol={base.tol:.0e}). "
+            "Raise max_iter, raise tol, or lower C.",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -210,8 +210,8 @@ class Multipliers:
     ) -> tuple[Array, float]:
         left = monitor.max_passes - passes - monitor.offset
         value = smooth.value(w)
-        scale = max(1.0, abs(value))
-        goal = monitor.tol * scale if math.isfinite(gap) else math.inf
+        scale = abs(value)
+        goal = monitor.wanted(value) if math.isfinite(gap) else math.inf
         wanted = _INNER * max(goal, min(gap, scale)) / scale
         inner = _RoundMonitor(smooth, wanted * scale, max(left, 1.0))
         solution = NewtonCG().minimize(smooth, w, inner)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from separatrix.results import TraceRow
+from separatrix.results import TraceRow, relative_gap
 from separatrix.solvers.progress import progress
 
 __all__ = ["Watch", "watching"]
@@ -43,7 +43,7 @@ def watching(name: str, verbose: int, tol: float) -> Iterator[Watch]:
         single = bars.add_task("partitions", total=None)
 
         def on_pass(row: TraceRow) -> None:
-            relative = row.gap / max(1.0, abs(row.objective))
+            relative = relative_gap(row.gap, row.objective)
             done = 0.0
             if math.isfinite(relative):
                 near = relative <= tol or tol <= 0 or relative <= 0

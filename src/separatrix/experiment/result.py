@@ -33,7 +33,7 @@ class LeaderboardRow:
     seconds, passes : float
         Time and passes over the train rows of the whole search for the setting.
     gap : float
-        Relative gap gap / max(1, |P|) at the chosen setting; NaN where there is no objective.
+        Relative gap gap / |P| at the chosen setting; NaN where there is no objective.
     solver : str
         What fitted it.
     converged : bool

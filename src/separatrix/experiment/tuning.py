@@ -234,7 +234,7 @@ def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
         solver = "closed form" if closed else "counting"
         return {"gap": math.nan, "solver": solver, "converged": True}
     # Online learners minimize nothing, so that they have no gap.
-    gap = solution.gap / max(1.0, abs(solution.objective))
+    gap = solution.relative_gap
     return {
         "gap": math.nan if learner.kind == "passes" else float(gap),
         "solver": solution.solver,

@@ -75,7 +75,7 @@ class TraceDisplay(Display):
         estimator : estimator with `solution_`
             A fitted learner.
         quantity : {"gap", "objective", "held_out"}, default="gap"
-            The relative gap gap / max(1, |P|) on a log scale, the objective P(w), or the
+            The relative gap gap / |P| on a log scale, the objective P(w), or the
             held-out score.
         clock : {"passes", "seconds"}, default="passes"
             The horizontal axis; the trace of a loaded model has no seconds.
@@ -102,7 +102,7 @@ class TraceDisplay(Display):
         x = trace.n_passes if clock == "passes" else trace.seconds
         y = getattr(trace, quantity)
         if quantity == "gap":
-            y = y / np.maximum(1.0, np.abs(trace.objective))
+            y = y / np.abs(trace.objective)
         for values, what in ((x, clock), (y, quantity.replace("_", "-"))):
             if not np.isfinite(values).any():
                 raise ParameterError(f"the trace of {solution.solver!r} holds no {what} to draw")

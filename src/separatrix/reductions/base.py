@@ -287,7 +287,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
             raise AttributeError("columns that were fitted one by one have records of their own")
         report = self.report_
         coef = self.columns_.coef  # type: ignore[attr-defined]
-        left = report.gap > self._base().tol * np.maximum(1.0, np.abs(report.objective))
+        left = report.gap > self._base().tol * np.abs(report.objective)
         return Solution(
             w=coef.T,
             n_passes=float(report.n_passes.mean()),

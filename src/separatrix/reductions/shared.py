@@ -88,7 +88,7 @@ def fit_shared(
     else:
         columns, report, left = fit.one_by_one()
     if left:
-        relative = (report.gap / np.maximum(1.0, np.abs(report.objective))).max()
+        relative = (report.gap / np.abs(report.objective)).max()
         warnings.warn(
             f"{left} of {task.table.shape[1]} columns of {type(owner).__name__} used up max_iter="
             f"{estimator.max_iter}; their largest relative gap is {relative:.1e} (tol="

@@ -72,7 +72,7 @@ class InteriorPoint:
                         best = _Best(state.w, value, gap, state.alpha, state.mu)
                     stopped = monitor.record(n_passes, value, gap, lambda: state.w)
                     if stopped is None and (stalled > _STALLED or not state.step()):
-                        if again or best.gap <= 0.1 * max(1.0, abs(best.value)):
+                        if again or best.gap <= 0.1 * abs(best.value):
                             stopped = StopReason.BUDGET  # no further progress in floating point
                         else:
                             again, stalled = True, 0

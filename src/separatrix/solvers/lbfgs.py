@@ -170,7 +170,7 @@ class Lbfgs:
                     # and remember by how much they were wrong (Morales & Nocedal 2000).
                     convexity = float(getattr(objective, "convexity", 0.0))
                     if convexity > 0:
-                        wanted = monitor.tol * max(1.0, abs(point.value))
+                        wanted = monitor.wanted(point.value)
                         direction, estimate = certified_step(
                             points, point, pairs, convexity, wanted
                         )

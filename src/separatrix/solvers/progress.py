@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from separatrix.results import TraceRow
+from separatrix.results import TraceRow, relative_gap
 
 __all__ = ["progress"]
 
@@ -47,7 +47,7 @@ def _bar(name: str, tol: float) -> Iterator[Callable[[TraceRow], None]]:
         task = bar.add_task(name, total=1.0)
 
         def report(row: TraceRow) -> None:
-            relative = row.gap / max(1.0, abs(row.objective))
+            relative = relative_gap(row.gap, row.objective)
             done = 0.0
             if math.isfinite(relative):
                 done = 1.0 if relative <= tol else max(0.0, math.log(relative) / math.log(tol))

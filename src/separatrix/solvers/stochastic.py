@@ -78,7 +78,7 @@ class _Stochastic:
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Run passes from `w0` until the budget ends or the objective settles.
 
-        Where the objective has not fallen by ``tol * max(1, P)`` for a while, a constant rate is
+        Where the objective has not fallen by ``tol * P`` for a while, a constant rate is
         cut to a third; after the fourth time in a row the run has settled. The objective is
         evaluated after every pass (not counted as a pass), and the best weights are returned.
 

@@ -232,11 +232,10 @@ class BaseChainLearner(GraphLearner):
         if solution.stopped is StopReason.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
         if solution.stopped is StopReason.BUDGET:
-            relative = solution.gap / max(1.0, abs(solution.objective))
             warnings.warn(
                 f"{type(self).__name__} stopped after {solution.n_passes:.0f} passes with a "
-                f"relative gap of {relative:.1e} (tol={tol:.0e}, {solution.solver}). Raise "
-                "max_iter, raise tol, or lower C.",
+                f"relative gap of {solution.relative_gap:.1e} (tol={tol:.0e}, {solution.solver}). "
+                "Raise max_iter, raise tol, or lower C.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

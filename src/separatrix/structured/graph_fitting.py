@@ -175,7 +175,7 @@ def fit_likelihood(
 def _warn_of_estimate(model: Any, solution: Solution) -> None:
     warnings.warn(
         f"CRF stopped after {solution.n_passes:.0f} passes with a relative gap of about "
-        f"{solution.gap / max(1.0, abs(solution.objective)):.1e} (tol={model.tol:.0e}), since the "
+        f"{solution.relative_gap:.1e} (tol={model.tol:.0e}), since the "
         "estimate of log Z is no smooth function of the weights there. Lower C, raise tol, or give "
         "the structure inference='tree_reweighted' (slower, a bound that is convex).",
         ConvergenceWarning,
