@@ -16,6 +16,7 @@ __all__ = [
     "ParameterError",
     "SeparatrixError",
     "SolverError",
+    "WarmStartWarning",
     "ZeroProbabilityWarning",
 ]
 
@@ -80,6 +81,10 @@ class NotSavableError(SeparatrixError, TypeError):
 
 class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
     """A fit ended before its certificate reached the tolerance."""
+
+
+class WarmStartWarning(UserWarning):
+    """A fit with ``warm_start=True`` started over, since the last one was of another problem."""
 
 
 class ZeroProbabilityWarning(UserWarning):

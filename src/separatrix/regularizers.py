@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from separatrix.protocols import Array
+from separatrix.errors import ParameterError
+from separatrix.protocols import Array, Regularizer
+from separatrix.validation import check_choice
 
-__all__ = ["L1", "L2", "ElasticNet", "Unpenalized"]
+__all__ = ["L1", "L2", "ElasticNet", "Unpenalized", "regularizer_named"]
 
 
 @dataclass(frozen=True)
@@ -116,3 +118,40 @@ class Unpenalized:
     def prox(self, w: Array, step: float) -> Array:
         """w."""
         return w
+
+
+def regularizer_named(
+    name: str | None, l1_ratio: float | None, parameter: str = "penalty"
+) -> Regularizer:
+    """The regularizer of that name.
+
+    Parameters
+    ----------
+    name : {"l2", "l1", "elasticnet", None}
+        None is no penalty.
+    l1_ratio : float or None
+        Share of L1 in "elasticnet", 0.5 where it is None. With another penalty nothing would look
+        at it: an error.
+    parameter : str, default="penalty"
+        What the estimator calls `name`.
+
+    Examples
+    --------
+    >>> regularizer_named("elasticnet", 0.3)
+    ElasticNet(l1_ratio=0.3)
+    >>> regularizer_named("l2", 0.3)
+    Traceback (most recent call last):
+    separatrix.errors.ParameterError: l1_ratio=0.3 needs penalty='elasticnet', got penalty='l2'
+    """
+    check_choice(parameter, name, ("l2", "l1", "elasticnet", None))
+    if name == "elasticnet":
+        share = 0.5 if l1_ratio is None else l1_ratio
+        if not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
+            raise ParameterError(f"l1_ratio must be between 0 and 1, got {l1_ratio!r}")
+        return ElasticNet(float(share))
+    if l1_ratio is not None:
+        raise ParameterError(
+            f"l1_ratio={l1_ratio!r} needs {parameter}='elasticnet', got {parameter}={name!r}"
+        )
+    plain: dict[str | None, Regularizer] = {"l2": L2(), "l1": L1(), None: Unpenalized()}
+    return plain[name]

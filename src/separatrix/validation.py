@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
-from separatrix.errors import DataError, ParameterError
+from separatrix.errors import DataError, ParameterError, WarmStartWarning
 
 __all__ = [
     "canonical",
@@ -32,6 +33,7 @@ __all__ = [
     "number_of_threads",
     "refuse_dask",
     "seed_from",
+    "starts_at_last_fit",
     "validate_X",
 ]
 
@@ -290,6 +292,34 @@ def refuse_dask(estimator: Any, *values: Any) -> None:
                 f"{name}.fit takes data in memory, got a dask {type(value).__name__}; use "
                 "separatrix.distributed.fit(estimator, X, y)"
             )
+
+
+def starts_at_last_fit(estimator: Any, **facts: tuple[Any, Any]) -> bool:
+    """Whether a warm start fits: pairs of what the last fit had and what this one has are equal.
+
+    Where they are not, WarmStartWarning names the first that differs.
+
+    Examples
+    --------
+    >>> starts_at_last_fit(None, labels=(np.array([0, 1]), np.array([0, 1])), features=(4, 4))
+    True
+    """
+    for name, (before, now) in facts.items():
+        if not np.array_equal(before, now):
+            words = [
+                f"{len(value)} of them" if np.size(value) > 10 else str(np.asarray(value).tolist())
+                for value in (before, now)
+            ]
+            told = words[0] != words[1] and not isinstance(now, bool)
+            detail = f" ({words[0]}, now {words[1]})" if told else ""
+            warnings.warn(
+                f"warm_start=True, but the last fit of this {type(estimator).__name__} had other "
+                f"{name}{detail}: it starts over",
+                WarmStartWarning,
+                stacklevel=4,
+            )
+            return False
+    return True
 
 
 def canonical(X: Any) -> Any:

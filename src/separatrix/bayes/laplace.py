@@ -228,7 +228,8 @@ class LaplaceLogisticRegression(LaplaceInference):
         refuse_dask(self, X, y)
         self._check_parameters()
         data = self._take(X, y, sample_weight)
-        start = getattr(self, "solution_", None) if self.warm_start else None
+        fits = self._begins_at_last_fit(data.classes, data.design.shape[1])
+        start = self.solution_ if fits else None
         if isinstance(self.C, str):
             solution = self._search(data, start)
         else:
@@ -275,7 +276,7 @@ class LaplaceLogisticRegression(LaplaceInference):
         super()._store(solution, data)
         self.posterior_ = self._expand(data, self.C_, solution.w)
         self._points = normal_points(
-            int(self.n_draws), self.posterior_.mean.shape[1], seed_from(self.random_state)
+            int(self.n_draws), self.posterior_.center.shape[1], seed_from(self.random_state)
         )
 
     def _search(self, data: TrainingData, start: Solution | None) -> Solution:

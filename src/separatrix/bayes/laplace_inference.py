@@ -147,12 +147,20 @@ class LaplaceInference(LogisticRegression):
         return WeightIntervals(ends[:, :d], intercept)
 
     def odds_ratios(
-        self, level: float = 0.95, *, reference: Any = None, top: int | None = None
+        self,
+        label: Any = None,
+        *,
+        level: float = 0.95,
+        reference: Any = None,
+        top: int | None = None,
+        feature_names: Any = None,
     ) -> OddsRatios:
         """Factors exp(w_j) by which one unit of a feature multiplies the odds of a class.
 
         Parameters
         ----------
+        label : object, optional
+            The class whose odds are told; all by default, of two the second.
         level : float, default=0.95
             Posterior probability of each interval.
         reference : label, optional
@@ -160,31 +168,41 @@ class LaplaceInference(LogisticRegression):
             all of them by default.
         top : int, optional
             Features to print for every class, the clearest first.
+        feature_names : sequence of str, optional
+            Names of the columns; those of the training frame by default.
 
         Returns
         -------
         OddsRatios
-            With arrays of shape (1, d) for two classes and (K, d) otherwise.
+            With arrays of shape (1, d) for two classes or one `label`, and (K, d) otherwise.
         """
         check_is_fitted(self, "posterior_")
         n_scores = len(self.coef_)
         directions = np.eye(n_scores)
-        labels = [str(label) for label in (self.classes_ if n_scores > 1 else self.classes_[1:])]
-        if reference is not None:
-            at = np.flatnonzero(self.classes_ == reference)
-            if len(at) != 1:
-                raise ParameterError(
-                    f"reference must be one of {self.classes_.tolist()}, got {reference!r}"
-                )
-            if n_scores > 1:
-                directions = directions - directions[at]
-            elif at[0] == 1:
-                directions, labels = -directions, [str(self.classes_[0])]
+        against = None if reference is None else self._number_of("reference", reference)
+        chosen = None if label is None else self._number_of("label", label)
+        if n_scores == 1:
+            if None not in (against, chosen) and against == chosen:
+                raise ParameterError(f"label and reference are both {label!r}")
+            # One score tells the odds of the second class, its negative those of the first.
+            first = chosen == 0 or against == 1
+            directions = -directions if first else directions
+            labels = [str(self.classes_[0 if first else 1])]
+        else:
+            labels = [str(one) for one in self.classes_]
+            if against is not None:
+                directions = directions - directions[against]
+            if chosen is not None:
+                directions, labels = directions[[chosen]], [labels[chosen]]
         mean, std = self.posterior_.contrasts(directions)
         d = self.n_features_in_
         mean, std = mean[:, :d], std[:, :d]
         reach = stats.norm.isf((1 - check_level(level)) / 2) * std
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(d)])
+        if feature_names is not None:
+            names = list(feature_names)
+        if len(names) != d:
+            raise ParameterError(f"feature_names has {len(names)} names, but there are {d} columns")
         return OddsRatios(
             tuple(str(name) for name in names),
             tuple(labels),
@@ -194,6 +212,14 @@ class LaplaceInference(LogisticRegression):
             float(level),
             top,
         )
+
+    def _number_of(self, parameter: str, label: Any) -> int:
+        at = np.flatnonzero(self.classes_ == label)
+        if len(at) != 1:
+            raise ParameterError(
+                f"{parameter} must be one of {self.classes_.tolist()}, got {label!r}"
+            )
+        return int(at[0])
 
     def sample_weights(self, n_draws: int = 1, random_state: Any = None) -> FloatArray:
         """Draw weights (and intercepts, last) from the posterior.

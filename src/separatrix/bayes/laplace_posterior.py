@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from separatrix.bayes.curvature import Curvature, basis_of
 from separatrix.bayes.small_blas import small_blas
@@ -33,11 +34,14 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True)
 class LaplacePosterior:
-    """Theta ~ N(mean, (G + prior precision)^-1), W = Theta basis'.
+    """Theta ~ N(center, (G + prior precision)^-1), W = basis Theta'.
+
+    To the functions of `separatrix.bayes` it is the posterior of the weights W, of shape (K, D) and
+    (1, D) for two classes, the last column the intercepts where there are any.
 
     Attributes
     ----------
-    mean : ndarray of shape (D, m)
+    center : ndarray of shape (D, m)
         Theta at the optimum, the last row the intercepts where there are any.
     basis : ndarray of shape (K, m), or (1, 1) for two classes
         From Theta to the weights.
@@ -49,7 +53,7 @@ class LaplacePosterior:
         Whether every weight has a proper prior.
     """
 
-    mean: FloatArray
+    center: FloatArray
     basis: FloatArray
     covariance: WeightCovariance
     log_evidence: float
@@ -95,12 +99,27 @@ class LaplacePosterior:
         )
         return cls(w @ basis, basis, covariance, log_evidence, not objective.exempt)
 
+    @property
+    def mean(self) -> FloatArray:
+        """E[W], shape (K, D)."""
+        return self.basis @ self.center.T
+
+    @property
+    def mode(self) -> FloatArray:
+        """The mode, which a normal distribution has at its mean."""
+        return self.mean
+
+    @property
+    def marginals(self) -> tuple[Any]:
+        """The normal distributions of the single weights, with parameters of shape (K, D)."""
+        return (stats.norm(*self.contrasts(np.eye(len(self.basis)))),)
+
     def scores(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Mean (n, m) and covariance (n, m, m) of the scores in the basis, block by block."""
-        rows, d = len(self.mean), X.shape[1]
-        mean = np.asarray(X @ self.mean[:d], dtype=np.float64)
+        rows, d = len(self.center), X.shape[1]
+        mean = np.asarray(X @ self.center[:d], dtype=np.float64)
         if rows > d:
-            mean = mean + self.mean[d]
+            mean = mean + self.center[d]
         n = X.shape[0]
         step = max(1, _BLOCK // (self.covariance.size_per_row + (0 if is_sparse(X) else d)))
         parts = []
@@ -115,9 +134,9 @@ class LaplacePosterior:
         """Mean and standard deviation, (q, D), of the weights W @ direction for q directions."""
         turned = directions @ self.basis
         variances = np.stack([self.covariance.of_contrast(turn) for turn in turned])
-        return turned @ self.mean.T, np.sqrt(np.maximum(variances, 0.0))
+        return turned @ self.center.T, np.sqrt(np.maximum(variances, 0.0))
 
     def sample(self, n_draws: int, generator: np.random.RandomState) -> FloatArray:
         """Draws of the weights, (n_draws, K, D), the last column the intercepts if any."""
-        theta = self.mean + self.covariance.sample(n_draws, generator)
+        theta = self.center + self.covariance.sample(n_draws, generator)
         return (theta @ self.basis.T).transpose(0, 2, 1)

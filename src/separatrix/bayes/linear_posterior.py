@@ -141,6 +141,21 @@ class LinearPosterior:
             return 1.0
         return self.degrees / (self.degrees - 2) if self.degrees > 2 else math.inf
 
+    @property
+    def mean(self) -> FloatArray:
+        """E[(w, b)], shape (d + 1,)."""
+        return np.append(self.weights(), self.intercept())
+
+    @property
+    def mode(self) -> FloatArray:
+        """The mode: normal and t distributions have it at their mean."""
+        return self.mean
+
+    @property
+    def marginals(self) -> tuple[Any]:
+        """Distributions of the weights and, last, of b, with parameters of shape (d + 1,)."""
+        return (self.distribution(self.mean, self.unit_marginals()),)
+
     def unit_variances(self, X: FloatArray) -> FloatArray:
         """Squared scale of f(x) divided by sigma^2, shape (n,)."""
         rows = self.prior.whiten(X - self.center)
@@ -187,7 +202,7 @@ class LinearPosterior:
 
     def joint(self, with_intercept: bool) -> Any:
         """Frozen multivariate normal or t of w and, last, of b."""
-        mean = np.append(self.weights(), self.intercept())
+        mean = self.mean
         shape = self.noise * self.unit_covariance()
         if not with_intercept:
             mean, shape = mean[:-1], shape[:-1, :-1]

@@ -112,6 +112,7 @@ class ClassScores:
             "n_rows": self.accuracy.n_rows,
             "accuracy": report.accuracy,
             "interval": [low, high],
+            "interval_kind": self.accuracy.name,
             "level": self.accuracy.level,
             "log_loss": self.log_loss,
             "calibration_error": self.calibration_error,

@@ -33,7 +33,7 @@ from separatrix.solvers import Lbfgs, OwlQn
 from separatrix.structured import CRF, StructuredPerceptron
 from separatrix.structured.labels import class_array
 from separatrix.structures import Chain
-from separatrix.validation import check_choice, check_positive, seed_from
+from separatrix.validation import check_choice, check_positive, seed_from, starts_at_last_fit
 
 __all__ = ["fit_crf", "fit_structured_perceptron"]
 
@@ -137,7 +137,6 @@ def fit_crf(run: Run, estimator: CRF, parts: Partitions) -> None:
     if estimator.early_stopping:
         raise ParameterError("early_stopping is not for Dask: hold sequences out yourself")
     regularizer = estimator._regularizer()
-    before = estimator if estimator.warm_start and hasattr(estimator, "coef_") else None
     data = _read(run.session, estimator, parts, estimator.order)
     objective = _ChainObjective(
         run.session,
@@ -151,8 +150,12 @@ def fit_crf(run: Run, estimator: CRF, parts: Partitions) -> None:
     )
     plain = regularizer.smooth and estimator.solver != "owlqn"
     solver: Any = Lbfgs(memory=12) if plain else OwlQn()
-    fits = before is not None and before.coef_.shape == (data.chain.n_weights,)
-    w0 = before.coef_[:, None] if fits and before is not None else None
+    w0 = None
+    if estimator.warm_start and hasattr(estimator, "coef_"):
+        labels = (estimator.classes_, data.shared.classes)
+        sizes = (estimator.coef_.shape, (data.chain.n_weights,))
+        if starts_at_last_fit(estimator, labels=labels, features=sizes):
+            w0 = estimator.coef_[:, None]
     solution = run.minimize(solver, objective, w0)
     w = np.asarray(solution.w[:, 0], dtype=np.float64)
     estimator._store(data.chain, data.nothing, data.shared.classes, w, solution)

@@ -217,8 +217,9 @@ def solve_flat(
 
 def fit_flat(run: Run, estimator: MinimizingClassifier, parts: Partitions) -> None:
     """Fit a learner with an objective."""
-    start = getattr(estimator, "solution_", None) if estimator.warm_start else None
     data = read_flat(run.session, estimator, parts)
+    fits = estimator._begins_at_last_fit(data.survey.classes, data.survey.n_columns)
+    start = estimator.solution_ if fits else None
     solution = solve_flat(run, estimator, data, estimator.C, start)
     estimator._store(solution, data.training)
     estimator._finish(solution, estimator.tol)

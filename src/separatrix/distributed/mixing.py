@@ -135,7 +135,7 @@ def fit_online(run: Run, estimator: OnlineClassifier, parts: Partitions) -> None
         max_passes=estimator.max_iter,
     )
     solution = mixture.solution
-    if not np.isfinite(mixture.last).all():
+    if not all(np.isfinite(w).all() for w in (mixture.last, solution.w)):
         raise FloatingPointError(
             f"{type(estimator).__name__} ended with weights that are not finite; scale the features"
         )

@@ -183,7 +183,8 @@ class Result:
         percent = f"{100 * self.test.level:g} %"
         interval = ""
         if math.isfinite(champion.low):
-            interval = f" ({percent} credible interval {champion.low:.4f} to {champion.high:.4f})"
+            ends = f"{champion.low:.4f} to {champion.high:.4f}"
+            interval = f" ({ends}: {percent} {self.test.interval})"
         words = (
             f"Champion: {self.champion.learner}{setting}, {self.metric.title} "
             f"{champion.score:.4f}{interval} on {self.test.n_rows} test {self.task.family.units}."
@@ -220,6 +221,7 @@ class Result:
             "setting": self.champion.setting,
             "runner_up": None if self.runner_up is None else self.runner_up.learner,
             "test": scores,
+            "interval": {"level": self.test.level, "kind": self.test.interval},
             "probability_better": _finite(self.test.probability_better),
             "sizes": dict(self.sizes),
             "split": self.split,

@@ -22,6 +22,9 @@ from separatrix.report.parts import Part, TestReport, TestScore
 __all__ = ["Finalist", "Opened", "open_test"]
 
 LEVEL = 0.95
+#: What the intervals are: that of an accuracy always holds the accuracy.
+_UNIFORM = "highest-density credible interval, uniform prior"
+_BOOTSTRAP = "equal-tailed credible interval, Bayesian bootstrap"
 #: Draws of the Bayesian bootstrap, and about how many weights they have together.
 _DRAWS, _WEIGHTS = 2000, 20_000_000
 #: Rows from which on it is believed: of fewer it knows too little, and is too sure.
@@ -104,7 +107,8 @@ def open_test(
         )
     )
     better, method = _probability_better(y, said, values, metric, family)
-    report = TestReport(scores, len(y), LEVEL, better, math.nan, method)
+    interval = _UNIFORM if metric.name == "accuracy" else _BOOTSTRAP
+    report = TestReport(scores, len(y), LEVEL, better, math.nan, method, interval)
     parts = family.parts(finalists[0], inputs, test, said[0], cost)
     return Opened(report, parts, tuple(microseconds))
 

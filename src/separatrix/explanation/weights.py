@@ -99,7 +99,8 @@ def top_weights(model: Any, top: int | None = 10, *, names: Any = None) -> list[
         return chain
     columns = feature_names(model, names)
     labels = getattr(learner, "classes_", np.array([]))
-    if hasattr(learner, "odds_ratios"):
+    # Weights say more than the ratios made of them.
+    if hasattr(learner, "odds_ratios") and not hasattr(learner, "coef_"):
         return _odds(learner, labels, top, columns)
     if not hasattr(learner, "coef_"):
         raise ParameterError(f"{type(learner).__name__} has no weights")

@@ -56,6 +56,7 @@ class ClassMoments:
         d, pooled = X.shape[1], shared and not higher
         count, mean, flat = class_scatter(Dense(X), codes, weights, n_classes, pooled, n_threads)
         scatter = flat.reshape(-1, d, d)
+        _refuse_overflow(mean, scatter)
         if not higher:
             return cls(count, mean, scatter)
         third, fourth = np.zeros_like(scatter), np.zeros_like(scatter)
@@ -68,6 +69,7 @@ class ClassMoments:
                 weighted = squares if weights is None else weights[some, None] * squares
                 third[k] += weighted.T @ y
                 fourth[k] += weighted.T @ squares
+        _refuse_overflow(third, fourth)
         return cls(count, mean, scatter, third, fourth)
 
     def merge(self, other: ClassMoments) -> ClassMoments:
@@ -133,6 +135,11 @@ class ClassMoments:
             share * np.trace(plain, axis1=1, axis2=2)[:, None] / d
         )
         return shrunk
+
+
+def _refuse_overflow(*moments: FloatArray) -> None:
+    if not all(np.isfinite(one).all() for one in moments):
+        raise FloatingPointError("the moments of the classes are not finite; scale the features")
 
 
 def _shifted(

@@ -93,6 +93,8 @@ class Estimates:
         # A class without a value in a column takes what all classes have there.
         variance = np.divide(scatter, seen, out=np.tile(pooled, (len(seen), 1)), where=seen > 0)
         variance += floor
+        if not (np.isfinite(mean).all() and np.isfinite(variance).all()):
+            raise FloatingPointError("a mean or a variance is not finite; scale the features")
         if not (variance > 0).all():
             column = int(np.flatnonzero(chosen)[np.argmin(variance.min(axis=0))])
             raise DataError(

@@ -26,6 +26,7 @@ from separatrix.validation import (
     is_sparse,
     name_column,
     number_of_threads,
+    starts_at_last_fit,
     validate_X,
 )
 
@@ -106,6 +107,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     class_weight: Any
     on_interrupt: str
     fit_intercept: bool
+    warm_start: bool
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -159,6 +161,21 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             # Exact methods for dense data are both faster and more accurate on narrow data.
             design = make_design(X.toarray(), n_threads)
         return design
+
+    def _begins_at_last_fit(self, classes: npt.NDArray[Any], n_features: int) -> bool:
+        """Whether to start at the weights of the last fit; says so where they are of no use."""
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return False
+        return starts_at_last_fit(
+            self,
+            labels=(self.classes_, classes),
+            features=(self.coef_.shape[1], n_features),
+            intercepts=(self._learned_intercept(), bool(self.fit_intercept)),
+        )
+
+    def _learned_intercept(self) -> bool:
+        """Whether the last fit learned intercepts, whatever `fit_intercept` is by now."""
+        return bool(len(self.solution_.w) > self.coef_.shape[1])
 
     def _store(self, solution: Solution, data: TrainingData) -> None:
         """Keep a solution: `coef_`, `intercept_`, `classes_`, `n_iter_`, `solution_`."""

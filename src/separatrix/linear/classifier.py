@@ -8,7 +8,6 @@ from sklearn.utils.metaestimators import available_if
 
 from separatrix.errors import ParameterError
 from separatrix.linear.likelihood import LikelihoodMixin
-from separatrix.linear.logistic import regularizer_named
 from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.losses import (
     MARGIN_LOSSES,
@@ -17,6 +16,7 @@ from separatrix.losses import (
     multiclass_perceptron,
 )
 from separatrix.protocols import Loss, Regularizer
+from separatrix.regularizers import regularizer_named
 
 __all__ = ["LinearClassifier"]
 
@@ -52,8 +52,9 @@ class LinearClassifier(MinimizingClassifier):
         "adagrad", "adadelta", "rmsprop", "adam", or an object of `separatrix.solvers`.
     C : float, default=1.0
         Weight of the losses against the penalty.
-    l1_ratio : float, default=0.5
-        Share of L1 in ``regularizer="elasticnet"``.
+    l1_ratio : float or None, default=None
+        Share of L1 in ``regularizer="elasticnet"``, 0.5 where it is None; an error with another
+        regularizer.
     fit_intercept : bool, default=True
         Learn intercepts.
     penalize_intercept : bool, default=False
@@ -106,7 +107,7 @@ class LinearClassifier(MinimizingClassifier):
         *,
         solver: Any = "auto",
         C: float = 1.0,
-        l1_ratio: float = 0.5,
+        l1_ratio: float | None = None,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
         class_weight: Any = None,
@@ -155,11 +156,15 @@ class LinearClassifier(MinimizingClassifier):
 
     def _regularizer(self) -> Regularizer:
         if self.regularizer is None or isinstance(self.regularizer, str):
-            return regularizer_named(self.regularizer, self.l1_ratio)
+            return regularizer_named(self.regularizer, self.l1_ratio, "regularizer")
         if not hasattr(self.regularizer, "prox"):
             raise ParameterError(
                 "regularizer must be a name or keep the contract protocols.Regularizer, "
                 f"got {self.regularizer!r}"
+            )
+        if self.l1_ratio is not None:
+            raise ParameterError(
+                f"l1_ratio={self.l1_ratio!r} needs regularizer='elasticnet', got an object"
             )
         regularizer: Regularizer = self.regularizer
         return regularizer

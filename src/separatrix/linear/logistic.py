@@ -8,8 +8,7 @@ from separatrix.linear.likelihood import LikelihoodMixin
 from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.losses import Logistic, multiclass_logistic
 from separatrix.protocols import Loss, Regularizer
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
-from separatrix.validation import check_choice
+from separatrix.regularizers import regularizer_named
 
 __all__ = ["LogisticRegression"]
 
@@ -29,8 +28,9 @@ class LogisticRegression(LikelihoodMixin, MinimizingClassifier):
         Weight of the data against the penalty; the variance of a Gaussian prior on each weight.
         Other names for it: ridge-type gamma = 1 / C; gamma of ACE + gamma |W|^2 = 1 / (2 n C);
         lambda of (1/n) NLL + lambda/2 |w|^2 = 1 / (n C); c2 of NLL + c2 |w|^2 = 1 / (2 C).
-    l1_ratio : float, default=0.5
-        Share of L1 in ``penalty="elasticnet"``.
+    l1_ratio : float or None, default=None
+        Share of L1 in ``penalty="elasticnet"``, 0.5 where it is None; an error with another
+        penalty.
     fit_intercept : bool, default=True
         Learn intercepts.
     penalize_intercept : bool, default=False
@@ -86,7 +86,7 @@ class LogisticRegression(LikelihoodMixin, MinimizingClassifier):
         penalty: str | None = "l2",
         *,
         C: float = 1.0,
-        l1_ratio: float = 0.5,
+        l1_ratio: float | None = None,
         fit_intercept: bool = True,
         penalize_intercept: bool = False,
         class_weight: Any = None,
@@ -119,13 +119,3 @@ class LogisticRegression(LikelihoodMixin, MinimizingClassifier):
 
     def _regularizer(self) -> Regularizer:
         return regularizer_named(self.penalty, self.l1_ratio)
-
-
-def regularizer_named(name: str | None, l1_ratio: float) -> Regularizer:
-    """The regularizer of that name."""
-    check_choice("penalty", name, ("l2", "l1", "elasticnet", None))
-    if name == "elasticnet":
-        check_choice("l1_ratio within [0, 1]", 0 <= l1_ratio <= 1, (True,))
-        return ElasticNet(l1_ratio)
-    plain: dict[str | None, Regularizer] = {"l2": L2(), "l1": L1(), None: Unpenalized()}
-    return plain[name]

@@ -35,7 +35,6 @@ class MinimizingClassifier(BaseLinearClassifier):
     solver: Any
     tol: float
     max_iter: int
-    warm_start: bool
     random_state: Any
     verbose: int
 
@@ -66,7 +65,8 @@ class MinimizingClassifier(BaseLinearClassifier):
         """
         refuse_dask(self, X, y)
         data = self._take(X, y, sample_weight)
-        start = getattr(self, "solution_", None) if self.warm_start else None
+        fits = self._begins_at_last_fit(data.classes, data.design.shape[1])
+        start = self.solution_ if fits else None
         solution = self._solve(data, self.C, start)
         self._store(solution, data)
         self._finish(solution, self.tol)

@@ -118,7 +118,6 @@ class OnlineClassifier(BaseLinearClassifier):
     averaging: str
     shuffle: bool
     max_iter: int
-    warm_start: bool
     random_state: Any
     verbose: int
     mistakes_: npt.NDArray[np.int64]
@@ -160,20 +159,12 @@ class OnlineClassifier(BaseLinearClassifier):
         """
         refuse_dask(self, X, y)
         check_positive(max_iter=self.max_iter)
-        before = getattr(self, "_weights", None) if self.warm_start else None
-        classes_before = getattr(self, "classes_", None)
         data = self._take(X, y, sample_weight)
-        start, warm = self._start(data, coef_init, intercept_init), False
-        if (
-            before is not None
-            and coef_init is None
-            and intercept_init is None
-            and before.shape == start.shape
-            and classes_before is not None
-            and np.array_equal(classes_before, data.classes)
-        ):
-            start, warm = before.astype(data.dtype), True
-        from_zero = coef_init is None and intercept_init is None and not warm
+        from_zero = coef_init is None and intercept_init is None
+        if from_zero and self._begins_at_last_fit(data.classes, data.design.shape[1]):
+            start, from_zero = self._weights.astype(data.dtype), False
+        else:
+            start = self._start(data, coef_init, intercept_init)
         self._learn(X, data, start, self.max_iter, from_zero=from_zero)
         return self
 
@@ -275,7 +266,8 @@ class OnlineClassifier(BaseLinearClassifier):
                 )
             except DataError as error:
                 raise name_column(error, self) from None
-        if not np.isfinite(result.weights).all():
+        # Averages are sums first, and overflow before the weights themselves do.
+        if not all(np.isfinite(w).all() for w in (result.weights, result.solution.w)):
             raise FloatingPointError(
                 f"{type(self).__name__} ended with weights that are not finite; scale the features"
             )

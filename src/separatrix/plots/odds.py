@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -36,6 +36,8 @@ class OddsRatioDisplay(Display):
         The class that bars to the right speak for, and the one to the left.
     intervals : ndarray of shape (m, 2) or None
         Ends of an interval around every ratio.
+    xlabel : str
+        What the ratios are; made of `label` and `rest` where it is empty.
     figure_, ax_, bars_
         The figure, the axes and the bars, after `plot`.
     """
@@ -45,6 +47,7 @@ class OddsRatioDisplay(Display):
     label: str = ""
     rest: str = ""
     intervals: npt.NDArray[np.float64] | None = None
+    xlabel: str = ""
     bars_: BarContainer = field(init=False, repr=False)
 
     @classmethod
@@ -63,11 +66,12 @@ class OddsRatioDisplay(Display):
         Parameters
         ----------
         estimator : estimator with `odds_ratios`
-            A fitted `NaiveBayes`, or any other with that method.
+            A fitted `NaiveBayes` or `LaplaceLogisticRegression`, the latter with its intervals.
         label : object, optional
             The class; the last one by default.
         top : int or None, default=10
-            How many features to show on either side; None shows all.
+            How many features to show on either side, or twice as many of those with the clearest
+            odds ratios where there are intervals; None shows all.
         feature_names : sequence of str, optional
             Names of the columns.
         ax : Axes, optional
@@ -82,7 +86,20 @@ class OddsRatioDisplay(Display):
         """
         if not hasattr(estimator, "odds_ratios"):
             raise ParameterError(f"{type(estimator).__name__} has no odds_ratios")
+        if label is None:
+            label = estimator.classes_[-1]
         found = estimator.odds_ratios(label, top=top, feature_names=feature_names)
+        if hasattr(found, "lower"):
+            kept = replace(found, top=None if top is None else 2 * top).order(0)
+            ends = np.column_stack([found.lower[0], found.upper[0]])
+            return cls.from_ratios(
+                [found.features[j] for j in kept],
+                found.ratios[0, kept],
+                intervals=ends[kept],
+                xlabel=f"odds of {found.classes[0]}, times this per unit of the feature",
+                ax=ax,
+                **bar_options,
+            )
         return cls.from_ratios(
             found.names,
             found.ratios,
@@ -101,6 +118,7 @@ class OddsRatioDisplay(Display):
         intervals: npt.ArrayLike | None = None,
         label: str = "",
         rest: str = "",
+        xlabel: str = "",
         ax: Axes | None = None,
         **bar_options: Any,
     ) -> Self:
@@ -116,6 +134,8 @@ class OddsRatioDisplay(Display):
             Ends of an interval around every ratio.
         label, rest : str, optional
             What ratios above and below 1 speak for.
+        xlabel : str, optional
+            What the ratios are, where they are not P(x | label) / P(x | rest).
         ax : Axes, optional
             Where to draw; new axes by default.
         **bar_options
@@ -137,7 +157,8 @@ class OddsRatioDisplay(Display):
         order = np.argsort(-values, kind="stable")
         ends = None if intervals is None else np.asarray(intervals, dtype=np.float64)[order]
         ordered = tuple(str(names[i]) for i in order)
-        return cls(ordered, values[order], label, rest, ends).plot(ax=ax, **bar_options)
+        picture = cls(ordered, values[order], label, rest, ends, xlabel)
+        return picture.plot(ax=ax, **bar_options)
 
     def plot(self, ax: Axes | None = None, **bar_options: Any) -> Self:
         """Draw the bars.
@@ -181,5 +202,5 @@ class OddsRatioDisplay(Display):
         self.ax_.invert_yaxis()
         self.ax_.margins(y=0.01)
         text = f"P(x | {self.label}) / P(x | {self.rest})" if self.label else "odds ratio"
-        self.ax_.set_xlabel(text)
+        self.ax_.set_xlabel(self.xlabel or text)
         return self

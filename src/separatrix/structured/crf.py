@@ -11,7 +11,7 @@ import numpy.typing as npt
 from separatrix.errors import ParameterError
 from separatrix.inference.chain import ChainMarginals, marginals, path_scores, sample_labels
 from separatrix.protocols import Regularizer
-from separatrix.regularizers import L1, L2, ElasticNet
+from separatrix.regularizers import regularizer_named
 from separatrix.structured.crfsuite_model import CrfsuiteFormat
 from separatrix.structured.fitting import Examples, Start, hold_out, run_solver
 from separatrix.structured.graph_fitting import fit_likelihood
@@ -127,7 +127,7 @@ class CRF(CrfsuiteFormat):
         C: float = 1.0,
         loss: str = "likelihood",
         penalty: str = "l2",
-        l1_ratio: float = 0.5,
+        l1_ratio: float | None = None,
         order: int = 1,
         state_features: str = "observed",
         transitions: str = "all",
@@ -246,13 +246,7 @@ class CRF(CrfsuiteFormat):
 
     def _regularizer(self) -> Regularizer:
         check_choice("penalty", self.penalty, ("l2", "l1", "elasticnet"))
-        if self.penalty == "l2":
-            return L2()
-        if self.penalty == "l1":
-            return L1()
-        if not 0 <= self.l1_ratio <= 1:
-            raise ParameterError(f"l1_ratio must be between 0 and 1, got {self.l1_ratio!r}")
-        return ElasticNet(self.l1_ratio)
+        return regularizer_named(self.penalty, self.l1_ratio)
 
     def _marginals(self, X: Any, constraints: Any, edges: bool) -> tuple[ChainMarginals, Any]:
         scores = self._scores(X, constraints)

@@ -15,6 +15,7 @@ from separatrix.structured.held_out import held_out_score, split_sequences
 from separatrix.structured.labels import Tags
 from separatrix.structured.running import minimize
 from separatrix.structures import Chain
+from separatrix.validation import starts_at_last_fit
 
 __all__ = ["Examples", "Start", "hold_out", "run_solver"]
 
@@ -59,18 +60,19 @@ class Start(NamedTuple):
             return None
         return cls(model.coef_, model.chain_, model.classes_)
 
-    def fits(self, chain: Chain, tags: Tags) -> bool:
-        """Whether the features are the same."""
+    def fits(self, model: Any, chain: Chain, tags: Tags) -> bool:
+        """Whether labels and features are the same; a warning says where they are not."""
         old = self.chain
         same = (
-            np.array_equal(self.classes, tags.classes)
-            and old.n_weights == chain.n_weights
+            old.n_weights == chain.n_weights
             and np.array_equal(old.state.starts, chain.state.starts)
             and np.array_equal(old.state.outputs, chain.state.outputs)
             and np.array_equal(old.transitions, chain.transitions)
             and old.boundaries == chain.boundaries
         )
-        return bool(same)
+        return starts_at_last_fit(
+            model, labels=(self.classes, tags.classes), features=(True, bool(same))
+        )
 
 
 def run_solver(
@@ -100,7 +102,7 @@ def run_solver(
     X, tags, _ = examples
     chain: Chain = objective.chain
     w0: Array | None = None
-    if start is not None and start.fits(chain, tags):
+    if start is not None and start.fits(model, chain, tags):
         w0 = objective.variables(start.w)
     score = None
     if validation is not None:

@@ -19,7 +19,7 @@ from separatrix.structured.held_out import split_sequences
 from separatrix.structured.labels import Tags, sequence_weights
 from separatrix.structured.running import minimize
 from separatrix.structures.observed import Observed
-from separatrix.validation import check_choice, number_of_threads
+from separatrix.validation import check_choice, number_of_threads, starts_at_last_fit
 
 __all__ = ["GraphExamples", "fit_likelihood", "keep_graph", "take_graphs"]
 
@@ -102,13 +102,13 @@ def held_out_graphs(
 
 def start_weights(model: Any, examples: GraphExamples) -> Array | None:
     """The weights of the last fit, where the model wants to begin at them and they fit."""
-    old = vars(model).get("_features")
-    if not model.warm_start or old is None or model.coef_.shape != (examples.features.n_weights,):
+    old, new = vars(model).get("_features"), examples.features
+    if not model.warm_start or old is None:
         return None
-    same = np.array_equal(model.classes_, examples.classes) and old.sections == (
-        examples.features.sections
-    )
-    return model.coef_[:, None].copy() if same else None
+    same = model.coef_.shape == (new.n_weights,) and old.sections == new.sections
+    labels = (model.classes_, examples.classes)
+    fits = starts_at_last_fit(model, labels=labels, features=(True, bool(same)))
+    return model.coef_[:, None].copy() if fits else None
 
 
 def keep_graph(model: Any, examples: GraphExamples, solution: Solution) -> None:

@@ -17,7 +17,13 @@ from separatrix.structured.growth import joined_chains, moved_weights, with_new_
 from separatrix.structured.labels import Tags, encode_tags, sequence_weights
 from separatrix.structured.running import run_passes
 from separatrix.structures import Chain, EncodedChains
-from separatrix.validation import check_choice, check_positive, refuse_dask, seed_from
+from separatrix.validation import (
+    check_choice,
+    check_positive,
+    refuse_dask,
+    seed_from,
+    starts_at_last_fit,
+)
 
 __all__ = ["StructuredPerceptron", "from_kernel", "to_kernel"]
 
@@ -171,7 +177,8 @@ class StructuredPerceptron(BaseChainLearner):
             return self
         before = self._state_before() if self.warm_start else None
         X, tags = self._take(X, y)
-        if before is not None and not np.array_equal(before[1], tags.classes):
+        labels = (None if before is None else before[1], tags.classes)
+        if before is not None and not starts_at_last_fit(self, labels=labels):
             before = None
         weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
         self._learn(X, tags, weights, self.max_iter, before)

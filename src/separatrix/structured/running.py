@@ -80,6 +80,11 @@ def run_passes(
         The most passes.
     counted : str
         What a mistake is counted by, "tokens" say.
+
+    Raises
+    ------
+    FloatingPointError
+        The weights are not finite.
     """
     passes, stopped = 0, None
     with progress(type(model).__name__, model.verbose, 1e-3) as report:
@@ -92,8 +97,13 @@ def run_passes(
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
     last = float(monitor.trace.rows[-1].objective) if len(monitor.trace) else float("inf")
+    w = weights()
+    if not np.isfinite(w).all():
+        raise FloatingPointError(
+            f"{type(model).__name__} ended with weights that are not finite; scale the features"
+        )
     return Solution(
-        w=weights(),
+        w=w,
         n_passes=float(passes),
         gap=last,
         stopped=stopped,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -28,24 +28,40 @@ def predictions(both, only_a, only_b, none):
 
 
 def test_accuracy_is_a_beta():
-    result = accuracy_interval([1] * 10, [1] * 9 + [0])
+    result = accuracy_interval([1] * 10, [1] * 9 + [0], kind="equal")
     assert (result.n_right, result.n_rows, result.accuracy) == (9, 10, 0.9)
     assert result.posterior == BetaBernoulli(10, 2)
     assert result.interval == pytest.approx(stats.beta(10, 2).interval(0.95))
     short = accuracy_interval(["a"] * 10, ["a"] * 9 + ["b"], level=0.9, kind="highest")
     assert np.diff(short.interval) < np.diff(stats.beta(10, 2).interval(0.9))
-    assert "9 of 10; 90 % credible" in str(short)
+    assert "9 of 10; 90 % highest-density credible" in str(short)
     prior = accuracy_interval([1], [1], prior=BetaBernoulli(0.5, 0.5))
     assert prior.posterior == BetaBernoulli(1.5, 0.5)
 
 
 @pytest.mark.parametrize(("right", "n"), [(0, 10), (10, 10), (95, 100), (7, 13)])
 def test_interval_ends_have_the_tails_of_the_posterior(right, n):
-    low, high = accuracy_interval([1] * n, [1] * right + [0] * (n - right)).interval
+    said = [1] * right + [0] * (n - right)
+    low, high = accuracy_interval([1] * n, said, kind="equal").interval
     assert 0 < low < high < 1
     # P(Beta(1 + k, 1 + n - k) <= p) = P(Binomial(n + 1, p) > k)
     assert stats.binom.sf(right, n + 1, low) == pytest.approx(0.025)
     assert stats.binom.sf(right, n + 1, high) == pytest.approx(0.975)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+@example((2, 2))
+@example((0, 2))
+@example((2999, 3000))
+def test_the_interval_holds_the_accuracy(counted):
+    right, n = counted
+    found = accuracy_interval([1] * n, [1] * right + [0] * (n - right))
+    low, high = found.interval
+    assert low <= found.accuracy <= high
+    assert stats.beta(1 + right, 1 + n - right).cdf([low, high]) @ [-1, 1] == pytest.approx(0.95)
+    assert found.name == "highest-density credible interval"
+    assert f"95 % {found.name} {low:.4f} to {high:.4f}" in str(found)
 
 
 counts = st.tuples(*[st.integers(0, 60)] * 4).filter(lambda c: sum(c) > 0)

@@ -75,7 +75,7 @@ def test_covariance_is_the_inverse_of_the_numeric_hessian(classes, form):
     posterior = model.posterior_
     intercept = model.fit_intercept
     keep = np.r_[:3, -1] if intercept else np.r_[:3]
-    mean = posterior.mean[keep]
+    mean = posterior.center[keep]
     shape = mean.shape
 
     def f(flat):

@@ -13,7 +13,9 @@ from separatrix import (
     LaplaceLogisticRegression,
     LogisticRegression,
 )
+from separatrix.bayes import credible_interval, posterior_mean, posterior_median, posterior_mode
 from separatrix.errors import DataError, ParameterError
+from separatrix.explanation import top_weights
 from tests.unit.bayes.laplace_problems import problem
 
 
@@ -22,11 +24,11 @@ def test_odds_ratios_of_two_classes():
     frame = pd.DataFrame(X, columns=["age", "dose", "weight"])
     labels = np.array(["healthy", "ill"])[y]
     model = LaplaceLogisticRegression().fit(frame, labels)
-    odds = model.odds_ratios(0.9)
+    odds = model.odds_ratios(level=0.9)
     np.testing.assert_allclose(odds.ratios, np.exp(model.coef_))
     np.testing.assert_allclose(np.log(odds.lower), model.credible_interval(0.9).coef[..., 0])
     assert odds.classes == ("ill",)
-    against = model.odds_ratios(0.9, reference="ill")
+    against = model.odds_ratios(level=0.9, reference="ill")
     assert against.classes == ("healthy",)
     np.testing.assert_allclose(against.ratios, 1 / odds.ratios)
     np.testing.assert_allclose(against.lower, 1 / odds.upper)
@@ -121,3 +123,45 @@ def test_arviz_gets_named_draws(monkeypatch):
     assert handed["draws"]["coef"].shape == (1, 10, 3)
     assert handed["coords"]["feature"] == ["a", "b", "c"]
     assert handed["dims"] == {"coef": ["feature"]}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_estimates_of_the_posterior_are_those_of_the_weights(n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    model = LaplaceLogisticRegression().fit(X, y)
+    weights = np.column_stack([model.coef_, model.intercept_])
+    for estimate in (posterior_mean, posterior_mode, posterior_median):
+        np.testing.assert_allclose(estimate(model.posterior_), weights, atol=1e-9)
+    ends = model.credible_interval(0.9)
+    both = np.concatenate([ends.coef, ends.intercept[:, None]], axis=1)
+    for kind in ("equal", "highest"):
+        found = credible_interval(model.posterior_, 0.9, kind)
+        np.testing.assert_allclose(found, both, rtol=1e-4, atol=1e-6)
+    line = BayesianLinearRegression().fit(X, y)
+    for estimate in (posterior_mean, posterior_mode, posterior_median):
+        found = estimate(line.posterior_)
+        np.testing.assert_allclose(found, [*line.coef_, line.intercept_], atol=1e-9)
+
+
+def test_odds_ratios_of_one_class():
+    X, y = load_iris(return_X_y=True)
+    model = LaplaceLogisticRegression().fit(X, y)
+    every, one = model.odds_ratios(), model.odds_ratios(1, feature_names=list("abcd"))
+    assert (one.classes, one.features) == (("1",), ("a", "b", "c", "d"))
+    np.testing.assert_allclose(one.ratios, every.ratios[1:2])
+    np.testing.assert_allclose(one.upper, every.upper[1:2])
+    two = LaplaceLogisticRegression().fit(X[:100], y[:100])
+    np.testing.assert_allclose(two.odds_ratios(0).ratios, 1 / two.odds_ratios(1).ratios)
+    with pytest.raises(ParameterError, match="label must be one of"):
+        model.odds_ratios(0.9)
+    with pytest.raises(ParameterError, match="both 1"):
+        two.odds_ratios(1, reference=1)
+    with pytest.raises(ParameterError, match="4 columns"):
+        model.odds_ratios(feature_names=["a"])
+
+
+def test_top_weights_are_weights():
+    X, y = load_iris(return_X_y=True)
+    (found, *_) = top_weights(LaplaceLogisticRegression().fit(X, y), top=1)
+    assert found.kind == "weight"

@@ -36,7 +36,9 @@ def test_the_table_for_people(run, home):
     done = run("evaluate", home / "mail.sx", home / "mail.csv")
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()
-    assert lines[0].startswith("accuracy 1.0000 (120 of 120; 95 % credible interval 0.97")
+    assert lines[0].startswith(
+        "accuracy 1.0000 (120 of 120; 95 % highest-density credible interval 0.97"
+    )
     assert lines[1].startswith("log loss 0.")
     assert lines[2].startswith("calibration error 0.")
     assert lines[-1].split() == ["spam", "0", "60"]

@@ -58,7 +58,10 @@ def test_compare_finds_the_task_and_saves_a_champion(run, folder, tmp_path):
     assert "30 test sequences" in done.out
     for name in ("majority_label", "label_per_word", "structured_perceptron", "crf"):
         assert name in done.out
-    assert re.search(r"chunk F1 [01]\.\d+ \(95 % credible interval", done.out)
+    assert re.search(
+        r"chunk F1 [01]\.\d+ \([01]\.\d+ to [01]\.\d+: 95 % equal-tailed credible interval",
+        done.out,
+    )
     assert "the champion is better with probability" in done.out
     model, data = load(out), read(folder / "test.conll")
     assert chunk_f1(data.y, model.predict(data.X)) > 0.9

@@ -38,7 +38,7 @@ def test_the_text_has_a_line_per_learner_and_ends_with_the_verdict(result):
     assert lines[-1].startswith(
         f"Champion: {result.champion.learner} ({result.champion.setting}), "
     )
-    assert f"accuracy {result.test_score:.4f} (95 % credible interval" in lines[-1]
+    assert f"accuracy {result.test_score:.4f} (" in lines[-1]
     assert f"Runner-up: {result.runner_up.learner}, {result.test.scores[1].score:.4f}" in lines[-1]
     assert "the champion is better with probability 0." in lines[-1]
 
@@ -46,8 +46,12 @@ def test_the_text_has_a_line_per_learner_and_ends_with_the_verdict(result):
 def test_the_interval_is_that_of_the_beta_posterior(result):
     right = round(result.test_score * 60)
     score = result.test.scores[0]
-    low, high = beta(1 + right, 61 - right).interval(0.95)
-    assert (score.low, score.high) == pytest.approx((low, high))
+    belief = beta(1 + right, 61 - right)
+    assert belief.cdf(score.high) - belief.cdf(score.low) == pytest.approx(0.95)
+    assert belief.pdf(score.high) == pytest.approx(belief.pdf(score.low))
+    kind = "highest-density credible interval, uniform prior"
+    assert result.to_dict()["interval"] == {"level": 0.95, "kind": kind}
+    assert f"95 % {kind}" in result.verdict()
 
 
 def test_a_dictionary_is_strict_json(result):

@@ -12,6 +12,7 @@ from sklearn.preprocessing import scale
 from separatrix import LinearClassifier, LinearSVM, LogisticRegression, regularization_path
 from separatrix.errors import ConvergenceWarning, ParameterError
 from separatrix.losses import MARGIN_LOSSES
+from separatrix.regularizers import L2
 from separatrix.results import StopReason
 from separatrix.solvers import Lbfgs
 
@@ -38,7 +39,7 @@ def test_l1_and_elastic_net_agree_with_scikit_learn(penalty, ratio):
     features, y = load_breast_cancer(return_X_y=True)
     features = scale(features)
     C = 0.2
-    ours = LogisticRegression(penalty, C=C, l1_ratio=ratio or 0.5, tol=1e-9, max_iter=50_000)
+    ours = LogisticRegression(penalty, C=C, l1_ratio=ratio, tol=1e-9, max_iter=50_000)
     ours.fit(features, y)
     share = 1.0 if penalty == "l1" else ratio
     with warnings.catch_warnings():
@@ -180,3 +181,17 @@ def test_the_path_refuses_what_has_no_C():
         regularization_path(Perceptron(), X, Y)
     with pytest.raises(ParameterError, match="Cs"):
         regularization_path(LogisticRegression(), X, Y, [])
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1", None])
+def test_l1_ratio_is_refused_where_it_would_be_ignored(penalty):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ParameterError, match=r"l1_ratio=0\.3 needs penalty='elasticnet'"):
+        LogisticRegression(penalty, l1_ratio=0.3).fit(X, y)
+    with pytest.raises(ParameterError, match=r"l1_ratio=0\.3 needs regularizer='elasticnet'"):
+        LinearClassifier("logistic", penalty, l1_ratio=0.3).fit(X, y)
+    with pytest.raises(ParameterError, match="got an object"):
+        LinearClassifier("logistic", L2(), l1_ratio=0.3).fit(X, y)
+    plain = LogisticRegression("elasticnet", tol=1e-9).fit(X, y)
+    even = LogisticRegression("elasticnet", l1_ratio=0.5, tol=1e-9).fit(X, y)
+    np.testing.assert_array_equal(plain.coef_, even.coef_)

@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from separatrix import LinearSVM, NaiveBayes
+from separatrix import LaplaceLogisticRegression, LinearSVM, NaiveBayes
 from separatrix.errors import DataError, ParameterError
 from separatrix.metrics import calibration_bins
 from separatrix.plots import OddsRatioDisplay, ReliabilityDisplay
@@ -57,6 +57,19 @@ def test_odds_ratios_are_bars_from_one(fitted):
     np.testing.assert_allclose(ends, found.ratios)
     assert display.ax_.get_xscale() == "log"
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == list(found.names)
+
+
+def test_odds_ratios_of_a_laplace_posterior_have_intervals(fitted):
+    _, X, y = fitted
+    model = LaplaceLogisticRegression().fit(X.astype(float), y)
+    display = OddsRatioDisplay.from_estimator(model, 0, top=1, feature_names=["a", "b", "c"])
+    found = model.odds_ratios(0, feature_names=["a", "b", "c"])
+    clearest = [found.features[j] for j in found.order(0)[:2]]
+    assert sorted(display.names) == sorted(clearest)
+    at = [found.features.index(name) for name in display.names]
+    np.testing.assert_allclose(display.ratios, found.ratios[0, at])
+    np.testing.assert_allclose(display.intervals[:, 1], found.upper[0, at])
+    assert "odds of 0" in display.ax_.get_xlabel()
 
 
 def test_given_ratios_are_sorted_and_may_have_intervals():

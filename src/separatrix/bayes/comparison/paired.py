@@ -32,6 +32,8 @@ class AccuracyInterval:
         The credible interval.
     level : float
         Its mass.
+    kind : {"equal", "highest"}
+        Equal tails, or the shortest one.
     """
 
     n_right: int
@@ -39,6 +41,13 @@ class AccuracyInterval:
     posterior: BetaBernoulli
     interval: tuple[float, float]
     level: float
+    kind: Kind = "highest"
+
+    @property
+    def name(self) -> str:
+        """What interval it is, in words."""
+        shape = "equal-tailed" if self.kind == "equal" else "highest-density"
+        return f"{shape} credible interval"
 
     @property
     def accuracy(self) -> float:
@@ -49,7 +58,7 @@ class AccuracyInterval:
         low, high = self.interval
         return (
             f"accuracy {self.accuracy:.4f} ({self.n_right} of {self.n_rows}; "
-            f"{100 * self.level:g} % credible interval {low:.4f} to {high:.4f})"
+            f"{100 * self.level:g} % {self.name} {low:.4f} to {high:.4f})"
         )
 
 
@@ -58,12 +67,14 @@ def accuracy_interval(
     y_pred: npt.ArrayLike,
     *,
     level: float = 0.95,
-    kind: Kind = "equal",
+    kind: Kind = "highest",
     prior: BetaBernoulli | None = None,
 ) -> AccuracyInterval:
     """Credible interval of the accuracy, from predictions on a test set.
 
-    With s of n predictions right, the belief is Beta(alpha + s, beta + n - s).
+    With s of n predictions right, the belief is Beta(alpha + s, beta + n - s). Under the uniform
+    prior its mode is the accuracy s / n, which the highest-density interval therefore always holds;
+    an interval of equal tails does not where (nearly) all predictions are right, or wrong.
 
     Parameters
     ----------
@@ -71,8 +82,8 @@ def accuracy_interval(
         Labels.
     level : float, default=0.95
         Mass inside the interval.
-    kind : {"equal", "highest"}, default="equal"
-        Equal tails, or the shortest interval.
+    kind : {"highest", "equal"}, default="highest"
+        The shortest interval, or equal tails.
     prior : BetaBernoulli, optional
         Belief before the test; uniform by default.
 
@@ -84,12 +95,14 @@ def accuracy_interval(
     Examples
     --------
     >>> print(accuracy_interval([1] * 100, [1] * 90 + [0] * 10))
-    accuracy 0.9000 (90 of 100; 95 % credible interval 0.8254 to 0.9444)
+    accuracy 0.9000 (90 of 100; 95 % highest-density credible interval 0.8313 to 0.9485)
+    >>> print(accuracy_interval([1, 0], [1, 0]))
+    accuracy 1.0000 (2 of 2; 95 % highest-density credible interval 0.3684 to 1.0000)
     """
     right = _right(y_true, y_pred, "y_pred")
     posterior = (prior or BetaBernoulli()).update(right)
     interval = posterior.credible_interval(level, kind)
-    return AccuracyInterval(int(right.sum()), len(right), posterior, interval, level)
+    return AccuracyInterval(int(right.sum()), len(right), posterior, interval, level, kind)
 
 
 def compare_predictions(

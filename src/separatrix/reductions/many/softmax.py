@@ -195,6 +195,10 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     block, labels = X[rows], codes[rows]
                     chosen, offsets = _chosen(labels, len(classes), drawn, random)
                     losses[epoch] += _step(steps, block, labels, chosen, offsets, decay)
+        if not (np.isfinite(steps.weights).all() and np.isfinite(steps.intercepts).all()):
+            raise FloatingPointError(
+                "SampledSoftmax ended with weights that are not finite; scale the features"
+            )
         self.classes_, self.coef_, self.intercept_ = classes, steps.weights, steps.intercepts
         self.losses_, self.n_iter_ = losses / n, int(self.max_iter)
         return self

@@ -48,6 +48,8 @@ class TestReport(Part):
         Test rows.
     level : float
         Mass of the credible intervals.
+    interval : str
+        What intervals they are, in words.
     probability_better : float
         That the champion beats the runner-up.
     probability_equivalent : float
@@ -64,3 +66,4 @@ class TestReport(Part):
     probability_better: float = NAN
     probability_equivalent: float = NAN
     method: str = ""
+    interval: str = "credible interval"

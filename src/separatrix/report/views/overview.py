@@ -138,7 +138,7 @@ def test(part: TestReport, content: Content) -> View:
         "plot": interval_plot(
             f"Test {metric.name} of "
             + ", ".join(f"{row.learner}: {formats.score(row.score, metric)}" for row in part.scores)
-            + f", each with its {mass} credible interval",
+            + f", each with its {mass} {part.interval}",
             [
                 (
                     formats.scaled(row.score, metric),
