@@ -1,5 +1,6 @@
-# Every target sets up what it needs in .venv, on a machine with Python >= 3.11, pip and cargo.
-# A second run finds the stamps and is instant; the extension is rebuilt when its sources change.
+# Every target sets up what it needs in .venv, on a machine with Python >= 3.11; where cargo is missing
+# or too old, a private one is fetched. A second run finds the stamps and is instant; the extension is
+# rebuilt when its sources change.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -26,6 +27,9 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport CONDA_PREFIX PYTHONHOME
 
+# Starters of a private Rust lie in .venv/bin (tools/tool_chain.py).
+export PATH := $(VENV)/bin:$(PATH)
+
 # Idle threads of BLAS and OpenMP sleep instead of spinning: the tests run in as many processes as
 # there are cores, and would wait for threads that do nothing.
 SLEEPING := OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4
@@ -47,7 +51,7 @@ if [ -n "$$missing" ]; then \
 		printf '\n== apt-get install%s\n' "$$missing"; \
 		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing; \
 	else \
-		printf '\n*** Missing system packages:%s\n*** Install them (sudo apt-get install%s), then try again.\n' "$$missing" "$$missing" >&2; \
+		printf '\n*** System packages are missing:%s; install them (sudo apt-get install%s), and run make again.\n' "$$missing" "$$missing" >&2; \
 		exit 1; \
 	fi; \
 fi
@@ -58,7 +62,7 @@ endef
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: $(VENV)/.built  ## Release build into .venv, with all extras but those of the benchmarks
+build: $(VENV)/.dev  ## Release build into .venv, with all extras but those of the benchmarks
 
 demo: $(VENV)/.built  ## Compare all learners on the digits; champion and report in build/
 	@mkdir -p build
@@ -71,7 +75,7 @@ test: lint  ## Everything CI runs: lint, cargo test, stub check, pytest with doc
 	$(call step,pytest with doctests and coverage,$(SLEEPING) $(PY) -m pytest -n auto --cov --cov-report=term)
 	@printf '\n== all checks passed\n'
 
-lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
+lint: $(VENV)/.dev rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
 	$(call step,cargo fmt,cargo fmt --all --check)
 	$(call step,clippy,cargo clippy --locked --workspace --all-targets -- -D warnings)
 	$(call step,ruff check,$(VENV)/bin/ruff check .)
@@ -91,27 +95,32 @@ bench: $(VENV)/.bench  ## Ratios to the peers: all cases, or one with CASE=f1; f
 
 pecos: $(PECOS)/.made  ## The peer PECOS, which needs numpy below 2, in .venv-pecos; `make bench` finds it there
 
-soak: $(VENV)/.built  ## The tests marked slow and data, in full
+soak: $(VENV)/.dev  ## The tests marked slow and data, in full
 	$(call step,pytest of slow and data,$(SLEEPING) $(PY) -m pytest --runslow -m "slow or data")
 
 clean:  ## Remove .venv, build output and caches
 	rm -rf $(VENV) $(PECOS) target build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -f src/separatrix/_core.*.so src/separatrix/_core.*.pyd
 	rm -rf docs/generated
-	find src tests tools benchmarks build_backend -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # -- what the targets stand on ----------------------------------------------------------------
 
+# A private Rust gets them; the user's own is not ours to change.
 rust-tools:
-	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || { \
-		printf '\n*** cargo fmt or cargo clippy is missing: rustup component add rustfmt clippy\n' >&2; exit 1; }
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || \
+	if [ -x $(VENV)/bin/rustup ]; then \
+		tools/attempt.sh 'fetching rustfmt and clippy' rustup component add rustfmt clippy; \
+	else \
+		printf '\n*** cargo fmt or cargo clippy is missing: rustup component add rustfmt clippy\n' >&2; exit 1; \
+	fi
 
 $(PY):
 	@python=; for name in $(PYTHONS); do \
 		if $$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$name; break; fi; \
 	done; \
 	if [ -z "$$python" ]; then \
-		printf '\n*** Python 3.11 or newer was not found (tried: %s).\n*** Install it, or name it: make PYTHON=/path/to/python\n' '$(PYTHONS)' >&2; \
+		printf '\n*** Python 3.11 or newer was not found (tried: %s): install it, or name it (make PYTHON=/path/to/python).\n' '$(PYTHONS)' >&2; \
 		exit 1; \
 	fi; \
 	needed=; \
@@ -119,26 +128,37 @@ $(PY):
 		needed="$$($$python -c 'import sys; print("python3.%d-venv" % sys.version_info[1])')"; \
 	command -v cc >/dev/null || needed="$$needed gcc libc6-dev"; \
 	$(call packages,$$needed) && \
-	$$python build_backend/separatrix_build.py && \
 	printf '\n== virtual environment in .venv, from %s\n' "$$($$python -VV)" && \
-	$$python -m venv --clear $(VENV)
+	tools/attempt.sh 'making .venv' $$python -m venv --clear $(VENV)
 
 $(VENV)/.maturin: | $(PY)
-	$(PY) -m pip install --quiet 'maturin>=1.8,<2'
+	@tools/attempt.sh 'installing maturin' $(PY) -m pip install --quiet 'maturin>=1.9'
 	@touch $@
 
+# What the demo runs with, and no more: the extension, the core and the extra report. The packages come
+# while the extension compiles, which leaves a core idle most of the time.
 # The extension is part of the stamp: built by someone else, or gone, it is built again.
 $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
-	@$(PY) build_backend/separatrix_build.py
-	@printf '\n== release build of the extension, extras plots, onnx, report, serve, dask and dev\n'
-	$(VENV)/bin/maturin develop --release --extras plots,onnx,report,serve,dask,dev
-	@if [ $(VENV)/.docs -nt pyproject.toml ]; then touch $(VENV)/.docs; fi
+	@$(PY) tools/tool_chain.py
+	@printf '\n== release build of the extension, and beside it the packages of the core and the report\n'
+	@$(PY) tools/requirements.py report > $(VENV)/requirements.txt
+	@$(PY) -m pip install --quiet -r $(VENV)/requirements.txt > $(VENV)/packages.log 2>&1 & packages=$$!; \
+	trap "kill $$packages 2>/dev/null" EXIT; \
+	tools/attempt.sh 'compiling the extension' $(VENV)/bin/maturin develop --release --skip-install || exit 1; \
+	wait $$packages || { tools/attempt.sh 'installing packages' sh -c 'cat $(VENV)/packages.log; exit 1'; exit 1; }; \
+	trap - EXIT
+	@tools/attempt.sh 'installing separatrix' $(VENV)/bin/maturin develop --release --extras report
 	@touch $@
 
-# The package is installed already, so that only the peers are fetched.
-$(VENV)/.bench: $(VENV)/.built
+# The package is installed already, so that only what the tests need beyond it is fetched.
+$(VENV)/.dev: pyproject.toml | $(VENV)/.built
+	@printf '\n== packages of the tests (extras plots, onnx, serve, dask and dev)\n'
+	@tools/attempt.sh 'installing packages' $(PY) -m pip install --quiet 'separatrix[plots,onnx,report,serve,dask,dev]'
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml | $(VENV)/.built
 	@printf '\n== peers of the benchmarks (extra bench)\n'
-	$(PY) -m pip install --quiet 'separatrix[bench]'
+	@tools/attempt.sh 'installing packages' $(PY) -m pip install --quiet 'separatrix[bench]'
 	@touch $@
 
 # numpy below 2 has wheels for Python 3.9 to 3.12. Without --no-deps torch would come along.
@@ -152,12 +172,9 @@ $(PECOS)/.made: | $(PY)
 	@touch $@
 
 # The site needs fewer packages than the tests: from a fresh clone it does not wait for those.
-$(VENV)/.docs: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if $(wildcard $(CORE)),,FORCE)
-	@$(PY) build_backend/separatrix_build.py
-	@printf '\n== release build of the extension, and what builds the site (extra docs)\n'
-	$(VENV)/bin/maturin develop --release --extras plots,report,serve,dask
-	$(PY) -m pip install --quiet 'separatrix[docs]'
-	@if [ $(VENV)/.built -nt pyproject.toml ]; then touch $(VENV)/.built; fi
+$(VENV)/.docs: pyproject.toml | $(VENV)/.built
+	@printf '\n== packages that build the site (extra docs)\n'
+	@tools/attempt.sh 'installing packages' $(PY) -m pip install --quiet 'separatrix[docs]'
 	@touch $@
 
 FORCE:
