@@ -57,7 +57,7 @@ if [ -n "$$missing" ]; then \
 fi
 endef
 
-.PHONY: help build demo test lint docs bench pecos soak clean rust-tools FORCE
+.PHONY: help build demo test lint docs wheel bench pecos soak clean rust-tools FORCE
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,13 @@ docs: $(VENV)/.docs  ## The site in build/site: guide, gallery, reference; every
 	$(call step,sphinx,$(SLEEPING) $(PY) -m sphinx -W --keep-going -q -b html -j auto docs build/site)
 	$(call step,links of the site,$(PY) tools/check_site.py build/site)
 	@printf '\n== build/site/index.html\n'
+
+wheel: $(VENV)/.maturin  ## Wheel and source distribution in dist/, tried in an empty environment without Rust
+	@$(PY) tools/tool_chain.py
+	@rm -rf dist
+	@printf '\n== source distribution, and the wheel that is built from it\n'
+	@CARGO_TARGET_DIR=$(CURDIR)/target tools/attempt.sh 'building the wheel' $(VENV)/bin/maturin build --profile dist --sdist --out dist
+	$(call step,the wheel in an empty environment,$(PY) tools/check_wheel.py dist/*)
 
 bench: $(VENV)/.bench  ## Ratios to the peers: all cases, or one with CASE=f1; fills README's table
 	$(PY) -m benchmarks $(CASE)
@@ -147,7 +154,7 @@ $(VENV)/.built: $(VENV)/.maturin $(RUST) pyproject.toml $(wildcard $(CORE)) $(if
 	tools/attempt.sh 'compiling the extension' $(VENV)/bin/maturin develop --release --skip-install || exit 1; \
 	wait $$packages || { tools/attempt.sh 'installing packages' sh -c 'cat $(VENV)/packages.log; exit 1'; exit 1; }; \
 	trap - EXIT
-	@tools/attempt.sh 'installing separatrix' $(VENV)/bin/maturin develop --release --extras report
+	@PIP_QUIET=1 tools/attempt.sh 'installing separatrix' $(VENV)/bin/maturin develop --release --extras report
 	@touch $@
 
 # The package is installed already, so that only what the tests need beyond it is fetched.

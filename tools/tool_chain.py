@@ -124,15 +124,21 @@ def _fetch(folder: Path, problem: str) -> None:
             "no cc on PATH: install one (apt-get install gcc libc6-dev; xcode-select --install), "
             "and try again."
         )
+    from filelock import FileLock  # puccinialin needs it, too
     from puccinialin import setup_rust
 
-    print(f"== {problem}: fetching a private Rust ({_SIZE}) into {folder}", file=sys.stderr)
     # Our own folder makes no difference to what the user has; rustup need not warn of it.
     os.environ["RUSTUP_INIT_SKIP_PATH_CHECK"] = "yes"
     try:
-        setup_rust(folder, file=sys.stderr)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if _find() is None:  # another build was quicker
+                return
+            # Upon half an installation rustup would build one that is larger than we say.
+            shutil.rmtree(folder, ignore_errors=True)
+            print(f"== {problem}: fetching a private Rust ({_SIZE}) into {folder}", file=sys.stderr)
+            setup_rust(folder, file=sys.stderr)
     except (Exception, SystemExit) as error:  # of httpx, of rustup, of the disk
-        shutil.rmtree(folder / "rustup-init", ignore_errors=True)  # it may be half or wrong
         reason = " ".join(str(error).split()).rstrip(".")
         # As SystemExit, so that pip shows this and no traceback.
         raise SystemExit(

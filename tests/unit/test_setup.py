@@ -162,11 +162,14 @@ def test_where_the_download_is_out_of_reach_a_sentence_says_what_to_install(
     stops_with(prepare(machine, tmp_path), "cargo is not on PATH", "refused", "1.89", "rustup.rs")
 
 
-def test_a_wrong_download_is_not_kept(machine, server, tmp_path):
+def test_a_wrong_download_or_half_an_installation_is_not_kept(machine, server, tmp_path):
     machine["RUSTUP_UPDATE_ROOT"] += "/wrong"
     stops_with(prepare(machine, tmp_path), "404", "rustup.rs")
+    half = tmp_path / "home" / ".cache" / "separatrix" / "rust-1.89" / "rustup" / "half"
+    half.write_text("of a download that was interrupted")
     machine["RUSTUP_UPDATE_ROOT"] = machine["RUSTUP_UPDATE_ROOT"].removesuffix("/wrong")
     assert prepare(machine, tmp_path).returncode == 0
+    assert not half.exists()
 
 
 def test_without_a_linker_nothing_is_fetched(machine, server, tmp_path):
