@@ -4,8 +4,6 @@
 //! in order: the result is the same to the bit on any number of threads. The adjoint of a sparse
 //! matrix is the score product of its transpose.
 
-use rayon::prelude::*;
-
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length};
 use crate::fused::{add_in_order, rows_per_task};
@@ -13,7 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, Task, dispatch, dispatch_packed};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 use crate::tile::{self, BLOCK};
 
 /// Rows per block of a score product.
@@ -81,11 +79,8 @@ pub fn scores<T: Real, X: Rows<T>>(
         dispatch(ScoreBlock { x, w, intercepts, first: b * SCORE_BLOCK, k, out });
         Ok(())
     };
-    if threads_for(x.n_stored() * k, n_threads) <= 1 {
-        out.chunks_mut(SCORE_BLOCK * k).enumerate().try_for_each(block)
-    } else {
-        with_threads(n_threads, || out.par_chunks_mut(SCORE_BLOCK * k).enumerate().try_for_each(block))
-    }
+    let n_threads = threads_for(x.n_stored() * k, n_threads);
+    try_each(n_threads, out.chunks_mut(SCORE_BLOCK * k).enumerate(), block).map(drop)
 }
 
 struct DenseScores<'a, T> {
@@ -148,11 +143,8 @@ pub fn dense_scores<T: Packed>(
         dispatch_packed(DenseScores { x, d, w: &turned, intercepts, k, out });
         Ok(())
     };
-    if threads_for(n * d * k, n_threads) <= 1 {
-        out.chunks_mut(SCORE_BLOCK * k).enumerate().try_for_each(block)
-    } else {
-        with_threads(n_threads, || out.par_chunks_mut(SCORE_BLOCK * k).enumerate().try_for_each(block))
-    }
+    let n_threads = threads_for(n * d * k, n_threads);
+    try_each(n_threads, out.chunks_mut(SCORE_BLOCK * k).enumerate(), block).map(drop)
 }
 
 struct AdjointBlock<'a, T> {
@@ -197,13 +189,7 @@ pub fn dense_adjoint<T: Packed>(
         Ok(dispatch_packed(AdjointBlock { x, d, r, k }))
     };
     let tasks = if d * k == 0 { 0 } else { n.div_ceil(per) };
-    let parts: Vec<Vec<f64>> = if threads_for(n * d * k, n_threads) <= 1 {
-        (0..tasks).map(partial).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || {
-            (0..tasks).into_par_iter().map(partial).collect::<Result<_, KernelError>>()
-        })?
-    };
+    let parts = try_each(threads_for(n * d * k, n_threads), 0..tasks, partial)?;
     let mut sum = add_in_order(&parts);
     sum.resize(d * k, 0.0);
     Ok(tile::turn_back(&sum, k))

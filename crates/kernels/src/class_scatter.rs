@@ -5,8 +5,6 @@
 //! precision, and what this changes is taken back in the end (Chan, Golub & LeVeque 1983). Rows are cut into tasks by
 //! shape and labels alone and tasks are added in order: the result does not depend on the number of threads.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::count::check_labels;
 use crate::dense::Dense;
@@ -15,7 +13,7 @@ use crate::gram::{CHUNK, add_parts, add_products, pack_row};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, Task, dispatch, dispatch_packed};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Chunks of rows whose products are summed in the data's precision.
 const FLUSH: usize = 32;
@@ -176,11 +174,7 @@ fn means<T: Packed>(
     let parts = (n * d / (8 * n_classes * d).max(1)).clamp(1, MOST_PARTS);
     let task =
         |p: usize| dispatch(Sums { data, first: n * p / parts, end: n * (p + 1) / parts, n_classes, stop });
-    let found: Vec<(Vec<f64>, Vec<f64>)> = if threads_for(n * d, n_threads) <= 1 {
-        (0..parts).map(task).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || (0..parts).into_par_iter().map(task).collect::<Result<_, KernelError>>())?
-    };
+    let found = try_each(threads_for(n * d, n_threads), 0..parts, task)?;
     let (mut count, mut mean) = (vec![0.0; n_classes], vec![0.0; n_classes * d]);
     for (counts, sums) in &found {
         for (all, part) in count.iter_mut().zip(counts).chain(mean.iter_mut().zip(sums)) {
@@ -207,11 +201,7 @@ fn products<T: Packed>(
     let d = data.x.n_cols();
     let per = rows.len().div_ceil(MOST_TASKS).max(CHUNK).next_multiple_of(CHUNK);
     let task = |rows: &[usize]| dispatch_packed(Products { data, rows, centers, stop });
-    let parts: Vec<Vec<f64>> = if threads_for(rows.len() * d * d / 2, n_threads) <= 1 {
-        rows.chunks(per).map(task).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || rows.par_chunks(per).map(task).collect::<Result<_, KernelError>>())?
-    };
+    let parts = try_each(threads_for(rows.len() * d * d / 2, n_threads), rows.chunks(per), task)?;
     add_parts(&parts, out, d);
     Ok(())
 }

@@ -13,14 +13,12 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
-use crate::threads::{MOST, WORTH_THREADS, with_threads};
+use crate::threads::{WORTH_THREADS, try_each};
 
 mod dense;
 mod part;
@@ -285,13 +283,9 @@ pub fn count<T: Real, X: Countable<T>>(
     let task = |share: Share| {
         dispatch(Counting { x, plan, targets, weights, order, share, stop, precision: PhantomData })
     };
-    let shares: Vec<Share> = shares.into_iter().flatten().collect();
-    let done: Vec<Result<Option<Part>, KernelError>> = if work < WORTH_THREADS || n_threads <= 1 {
-        shares.into_iter().map(task).collect()
-    } else {
-        with_threads(n_threads.min(MOST), || shares.into_par_iter().map(task).collect())
-    };
-    let Some(parts) = done.into_iter().collect::<Result<Option<Vec<Part>>, KernelError>>()? else {
+    let n_threads = if work < WORTH_THREADS { 1 } else { n_threads };
+    let done = try_each(n_threads, shares.into_iter().flatten(), task)?;
+    let Some(parts) = done.into_iter().collect::<Option<Vec<Part>>>() else {
         return Ok(None);
     };
     let mut parts = parts.into_iter();

@@ -1,11 +1,9 @@
 //! Dense row-major input, borrowed from its owner.
 
-use rayon::prelude::*;
-
 use crate::error::{KernelError, check_length};
 use crate::real::Real;
 use crate::rows::{LANES, Rows, axpy_lanes};
-use crate::threads::{WORTH_THREADS, with_threads};
+use crate::threads::{WORTH_THREADS, try_each};
 
 /// A row-major matrix over borrowed values.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +42,7 @@ impl<'a, T: Real> Dense<'a, T> {
 pub(crate) fn first_not_finite<T: Real>(values: &[T], n_threads: usize) -> Option<(usize, &'static str)> {
     const BLOCK: usize = 1 << 14;
     // A sum of products with zero is NaN exactly when some value is not finite; it vectorizes.
-    let poisoned = |values: &[T]| {
+    let clean = |(block, values): (usize, &[T])| {
         let mut lanes = [T::ZERO; LANES];
         let mut chunks = values.chunks_exact(LANES);
         for chunk in &mut chunks {
@@ -53,13 +51,10 @@ pub(crate) fn first_not_finite<T: Real>(values: &[T], n_threads: usize) -> Optio
             }
         }
         let rest: T = chunks.remainder().iter().map(|&v| v * T::ZERO).sum();
-        (lanes.iter().copied().sum::<T>() + rest).is_nan()
+        if (lanes.iter().copied().sum::<T>() + rest).is_nan() { Err(block) } else { Ok(()) }
     };
-    let block = if n_threads <= 1 || values.len() < WORTH_THREADS {
-        values.chunks(BLOCK).position(poisoned)
-    } else {
-        with_threads(n_threads, || values.par_chunks(BLOCK).position_first(poisoned))
-    }?;
+    let n_threads = if values.len() < WORTH_THREADS { 1 } else { n_threads };
+    let block = try_each(n_threads, values.chunks(BLOCK).enumerate(), clean).err()?;
     let at = block * BLOCK + values[block * BLOCK..].iter().position(|v| !v.is_finite())?;
     Some((at, if values[at].is_nan() { "NaN" } else { "infinity" }))
 }

@@ -22,7 +22,7 @@ use crate::margin_dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, Square
 use crate::random::Random;
 use crate::real::Real;
 use crate::simd::dispatch;
-use crate::threads::{map_blocks, side_by_side, worth_copies};
+use crate::threads::{side_by_side, try_each, worth_copies};
 
 mod shared;
 
@@ -188,7 +188,7 @@ impl<T: Real> DualBinary<T> {
         let rows: Vec<Resting> = resting.iter().map(|&row| self.at_rest(row)).collect();
         let (n_threads, intercept) = (self.n_threads, self.bias.value());
         let look = |weights: &[T]| -> Result<Vec<Vec<u32>>, KernelError> {
-            map_blocks(n_threads - 1, &rows, BLOCK, |(_, rows)| {
+            try_each(n_threads - 1, rows.chunks(BLOCK), |rows| {
                 stop.check()?;
                 Ok(dispatch(Look { x, loss, rows, weights, intercept }))
             })
@@ -196,7 +196,7 @@ impl<T: Real> DualBinary<T> {
         let (outcome, woken) = if n_threads > 1 && !rows.is_empty() {
             let mut before = std::mem::take(&mut self.before);
             before.clone_from(&self.weights);
-            let both = side_by_side(|| self.visit(x, loss, order, stop), || look(&before));
+            let both = side_by_side(2, || self.visit(x, loss, order, stop), || look(&before));
             self.before = before;
             both
         } else {
@@ -284,7 +284,8 @@ impl<T: Real> DualBinary<T> {
                     duals,
                 }))
             };
-            let parts: Vec<(f64, f64)> = map_blocks(self.n_threads, &self.duals, BLOCK, measure)?;
+            let blocks = self.duals.chunks(BLOCK).enumerate();
+            let parts: Vec<(f64, f64)> = try_each(self.n_threads, blocks, measure)?;
             let loss: f64 = parts.iter().map(|p| p.0).sum();
             let gap: f64 = parts.iter().map(|p| p.1).sum();
             let penalty = 0.5 * self.squared_weights(x) + self.intercept.penalty(self.bias.value());

@@ -9,8 +9,6 @@
 //! Rows are sorted by class once and read where they lie; norms are those of the whole matrix; threads take
 //! whole columns. Returns for each column the rows with a dual, the weights if wanted, and the certificate.
 
-use rayon::prelude::*;
-
 use crate::dual_binary::{self, DualBinary};
 use crate::dual_common::check_upper;
 use crate::dual_intercept::Intercept;
@@ -22,7 +20,7 @@ use crate::pair_gram::ByClass;
 use crate::real::Real;
 use crate::row_subset::Subset;
 use crate::rows::Rows;
-use crate::threads::with_threads;
+use crate::threads::{each, try_each};
 
 /// What all columns have in common.
 #[derive(Debug, Clone, Copy)]
@@ -198,7 +196,7 @@ pub fn solve<T: Real, X: Rows<T>>(
 ) -> Result<Vec<Column<T>>, KernelError> {
     check_length("y", code.classes.len(), x.n_rows())?;
     let one = |column| on_rows(x, code, settings, column, stop);
-    with_threads(n_threads, || (0..code.n_columns).into_par_iter().with_max_len(1).map(one).collect())
+    try_each(n_threads, 0..code.n_columns, one)
 }
 
 /// The weights of all columns, feature-major: `n_cols` x columns.
@@ -214,6 +212,6 @@ pub fn feature_major<T: Real>(columns: &[Column<T>], n_cols: usize, n_threads: u
             }
         }
     };
-    with_threads(n_threads, || out.par_chunks_mut((BLOCK * k).max(1)).enumerate().for_each(turn));
+    each(n_threads, out.chunks_mut((BLOCK * k).max(1)).enumerate(), turn);
     out
 }

@@ -2,13 +2,11 @@
 //!
 //! Invariant: after a merge all copies equal the weights.
 
-use rayon::prelude::*;
-
 use crate::dual_binary_rows::Visit;
 use crate::real::Real;
 use crate::rows::LANES;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::each;
 
 /// A thread's copy of the weights, and the visits it has not handed over yet.
 #[derive(Debug, Clone)]
@@ -33,9 +31,7 @@ impl<T: Real> Copies<T> {
     pub fn begin(&mut self, weights: &[T], n_threads: usize) {
         self.each
             .resize_with(n_threads, || Copy { weights: vec![T::ZERO; weights.len()], visits: Vec::new() });
-        with_threads(n_threads, || {
-            self.each.par_iter_mut().for_each(|copy| copy.weights.copy_from_slice(weights));
-        });
+        each(n_threads, &mut self.each, |copy| copy.weights.copy_from_slice(weights));
     }
 
     /// <w, z> and |z|^2 for the sum z of the changes of all copies from `weights` w.
@@ -46,8 +42,7 @@ impl<T: Real> Copies<T> {
             let copies = self.each.iter().map(|copy| &copy.weights[s * share..][..weights.len()]).collect();
             dispatch(Products { weights, copies })
         };
-        let parts: Vec<(f64, f64)> =
-            with_threads(n_threads, || weights.par_chunks(share).enumerate().map(task).collect());
+        let parts = each(n_threads, weights.chunks(share).enumerate(), task);
         parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
     }
 
@@ -63,7 +58,7 @@ impl<T: Real> Copies<T> {
                 sum.copies.push(part);
             }
         }
-        with_threads(n_threads, || shares.into_par_iter().for_each(dispatch));
+        each(n_threads, shares, dispatch);
     }
 }
 

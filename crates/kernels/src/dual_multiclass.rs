@@ -20,7 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::rows::{Rows, padded};
 use crate::simd::dispatch;
-use crate::threads::map_blocks;
+use crate::threads::try_each;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 256;
@@ -250,7 +250,7 @@ impl<T: VectorExp> DualMulticlass<T> {
             }))
         };
         let size = BLOCK * self.problem.width;
-        let parts: Vec<(f64, f64)> = map_blocks(self.n_threads, &self.points, size, measure)?;
+        let parts: Vec<(f64, f64)> = try_each(self.n_threads, self.points.chunks(size).enumerate(), measure)?;
         let loss: f64 = parts.iter().map(|p| p.0).sum();
         let gap: f64 = parts.iter().map(|p| p.1).sum();
         let primal = 0.5 * squared_norm(&self.weights) + self.biases.penalty(false) + loss;

@@ -5,8 +5,6 @@
 //! Source: [`crate::pair_gram`] for the products. Threads take all pairs of a class, whose products with the
 //! classes after it are computed together. Returns the answers in the order of the columns.
 
-use rayon::prelude::*;
-
 use crate::csr::Csr;
 use crate::dual_binary::DualBinary;
 use crate::dual_columns::{Code, Column, Settings, run, solve, support};
@@ -16,7 +14,7 @@ use crate::pair_gram::{PairGram, Postings, cost};
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Gather, Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::{each, try_each};
 
 /// Passes that a column takes, roughly: what the inner products of all rows have to beat.
 const PASSES: usize = 20;
@@ -115,11 +113,9 @@ fn on_products<T: Gather>(
         };
         columns.iter().map(&mut solve).collect::<Result<Vec<_>, KernelError>>()
     };
-    let found: Vec<Vec<(usize, Column<T>)>> = with_threads(n_threads, || {
-        let classes = || (0..code.n_classes()).into_par_iter().with_max_len(1);
-        let blocks: Vec<Vec<f64>> = classes().map(own).collect();
-        classes().map(|first| one_class(first, &blocks)).collect::<Result<_, KernelError>>()
-    })?;
+    let classes = 0..code.n_classes();
+    let blocks = each(n_threads, classes.clone(), own);
+    let found = try_each(n_threads, classes, |first| one_class(first, &blocks))?;
     let mut found: Vec<(usize, Column<T>)> = found.into_iter().flatten().collect();
     found.sort_unstable_by_key(|(column, _)| *column);
     Ok(found.into_iter().map(|(_, answer)| answer).collect())

@@ -4,8 +4,6 @@
 //! Rows are cut into tasks by shape alone, each is summed in one order in `f64`, and tasks are added
 //! in order: the result is the same to the bit on any number of threads.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length};
@@ -14,7 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::losses::Labeled;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, dispatch_packed};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 use crate::tile::{self, BLOCK};
 
 /// Tasks at most, and entries that all their gradients may take together.
@@ -107,12 +105,7 @@ pub fn value_and_grad<T: VectorExp + Packed>(
         let (first, last) = (t * per, ((t + 1) * per).min(n));
         Ok(dispatch_packed(Pass { x, labeled, w: &turned, intercepts, first, last }))
     };
-    let tasks = n.div_ceil(per);
-    let parts: Vec<Vec<f64>> = if threads_for(2 * n * d * k, n_threads) <= 1 {
-        (0..tasks).map(task).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || (0..tasks).into_par_iter().map(task).collect::<Result<_, KernelError>>())?
-    };
+    let parts = try_each(threads_for(2 * n * d * k, n_threads), 0..n.div_ceil(per), task)?;
     let mut sum = add_in_order(&parts);
     sum.resize(k * d + k + 1, 0.0);
     let mut grad = tile::turn_back(&sum[..k * d], k);

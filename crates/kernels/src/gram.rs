@@ -6,15 +6,13 @@
 
 use std::ops::AddAssign;
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length, check_not_negative};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
 use crate::simd::{Lanes, Packed, PackedTask, dispatch_packed};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Rows packed at a time: two panels of them fit into the first-level cache.
 pub(crate) const CHUNK: usize = 128;
@@ -161,12 +159,7 @@ pub fn gram<T: Packed>(
         let (rows, weights) = (rows.map(|rows| &rows[used.clone()]), &weights[used.clone()]);
         dispatch_packed(Part { x, rows, first: used.start, weights, intercept, stop })
     };
-    let tasks = n.div_ceil(per);
-    let parts: Vec<Vec<T>> = if threads_for(n * size * size / 2, n_threads) <= 1 {
-        (0..tasks).map(task).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || (0..tasks).into_par_iter().map(task).collect::<Result<_, KernelError>>())?
-    };
+    let parts = try_each(threads_for(n * size * size / 2, n_threads), 0..n.div_ceil(per), task)?;
     let mut out = vec![T::ZERO; size * size];
     add_parts(&parts, &mut out, size);
     Ok(out)

@@ -9,8 +9,6 @@
 //! Invariant: pairs are summed each by itself, in the order of the rows, and put together in a fixed
 //! order, so the result does not depend on the number of threads.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length, check_not_negative};
@@ -19,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Lanes, PackedTask, dispatch_packed};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Pairs of labels are cut into so many tasks at most, each with buffers of its own.
 const MAX_TASKS: usize = 8;
@@ -127,15 +125,11 @@ pub fn label_gram<T: Real>(
     let pairs: Vec<(usize, usize)> =
         (0..n_labels).flat_map(|k| (k + 1..n_labels).map(move |l| (k, l))).collect();
     let size = x.n_cols() + usize::from(intercept);
-    let cut: Vec<&[(usize, usize)]> = pairs.chunks(pairs.len().div_ceil(MAX_TASKS).max(1)).collect();
-    let task = |pairs: &&[(usize, usize)]| {
+    let cut = pairs.chunks(pairs.len().div_ceil(MAX_TASKS).max(1));
+    let task = |pairs: &[(usize, usize)]| {
         dispatch_packed(Pairs { x, rows, weights, totals: &totals, n_labels, pairs, intercept, stop })
     };
-    let parts: Vec<Vec<Vec<f64>>> = if threads_for(used * size * size / 2, n_threads) <= 1 {
-        cut.iter().map(task).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || cut.par_iter().map(task).collect::<Result<_, KernelError>>())?
-    };
+    let parts = try_each(threads_for(used * size * size / 2, n_threads), cut, task)?;
     let order = kept * size;
     let mut out = vec![0.0; order * order];
     for (&(k, l), part) in pairs.iter().zip(parts.iter().flatten()) {

@@ -5,8 +5,6 @@
 //! table (categorical). A missing value (NaN) adds nothing. Sums are in `f64`, one row in one order, so that a
 //! row scores the same alone and in a batch, on any number of threads.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::count::{Kind, Plan};
 use crate::error::{KernelError, check_length};
@@ -14,7 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 mod dense;
 mod sparse;
@@ -116,12 +114,7 @@ pub fn joint<T: Real, X: Scored<T>>(
         let (first, precision) = (b * BLOCK, std::marker::PhantomData);
         dispatch(Block { x, terms, start: &start, first, out, precision })
     };
-    let ordered: Vec<bool> = if threads_for(x.n_stored() * k, n_threads) <= 1 {
-        out.chunks_mut(BLOCK * k).enumerate().map(block).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || {
-            out.par_chunks_mut(BLOCK * k).enumerate().map(block).collect::<Result<_, KernelError>>()
-        })?
-    };
+    let n_threads = threads_for(x.n_stored() * k, n_threads);
+    let ordered = try_each(n_threads, out.chunks_mut(BLOCK * k).enumerate(), block)?;
     Ok(ordered.into_iter().all(|fine| fine).then_some(out))
 }

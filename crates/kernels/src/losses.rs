@@ -5,14 +5,12 @@
 //! row and in `f64`: here they run over packs of rows, in the data's precision and with an exponential of
 //! their own, so that neither can serve the other without its speed or its digits; a test holds them together.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::error::{KernelError, check_length};
 use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 use crate::tile::{self, BLOCK};
 
 /// Losses with a kernel.
@@ -287,24 +285,8 @@ pub fn losses_at<T: VectorExp>(
         stop.check()?;
         Ok(dispatch(LossBlocks { labeled, first: t * TASK, scores, out }))
     };
-    let sums: Vec<f64> = if threads_for(16 * scores.len(), n_threads) <= 1 {
-        scores
-            .chunks(size)
-            .zip(out.chunks_mut(size))
-            .enumerate()
-            .map(task)
-            .collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || {
-            scores
-                .par_chunks(size)
-                .zip(out.par_chunks_mut(size))
-                .enumerate()
-                .map(task)
-                .collect::<Result<_, KernelError>>()
-        })?
-    };
-    Ok(sums.iter().sum())
+    let tasks = scores.chunks(size).zip(out.chunks_mut(size)).enumerate();
+    Ok(try_each(threads_for(16 * scores.len(), n_threads), tasks, task)?.iter().sum())
 }
 
 #[cfg(test)]

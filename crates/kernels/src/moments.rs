@@ -6,8 +6,6 @@
 //! multiplied as in [`crate::gram`]; tasks are cut by shape alone and added in order, so the result does not
 //! depend on the number of threads.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length, check_not_negative};
@@ -16,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Lanes, PackedTask, dispatch_packed};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Tasks at most; each holds a matrix of its own.
 const MAX_TASKS: usize = 8;
@@ -85,12 +83,7 @@ pub fn moments<T: Real>(
         let rows = t * per..((t + 1) * per).min(n);
         dispatch_packed(Part { x, y, weights, shift, rows, stop })
     };
-    let tasks = n.div_ceil(per);
-    let parts: Vec<Vec<f64>> = if threads_for(n * size * size / 2, n_threads) <= 1 {
-        (0..tasks).map(task).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || (0..tasks).into_par_iter().map(task).collect::<Result<_, KernelError>>())?
-    };
+    let parts = try_each(threads_for(n * size * size / 2, n_threads), 0..n.div_ceil(per), task)?;
     let mut out = vec![0.0; size * size];
     add_parts(&parts, &mut out, size);
     Ok(out)

@@ -296,7 +296,7 @@ impl<T: Real> Online<T> {
         };
         let (front, back) = halves(order, 1);
         let outcomes =
-            side_by_side(|| self.visit(x, examples, front, stop), || other.visit(x, examples, back, stop));
+            side_by_side(2, || self.visit(x, examples, front, stop), || other.visit(x, examples, back, stop));
         let ahead = 0.5 * (self.seen as f64 - other.seen as f64);
         let sums = self.sums.iter_mut().zip(&other.sums);
         for ((u, v), (w, z)) in sums.zip(self.weights.iter().zip(&other.weights)) {

@@ -8,14 +8,12 @@
 //! Source: flood fill with an explicit stack.
 //! Returned: (n, 5) counts: on pixels, components, loops, height and width of the bounding box.
 
-use rayon::prelude::*;
-
 use crate::dense::Dense;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
-use crate::threads::{WORTH_THREADS, with_threads};
+use crate::threads::{WORTH_THREADS, try_each};
 
 /// Counts per image.
 pub const COUNTS: usize = 5;
@@ -112,11 +110,8 @@ pub fn measure<T: Real>(
         }
         Ok(())
     };
-    if n_threads <= 1 || images.n_stored() < WORTH_THREADS {
-        out.chunks_mut(BLOCK * COUNTS).enumerate().try_for_each(block)?;
-    } else {
-        with_threads(n_threads, || out.par_chunks_mut(BLOCK * COUNTS).enumerate().try_for_each(block))?;
-    }
+    let n_threads = if images.n_stored() < WORTH_THREADS { 1 } else { n_threads };
+    try_each(n_threads, out.chunks_mut(BLOCK * COUNTS).enumerate(), block)?;
     Ok(out)
 }
 

@@ -3,12 +3,10 @@
 //! A product is named by a key: its place in a fixed order, or a hash of the columns that enter it. Every
 //! row is made by itself, so the result is the same to the bit on any number of threads.
 
-use rayon::prelude::*;
-
 use crate::error::{KernelError, zeros};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
-use crate::threads::{WORTH_THREADS, with_threads};
+use crate::threads::{WORTH_THREADS, try_each};
 
 pub mod expand;
 pub mod joint;
@@ -169,11 +167,7 @@ fn assemble<I: Column, T: Real>(
         }
         Ok(())
     };
-    if n_threads <= 1 || total < WORTH_THREADS {
-        tasks.into_iter().try_for_each(run)?;
-    } else {
-        with_threads(n_threads, || tasks.into_par_iter().try_for_each(run))?;
-    }
+    try_each(if total < WORTH_THREADS { 1 } else { n_threads }, tasks, run)?;
     Ok(close_gaps(lengths, &written, columns, values))
 }
 

@@ -87,12 +87,17 @@ pub fn dispatch<K: Task>(task: K) -> K::Output {
     fn run_avx2<K: Task>(task: K) -> K::Output {
         task.run::<true>()
     }
+    // One copy, however often `dispatch` is inlined.
+    #[inline(never)]
+    fn run_scalar<K: Task>(task: K) -> K::Output {
+        task.run::<false>()
+    }
     match isa() {
         // SAFETY: `isa` returns these only after the CPU reported every feature named above.
         Isa::Avx512 => unsafe { run_avx512(task) },
         // SAFETY: as above.
         Isa::Avx2 => unsafe { run_avx2(task) },
-        Isa::Scalar => task.run::<false>(),
+        Isa::Scalar => run_scalar(task),
     }
 }
 

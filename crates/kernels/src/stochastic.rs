@@ -244,6 +244,7 @@ impl<T: Real> Stochastic<T> {
         let mut other = self.clone();
         let (front, back) = halves(rows, self.settings.batch_size);
         let losses = side_by_side(
+            2,
             || self.run_lazy(x, data, front, center, stop),
             || other.run_lazy(x, data, back, center, stop),
         );

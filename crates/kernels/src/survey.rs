@@ -4,8 +4,6 @@
 //! numbers; missing values (NaN) are passed over, and the zeros that sparse rows leave out are values. All four
 //! are the same in any order, so the result does not depend on the number of threads.
 
-use rayon::prelude::*;
-
 use crate::count::{Countable, infinite};
 use crate::csr::Csr;
 use crate::dense::Dense;
@@ -13,7 +11,7 @@ use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Gather, Task, dispatch};
-use crate::threads::{MOST, WORTH_THREADS, with_threads};
+use crate::threads::{MOST, WORTH_THREADS, try_each};
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 256;
@@ -138,14 +136,9 @@ pub fn survey<T: Real, X: Surveyed<T>>(
         let (first, end) = ((p * per).min(n), ((p + 1) * per).min(n));
         dispatch(Looking { x, first, end, stop, precision: std::marker::PhantomData })
     };
-    let found: Vec<Result<Survey, KernelError>> = if parts == 1 {
-        vec![task(0)]
-    } else {
-        with_threads(parts, || (0..parts).into_par_iter().map(task).collect())
-    };
     let mut all = Survey::new(x.n_cols());
-    for part in found {
-        all.absorb(&part?);
+    for part in try_each(parts, 0..parts, task)? {
+        all.absorb(&part);
     }
     if X::SPARSE {
         // A column with fewer stored values than rows holds zeros; one without is not worth telling apart.

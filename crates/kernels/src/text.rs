@@ -25,10 +25,6 @@ pub mod terms;
 mod tests;
 pub mod weigh;
 
-use rayon::prelude::*;
-
-use crate::threads::with_threads;
-
 /// No number: of a string that is not in a table, of a term that has no column.
 pub const NONE: u32 = u32::MAX;
 
@@ -38,12 +34,4 @@ const SMALL: usize = 1 << 17;
 /// Threads for `n_bytes` of text.
 fn threads_for(n_bytes: usize, n_threads: usize) -> usize {
     if n_bytes < SMALL { 1 } else { n_threads }
-}
-
-/// `work` on every item, results in the order of the items; in parallel when there is more than one thread.
-fn each<I: Send, R: Send>(n_threads: usize, items: Vec<I>, work: impl Fn(I) -> R + Sync + Send) -> Vec<R> {
-    if n_threads <= 1 || items.len() < 2 {
-        return items.into_iter().map(work).collect();
-    }
-    with_threads(n_threads, || items.into_par_iter().with_max_len(1).map(work).collect())
 }

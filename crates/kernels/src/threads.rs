@@ -1,8 +1,10 @@
 //! Thread pools, one per process and size: rayon's own pool does not survive a fork.
 
 use std::cell::RefCell;
+use std::convert::Infallible;
 use std::rc::Rc;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -55,15 +57,15 @@ thread_local! {
 ///
 /// The thread is kept for the next call: its start costs, and so do the caches that a new one finds cold. When
 /// the system gives no thread, `work` runs here first.
-pub fn on_partner<'a, R>(work: impl FnOnce() + Send + 'a, wait: impl FnOnce() -> R) -> R {
+pub fn on_partner(work: &mut (dyn FnMut() + Send), wait: &mut dyn FnMut()) {
     let Some(pool) = PARTNER.with_borrow_mut(partner) else {
         work();
         return wait();
     };
     pool.in_place_scope(|scope| {
         scope.spawn(|_| work());
-        wait()
-    })
+        wait();
+    });
 }
 
 fn partner(kept: &mut Option<(u32, Rc<ThreadPool>)>) -> Option<Rc<ThreadPool>> {
@@ -78,26 +80,112 @@ fn partner(kept: &mut Option<(u32, Rc<ThreadPool>)>) -> Option<Rc<ThreadPool>> {
     kept.as_ref().map(|(_, pool)| Rc::clone(pool))
 }
 
-/// Run both at once.
+/// Run both, at once where there are several threads.
 pub fn side_by_side<A: Send, B: Send>(
-    first: impl FnOnce() -> A + Send,
-    second: impl FnOnce() -> B + Send,
+    n_threads: usize,
+    mut first: impl FnMut() -> A + Send,
+    mut second: impl FnMut() -> B + Send,
 ) -> (A, B) {
-    with_threads(2, || rayon::join(first, second))
+    let (mut one, mut other) = (None, None);
+    both(n_threads, &mut || one = Some(first()), &mut || other = Some(second()));
+    let (Some(one), Some(other)) = (one, other) else { unreachable!("both have run") };
+    (one, other)
 }
 
-/// Call `body` with the number and the values of each block of `size` values, on `n_threads` threads; the answers stand
-/// in the order of the blocks.
-pub fn map_blocks<V: Sync, R: Send, E: Send>(
-    n_threads: usize,
-    values: &[V],
-    size: usize,
-    body: impl Fn((usize, &[V])) -> Result<R, E> + Sync + Send,
-) -> Result<Vec<R>, E> {
+fn both(n_threads: usize, first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
     if n_threads <= 1 {
-        return values.chunks(size).enumerate().map(body).collect();
+        first();
+        second();
+    } else {
+        with_threads(n_threads, || rayon::join(first, second));
     }
-    with_threads(n_threads, || values.par_chunks(size).enumerate().map(body).collect())
+}
+
+/// An item that waits for its turn, is at work or left out, or what came of it.
+enum Turn<I, R> {
+    Waiting(I),
+    Away,
+    Done(R),
+}
+
+/// Call `body` with every item, on `n_threads` threads; the answers stand in the order of the items.
+///
+/// The error is that of the first item that fails, whatever the number of threads; later ones may be left out.
+pub fn try_each<I: Send, R: Send, E: Send>(
+    n_threads: usize,
+    items: impl IntoIterator<Item = I>,
+    body: impl Fn(I) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    // A lock that nobody else asks for costs nothing beside the work on an item.
+    let mut turns = Vec::new();
+    for item in items {
+        turns.push(Mutex::new(Turn::Waiting(item)));
+    }
+    let failed = AtomicUsize::new(usize::MAX);
+    each_number(n_threads, turns.len(), &|i| {
+        if i > failed.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut turn = turns[i].lock().unwrap_or_else(PoisonError::into_inner);
+        if let Turn::Waiting(item) = std::mem::replace(&mut *turn, Turn::Away) {
+            let answer = body(item);
+            if answer.is_err() {
+                failed.fetch_min(i, Ordering::Relaxed);
+            }
+            *turn = Turn::Done(answer);
+        }
+    });
+    let mut answers = Vec::with_capacity(turns.len());
+    for turn in turns {
+        if let Turn::Done(answer) = turn.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            answers.push(answer?);
+        }
+    }
+    Ok(answers)
+}
+
+/// [`try_each`] for work that cannot fail.
+pub fn each<I: Send, R: Send>(
+    n_threads: usize,
+    items: impl IntoIterator<Item = I>,
+    body: impl Fn(I) -> R + Sync,
+) -> Vec<R> {
+    let Ok(answers) = try_each(n_threads, items, |item| Ok::<R, Infallible>(body(item)));
+    answers
+}
+
+/// Pieces per thread into which many numbers are cut, so that no thread waits long for another.
+const PIECES: usize = 16;
+
+/// Call `body` with the numbers below `n`. Compiled once for all kernels, so `body` is not a type parameter.
+fn each_number(n_threads: usize, n: usize, body: &(dyn Fn(usize) + Sync)) {
+    if n_threads <= 1 || n <= 1 {
+        (0..n).for_each(body);
+    } else {
+        let most = (n / (PIECES * n_threads)).max(1);
+        with_threads(n_threads, || (0..n).into_par_iter().with_max_len(most).for_each(body));
+    }
+}
+
+/// Work space that tasks borrow one after the other, where a new one costs as much as some of the work.
+#[derive(Debug)]
+pub struct Spaces<S>(Mutex<Vec<S>>);
+
+impl<S> Default for Spaces<S> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<S> Spaces<S> {
+    /// Call `work` with a space that was returned, or with a new one.
+    pub fn lend<R>(&self, make: impl FnOnce() -> S, work: impl FnOnce(&mut S) -> R) -> R {
+        let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut space = idle.unwrap_or_else(make);
+        let result = work(&mut space);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(space);
+        result
+    }
 }
 
 /// The pool, or `None` when the system gives no threads (the work then runs on the caller's).
@@ -125,19 +213,18 @@ fn pool(n_threads: usize) -> Option<&'static ThreadPool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{on_partner, side_by_side, with_threads, worth_copies};
+    use super::{each, on_partner, side_by_side, try_each, with_threads, worth_copies};
 
     #[test]
     fn a_partner_works_while_its_owner_waits() {
         let me = std::thread::current().id();
         for n in 0..3 {
             let (send, receive) = std::sync::mpsc::channel();
-            let found = on_partner(
-                || send.send((n, std::thread::current().id())).expect("heard"),
-                || receive.recv().expect("sent"),
-            );
-            assert_eq!(found.0, n);
-            assert_ne!(found.1, me);
+            let mut found = None;
+            on_partner(&mut || send.send((n, std::thread::current().id())).expect("heard"), &mut || {
+                found = Some(receive.recv().expect("sent"))
+            });
+            assert!(found.is_some_and(|(seen, thread)| seen == n && thread != me));
         }
     }
 
@@ -149,9 +236,27 @@ mod tests {
 
     #[test]
     fn both_run() {
-        let mut seen = 0;
-        assert_eq!(side_by_side(|| seen += 1, || 2), ((), 2));
-        assert_eq!(seen, 1);
+        for n_threads in [1, 2] {
+            let mut seen = 0;
+            assert_eq!(side_by_side(n_threads, || seen += 1, || 2), ((), 2));
+            assert_eq!(seen, 1);
+        }
+    }
+
+    #[test]
+    fn answers_stand_in_order_and_the_first_error_is_told() {
+        for n_threads in [0, 1, 2, 3] {
+            for n in [0, 1, 2, 7, 1000] {
+                let doubled: Vec<usize> = (0..n).map(|i| 2 * i).collect();
+                assert_eq!(each(n_threads, 0..n, |i| 2 * i), doubled);
+                let mut out = vec![0; n];
+                each(n_threads, out.iter_mut().enumerate(), |(i, out)| *out = 2 * i);
+                assert_eq!(out, doubled);
+                let fail = |i: usize| if i % 5 == 3 { Err(i) } else { Ok(i) };
+                let expected = if n > 3 { Err(3) } else { Ok((0..n).collect()) };
+                assert_eq!(try_each(n_threads, 0..n, fail), expected);
+            }
+        }
     }
 
     #[test]

@@ -5,12 +5,10 @@
 //! plus one row, so the scores of x follow from its products with the rows of the updates (the Gram
 //! row of x). At a tie the first label gets the vote. Returns each label's share of the votes.
 
-use rayon::prelude::*;
-
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::online::{Update, n_scores};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Updates in order; `row` numbers the columns of the Gram matrix.
 #[derive(Debug, Clone, Copy)]
@@ -53,11 +51,7 @@ pub fn shares(
         row_shares(log, &start[i * k..(i + 1) * k], &gram[i * log.n_support..(i + 1) * log.n_support], out);
         Ok(())
     };
-    if n_threads <= 1 {
-        out.chunks_mut(log.n_classes).enumerate().try_for_each(one)?;
-    } else {
-        with_threads(n_threads, || out.par_chunks_mut(log.n_classes).enumerate().try_for_each(one))?;
-    }
+    try_each(n_threads, out.chunks_mut(log.n_classes).enumerate(), one)?;
     Ok(out)
 }
 

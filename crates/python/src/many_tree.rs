@@ -142,7 +142,7 @@ pub fn tree_fit<'py>(
         patience: f64::INFINITY,
         keep_weights: true,
     };
-    let settings = NodeSettings { kind, solve, prune };
+    let settings = NodeSettings { kind, solve, prune, n_threads };
     let plan =
         Plan::new(vector("starts", &starts)?, vector("targets", &targets)?, n_labels).map_err(to_python)?;
     // Copies: Python may write into the arrays while the kernel runs.
@@ -161,7 +161,7 @@ pub fn tree_fit<'py>(
         Ok((handed_over(py, weights), (r.objective, r.gap, r.passes, r.unfinished)))
     }
     with_csr!(py, design, |rows: T| solved::<T>(py, rows, |rows, stop| {
-        fit(rows, &plan, &labels, single, &upper, &settings, n_threads, done, stop)
+        fit(rows, &plan, &labels, single, &upper, &settings, done, stop)
     }))
 }
 

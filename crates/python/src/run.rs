@@ -19,50 +19,52 @@ const SMALL: usize = 1 << 22;
 const SLICE: Duration = Duration::from_millis(100);
 
 /// Call `kernel` with the GIL released; `work` is its size in multiply-adds.
-///
-/// A long kernel runs on a thread that is kept for the purpose while the calling thread wakes every 100 ms to ask
-/// Python for signals; when a handler raises, the kernel's flag is set and the exception returned.
 pub fn run<R: Send>(
     py: Python<'_>,
     work: usize,
     kernel: impl FnOnce(&Interrupt) -> Result<R, KernelError> + Send,
 ) -> PyResult<R> {
+    let (mut kernel, mut outcome) = (Some(kernel), None);
+    watch(py, work, &mut |flag| outcome = kernel.take().map(|kernel| kernel(flag)))?;
+    outcome.ok_or_else(failed)?.map_err(to_python)
+}
+
+fn failed() -> PyErr {
+    PyRuntimeError::new_err(
+        "a kernel failed in a way that is a bug of separatrix; please report it with the data's shape",
+    )
+}
+
+/// [`run`] for all kernels, so `kernel` is not a type parameter: this is compiled once.
+///
+/// A long kernel runs on a thread that is kept for the purpose while the calling thread wakes every 100 ms to ask
+/// Python for signals; when a handler raises, the kernel's flag is set and the exception returned.
+fn watch(py: Python<'_>, work: usize, kernel: &mut (dyn FnMut(&Interrupt) + Send)) -> PyResult<()> {
     let flag = Interrupt::new();
-    let guarded = || catch_unwind(AssertUnwindSafe(|| kernel(&flag)));
-    let mut signal = None;
-    let outcome = if work < SMALL {
-        py.detach(guarded)
-    } else {
-        py.detach(|| {
-            let (done, finished) = sync_channel(1);
-            let work = move || {
-                let _ = done.send(guarded());
-            };
-            on_partner(work, || {
-                loop {
-                    match finished.recv_timeout(SLICE) {
-                        Ok(outcome) => break outcome,
-                        Err(RecvTimeoutError::Timeout) => {
-                            if let (None, Err(error)) = (&signal, Python::attach(|py| py.check_signals())) {
-                                signal = Some(error);
-                                flag.set();
-                            }
-                        }
-                        Err(RecvTimeoutError::Disconnected) => {
-                            break Ok(Err(KernelError::Argument("a kernel thread ended early".into())));
+    let mut guarded = || catch_unwind(AssertUnwindSafe(|| kernel(&flag))).map_err(|_| failed());
+    if work < SMALL {
+        return py.detach(guarded);
+    }
+    let (mut signal, mut outcome) = (Ok(()), Ok(()));
+    py.detach(|| {
+        let (done, finished) = sync_channel(1);
+        on_partner(
+            &mut || {
+                outcome = guarded();
+                // Nobody listens any more where the kernel had to run on the calling thread.
+                let _ = done.send(());
+            },
+            &mut || {
+                while let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(SLICE) {
+                    if signal.is_ok() {
+                        signal = Python::attach(|py| py.check_signals());
+                        if signal.is_err() {
+                            flag.set();
                         }
                     }
                 }
-            })
-        })
-    };
-    if let Some(error) = signal {
-        return Err(error);
-    }
-    match outcome {
-        Ok(result) => result.map_err(to_python),
-        Err(_) => Err(PyRuntimeError::new_err(
-            "a kernel failed in a way that is a bug of separatrix; please report it with the data's shape",
-        )),
-    }
+            },
+        );
+    });
+    signal.and(outcome)
 }

@@ -62,6 +62,27 @@ fn narrowed(columns: &[i64], starts: &[usize], n_cols: usize) -> Result<Vec<i32>
     columns.iter().enumerate().map(narrow).collect()
 }
 
+/// The arrays of a matrix while nobody may write to them.
+struct Lent<'a, 'py, T: Element> {
+    arrays: &'a Arrays<T>,
+    values: PyReadonlyArray1<'py, T>,
+    borrowed: Option<PyReadonlyArray1<'py, i32>>,
+}
+
+impl<T: Gather + Element> Lent<'_, '_, T> {
+    fn rows(&self) -> PyResult<Rows<'_, T>> {
+        let columns = match (&self.borrowed, &self.arrays.columns) {
+            (Some(columns), _) => vector("indices", columns)?,
+            (None, Columns::Narrowed(columns)) => columns,
+            (None, Columns::Borrowed(_)) => &[],
+        };
+        let norms = self.arrays.measured.get().map_or(&[][..], |measured| &measured.norms);
+        let values = vector("data", &self.values)?;
+        let rows = Rows::new(&self.arrays.starts, columns, values, self.arrays.n_cols).map_err(to_python)?;
+        Ok(rows.with_norms(norms))
+    }
+}
+
 impl<T: Gather + Element> Arrays<T> {
     fn new(
         indptr: &Bound<'_, PyAny>,
@@ -105,17 +126,16 @@ impl<T: Gather + Element> Arrays<T> {
 
     /// Call `body` with the rows.
     pub fn with<R>(&self, py: Python<'_>, body: impl FnOnce(&Rows<'_, T>) -> PyResult<R>) -> PyResult<R> {
+        body(&self.lend(py)?.rows()?)
+    }
+
+    fn lend<'py>(&self, py: Python<'py>) -> PyResult<Lent<'_, 'py, T>> {
         let values = reading(self.values.bind(py))?;
-        let values = vector("data", &values)?;
-        let norms = self.measured.get().map_or(&[][..], |measured| &measured.norms);
-        let rows = |columns| Rows::new(&self.starts, columns, values, self.n_cols).map_err(to_python);
-        match &self.columns {
-            Columns::Borrowed(array) => {
-                let columns = reading(array.bind(py))?;
-                body(&rows(vector("indices", &columns)?)?.with_norms(norms))
-            }
-            Columns::Narrowed(columns) => body(&rows(columns)?.with_norms(norms)),
-        }
+        let borrowed = match &self.columns {
+            Columns::Borrowed(array) => Some(reading(array.bind(py))?),
+            Columns::Narrowed(_) => None,
+        };
+        Ok(Lent { arrays: self, values, borrowed })
     }
 
     /// (rows, columns)

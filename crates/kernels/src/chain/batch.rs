@@ -1,7 +1,5 @@
 //! Inference over many sequences at once, threads over sequences; the result does not depend on their number.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::chain::best::{Best, k_best};
 use crate::chain::encoded::LANES;
@@ -13,7 +11,7 @@ use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::{Spaces, try_each};
 
 /// The scores of many sequences.
 #[derive(Debug, Clone, Copy)]
@@ -91,24 +89,19 @@ impl<'a> Scores<'a> {
     }
 
     /// `body` for every sequence, in order.
-    fn each<S: Default, R: Send>(
+    fn each<S: Default + Send, R: Send>(
         &self,
         n_threads: usize,
         stop: &Interrupt,
         body: impl Fn(&mut S, usize, Sequence<'a>) -> Result<R, KernelError> + Sync + Send,
     ) -> Result<Vec<R>, KernelError> {
         let tokens = self.nodes.len() / self.graph.n_labels().max(1);
-        let one = |space: &mut S, number: usize| {
+        let spaces = Spaces::default();
+        let one = |number: usize| {
             stop.check()?;
-            body(space, number, self.sequence(number))
+            spaces.lend(S::default, |space| body(space, number, self.sequence(number)))
         };
-        if threads_for(tokens * self.graph.n_edges(), n_threads) <= 1 {
-            let mut space = S::default();
-            return (0..self.n_sequences()).map(|number| one(&mut space, number)).collect();
-        }
-        with_threads(n_threads, || {
-            (0..self.n_sequences()).into_par_iter().with_min_len(8).map_init(S::default, one).collect()
-        })
+        try_each(threads_for(tokens * self.graph.n_edges(), n_threads), 0..self.n_sequences(), one)
     }
 
     /// The best labelling of every sequence, and its score.

@@ -7,8 +7,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::chain::encoded::Encoded;
 use crate::chain::graph::Graph;
@@ -20,7 +18,7 @@ use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::dispatch;
-use crate::threads::with_threads;
+use crate::threads::{each, try_each};
 
 /// Blocks of sequences at most.
 const MAX_BLOCKS: usize = 8;
@@ -195,11 +193,7 @@ fn sum_blocks<T: VectorExp>(
     };
     let ranges = blocks(data.offsets(), n_blocks);
     let work = data.work() + data.n_tokens() * model.graph.n_edges();
-    if threads_for(work, n_threads) <= 1 {
-        ranges.into_iter().map(block).collect()
-    } else {
-        with_threads(n_threads, || ranges.into_par_iter().map(block).collect())
-    }
+    try_each(threads_for(work, n_threads), ranges, block)
 }
 
 /// The sum of all blocks, in order; entry i of the gradient by the weights is `place(i)`: a weight, and a factor.
@@ -218,11 +212,7 @@ fn add_up<T: Real>(
             *out = factor * parts.iter().map(|part| part.weights[at].to_f64()).sum::<f64>();
         }
     };
-    if threads_for(n * parts.len(), n_threads) <= 1 {
-        weights.chunks_mut(CHUNK).enumerate().for_each(chunk);
-    } else {
-        with_threads(n_threads, || weights.par_chunks_mut(CHUNK).enumerate().for_each(chunk));
-    }
+    each(threads_for(n * parts.len(), n_threads), weights.chunks_mut(CHUNK).enumerate(), chunk);
     let add = |n: usize, get: fn(&Sums<T>) -> &[f64]| -> Vec<f64> {
         let mut sum = vec![0.0; n];
         for part in &parts {

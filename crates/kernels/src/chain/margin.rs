@@ -8,8 +8,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::chain::encoded::Encoded;
 use crate::chain::links::Links;
@@ -18,7 +16,7 @@ use crate::error::{KernelError, check_length, check_not_negative};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Sequences of a parallel task.
 pub(super) const BLOCK: usize = 64;
@@ -214,14 +212,7 @@ impl Margin {
             let sequences = b * BLOCK..((b + 1) * BLOCK).min(n);
             Ok(dispatch(Losses { problem: self, data, w, sequences }))
         };
-        let tasks = n.div_ceil(BLOCK);
-        let parts: Vec<f64> = if threads_for(self.work(data), n_threads) <= 1 {
-            (0..tasks).map(block).collect::<Result<_, KernelError>>()?
-        } else {
-            with_threads(n_threads, || {
-                (0..tasks).into_par_iter().map(block).collect::<Result<_, KernelError>>()
-            })?
-        };
+        let parts = try_each(threads_for(self.work(data), n_threads), 0..n.div_ceil(BLOCK), block)?;
         Ok(parts.iter().sum())
     }
 }

@@ -8,8 +8,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::chain::batch::check_offsets;
 use crate::chain::encoded::{LANES, MOST_LABELS};
@@ -23,7 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::{Gather, Task, dispatch, prefetch_lines};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Tokens per task of a score product.
 const BLOCK: usize = 64;
@@ -141,11 +139,8 @@ impl Scorer {
             stop.check()?;
             dispatch(ScoreTokens { scorer: self, x, first: b * BLOCK, out })
         };
-        if threads_for(x.n_stored() * 4, n_threads) <= 1 {
-            out.chunks_mut(BLOCK * k).enumerate().try_for_each(block)?;
-        } else {
-            with_threads(n_threads, || out.par_chunks_mut(BLOCK * k).enumerate().try_for_each(block))?;
-        }
+        let n_threads = threads_for(x.n_stored() * 4, n_threads);
+        try_each(n_threads, out.chunks_mut(BLOCK * k).enumerate(), block)?;
         Ok(out)
     }
 
@@ -168,10 +163,7 @@ impl Scorer {
         if threads_for(x.n_stored() * 4, n_threads) <= 1 {
             return part(0..offsets.len() - 1);
         }
-        let parts: Vec<Vec<u32>> = with_threads(n_threads, || {
-            blocks(offsets, TASKS).into_par_iter().map(part).collect::<Result<_, KernelError>>()
-        })?;
-        Ok(parts.concat())
+        Ok(try_each(n_threads, blocks(offsets, TASKS), part)?.concat())
     }
 
     /// Scores of the labels of some tokens, padded; `found` is work space.

@@ -9,8 +9,6 @@
 //!
 //! Searches go on many threads with the same result to the bit; passes and sweeps on one.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::chain::encoded::Encoded;
 use crate::chain::exchange::Exchange;
@@ -22,7 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Searches after which a plane that was of no use is forgotten.
 const PATIENCE: u32 = 4;
@@ -194,14 +192,8 @@ impl<T: Real> SegmentPlanes<T> {
             stop.check()?;
             Ok(dispatch(Search { problem, data, at, first: b * BLOCK, planes }))
         };
-        let parts: Vec<f64> = if threads_for(problem.work(data), n_threads) <= 1 {
-            self.planes.chunks_mut(BLOCK).enumerate().map(block).collect::<Result<_, KernelError>>()?
-        } else {
-            with_threads(n_threads, || {
-                let blocks = self.planes.par_chunks_mut(BLOCK).enumerate();
-                blocks.map(block).collect::<Result<_, KernelError>>()
-            })?
-        };
+        let n_threads = threads_for(problem.work(data), n_threads);
+        let parts = try_each(n_threads, self.planes.chunks_mut(BLOCK).enumerate(), block)?;
         self.sum.fill(0.0);
         self.n_summed = 0;
         Ok(parts.iter().sum())

@@ -2,14 +2,12 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::{Csr, place};
 use crate::column_set::ColumnSet;
 use crate::error::KernelError;
 use crate::rows::{Rows, sum_of_squares};
 use crate::simd::{Gather, Task, dispatch};
-use crate::threads::{MOST, WORTH_THREADS, with_threads};
+use crate::threads::{MOST, WORTH_THREADS, try_each};
 
 /// What a look at all rows found.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,16 +23,9 @@ impl<T: Gather> Csr<'_, T> {
     /// the matrix, a NaN or an infinity.
     pub fn measure(&self, n_threads: usize) -> Result<Measured, KernelError> {
         let n_parts = if self.n_stored() < WORTH_THREADS { 1 } else { n_threads.clamp(1, MOST) };
-        let parts: Vec<Part<'_, T>> =
-            (0..n_parts).map(|p| Part { x: self, rows: self.part(p, n_parts) }).collect();
-        let found: Vec<Result<Measured, KernelError>> = if n_parts == 1 {
-            parts.into_iter().map(dispatch).collect()
-        } else {
-            with_threads(n_parts, || parts.into_par_iter().map(dispatch).collect())
-        };
+        let part = |p| dispatch(Part { x: self, rows: self.part(p, n_parts) });
         let mut all = Measured { norms: Vec::with_capacity(self.n_rows()), repeats: false };
-        for part in found {
-            let part = part?;
+        for part in try_each(n_parts, 0..n_parts, part)? {
             all.norms.extend(part.norms);
             all.repeats |= part.repeats;
         }

@@ -5,8 +5,6 @@
 //! steps are whole, and all of them are shortened by the factor, at most one, at which the dual objective is
 //! largest along them: it is quadratic there, and rises at least as much as the mean over the threads.
 
-use rayon::prelude::*;
-
 use super::DualBinary;
 use crate::dual_binary_rows::{DualRows, Local, Problem, Share};
 use crate::dual_intercept::Bias;
@@ -15,7 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::margin_dual::MarginDual;
 use crate::real::Real;
 use crate::simd::dispatch;
-use crate::threads::with_threads;
+use crate::threads::each;
 
 /// Merges in a sweep with safe steps.
 const SAFE_MERGES: usize = 4;
@@ -44,14 +42,11 @@ impl<T: Real> DualBinary<T> {
             let start = self.bias;
             let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
             let duals = &self.duals;
-            let sums: Vec<f64> = with_threads(n_threads, || {
-                let tasks = self.copies.each.par_iter_mut().zip(segment.par_chunks(part));
-                let sums = tasks.map(|(copy, rows)| {
-                    copy.visits.clear();
-                    let local = Local { weights: &mut copy.weights, bias: start, curvature: scale, scale };
-                    dispatch(Share { problem: &problem, rows, local, duals, visits: &mut copy.visits })
-                });
-                sums.collect()
+            let tasks = self.copies.each.iter_mut().zip(segment.chunks(part));
+            let sums = each(n_threads, tasks, |(copy, rows)| {
+                copy.visits.clear();
+                let local = Local { weights: &mut copy.weights, bias: start, curvature: scale, scale };
+                dispatch(Share { problem: &problem, rows, local, duals, visits: &mut copy.visits })
             });
             let moved = sums.iter().map(|sum| sum - start.sum).sum::<f64>() / scale;
             let length = if L::BOUNDED { self.best_length(loss, segment, part, start, moved) } else { 1.0 };

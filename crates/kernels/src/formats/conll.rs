@@ -6,8 +6,6 @@
 //! are comments of the sentence that follows, and the lines of multiword ranges (`3-4`) and of empty nodes
 //! (`5.1`) are left out: what remains are the syntactic words. Returns where sentences begin, the columns, and the comments.
 
-use rayon::prelude::*;
-
 use super::intern::Interner;
 use super::lines::{
     Block, LINES_PER_LOOK, Piece, at_blank_lines, at_line, check_utf8, is_blank, is_space, lines, shown,
@@ -15,7 +13,7 @@ use super::lines::{
 };
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Columns of CoNLL-U.
 const UNIVERSAL: usize = 10;
@@ -86,13 +84,8 @@ pub fn read(
     };
     let n = if block.bytes.len() < WORTH_THREADS { 1 } else { n_threads };
     let pieces = at_blank_lines(block, n);
-    let parts: Vec<Result<Sentences, KernelError>> = if n <= 1 {
-        pieces.iter().map(|piece| read_piece(piece, layout, shape, flag)).collect()
-    } else {
-        with_threads(n, || pieces.par_iter().map(|piece| read_piece(piece, layout, shape, flag)).collect())
-    };
     let mut all = Sentences::new(shape);
-    for part in parts.into_iter().collect::<Result<Vec<_>, _>>()? {
+    for part in try_each(n, &pieces, |piece| read_piece(piece, layout, shape, flag))? {
         all.join(part)?;
     }
     check_words(block, &all)?;

@@ -6,8 +6,6 @@
 //! An attribute named twice in a row counts with the sum, which is what it scores. Returns sequences, labels, and
 //! rows with columns that rise, numbered in the order of their first use.
 
-use rayon::prelude::*;
-
 use super::conll::Column;
 use super::intern::Interner;
 use super::lines::{
@@ -16,7 +14,7 @@ use super::lines::{
 use super::number;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 const WORTH_THREADS: usize = 1 << 18;
 
@@ -43,13 +41,7 @@ pub struct Sequences {
 pub fn read(block: &Block, n_threads: usize, flag: &Interrupt) -> Result<Sequences, KernelError> {
     let n = if block.bytes.len() < WORTH_THREADS { 1 } else { n_threads };
     let pieces = at_blank_lines(block, n);
-    let parts: Vec<Result<Sequences, KernelError>> = if n <= 1 {
-        pieces.iter().map(|piece| read_piece(piece, flag)).collect()
-    } else {
-        with_threads(n, || pieces.par_iter().map(|piece| read_piece(piece, flag)).collect())
-    };
-    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let mut all = join(parts)?;
+    let mut all = join(try_each(n, &pieces, |piece| read_piece(piece, flag))?)?;
     all.order(flag)?;
     check_words(block, &all)?;
     Ok(all)

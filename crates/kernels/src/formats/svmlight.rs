@@ -5,13 +5,11 @@
 //! `zero_based: None` the file counts from one unless some index is zero, as scikit-learn's
 //! `load_svmlight_file` decides. Returns CSR arrays with indices from zero, all labels, and the queries.
 
-use rayon::prelude::*;
-
 use super::lines::{Block, LINES_PER_LOOK, Piece, at_line, at_line_ends, lines};
 use super::svmlight_line::{Part, Refusal};
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
-use crate::threads::with_threads;
+use crate::threads::each;
 
 /// Bytes of text worth a task of their own.
 const PIECE: usize = 1 << 19;
@@ -110,11 +108,8 @@ fn read_as<I: Width>(
     flag: &Interrupt,
 ) -> Result<Svmlight<I>, Refusal> {
     let pieces = at_line_ends(block, block.bytes.len().div_ceil(PIECE));
-    let parts: Vec<Result<Part<I>, Refusal>> = if n_threads.min(pieces.len()) < 2 {
-        pieces.iter().map(|piece| read_piece(piece, options, flag)).collect()
-    } else {
-        with_threads(n_threads, || pieces.par_iter().map(|piece| read_piece(piece, options, flag)).collect())
-    };
+    let parts: Vec<Result<Part<I>, Refusal>> =
+        each(n_threads, &pieces, |piece| read_piece(piece, options, flag));
     // The first error in the file is told, unless indices are too wide somewhere: then all is read again.
     let wide = parts.iter().any(|part| matches!(part, Err(Refusal::Wide)));
     if wide {

@@ -7,8 +7,6 @@
 //! ratios, so that it has the same fixed points as in the logarithmic domain. Tables may change the ratio by at most
 //! e^8, so that no product overflows. Returned: messages as `loopy` takes them, to begin with.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::error::{KernelError, check_length};
 use crate::graph::loopy::check_start;
@@ -17,7 +15,7 @@ use crate::graph::scores::Scores;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::{each, try_each};
 
 /// Largest logarithm of what a table makes of a ratio.
 pub const STRONGEST: f64 = 8.0;
@@ -25,6 +23,8 @@ pub const STRONGEST: f64 = 8.0;
 const FARTHEST: f64 = 60.0;
 /// Pixels from which on the rows of one image go on threads.
 const LARGE: usize = 1 << 16;
+/// Rows of an image that one thread takes at a time.
+const ROWS: usize = 16;
 
 /// Height and width of an image.
 pub type Shape = (usize, usize);
@@ -163,7 +163,7 @@ impl Image {
     }
 
     /// Send from all even rows or from all odd rows; whether some message changed by more than `tol`, relatively.
-    fn half_sweep(&mut self, parity: usize, maximum: bool, options: &Options, threads: bool) -> bool {
+    fn half_sweep(&mut self, parity: usize, maximum: bool, options: &Options, n_threads: usize) -> bool {
         let (height, width) = self.shape;
         let long = 4 * (width + 2);
         let [even, odd] = &mut self.rows;
@@ -186,11 +186,12 @@ impl Image {
             };
             if maximum { dispatch(Max(send)) } else { dispatch(Sum(send)) }
         };
-        if !threads || height * width < LARGE {
-            mine.chunks_exact_mut(long).enumerate().map(row).fold(false, |any, one| any | one)
-        } else {
-            mine.par_chunks_exact_mut(long).enumerate().map(row).reduce(|| false, |a, b| a | b)
-        }
+        let some = |(block, rows): (usize, &mut [f32])| {
+            let rows = rows.chunks_exact_mut(long).zip(block * ROWS..);
+            rows.map(|(line, number)| row((number, line))).fold(false, |any, one| any | one)
+        };
+        let n_threads = if height * width < LARGE { 1 } else { n_threads };
+        each(n_threads, mine.chunks_mut(ROWS * long).enumerate(), some).contains(&true)
     }
 }
 
@@ -353,8 +354,8 @@ pub fn grid_messages(
         let mut ending = Ending { iterations: 0, residual: f64::INFINITY, converged: false };
         while ending.iterations < options.max_iter && !ending.converged {
             stop.check()?;
-            let even = image.half_sweep(0, maximum, &options, n_threads > 1);
-            let odd = image.half_sweep(1, maximum, &options, n_threads > 1);
+            let even = image.half_sweep(0, maximum, &options, n_threads);
+            let odd = image.half_sweep(1, maximum, &options, n_threads);
             ending.iterations += 1;
             ending.converged = !(even || odd);
         }
@@ -365,13 +366,7 @@ pub fn grid_messages(
         });
         Ok((messages, ending))
     };
-    let all: Vec<(Vec<f64>, Ending)> = if n_threads <= 1 {
-        (0..shapes.len()).map(one).collect::<Result<_, KernelError>>()?
-    } else {
-        with_threads(n_threads, || {
-            (0..shapes.len()).into_par_iter().map(one).collect::<Result<_, KernelError>>()
-        })?
-    };
+    let all = try_each(n_threads, 0..shapes.len(), one)?;
     let endings = all.iter().map(|(_, ending)| *ending).collect();
     Ok((all.into_iter().flat_map(|(messages, _)| messages).collect(), endings))
 }

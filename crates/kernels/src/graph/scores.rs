@@ -1,12 +1,10 @@
 //! The scores of a batch of graphs, and loops over its graphs.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::error::{KernelError, check_length};
 use crate::graph::wiring::Wiring;
 use crate::interrupt::Interrupt;
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// More labels than this make tables of pairs too large.
 const MOST_LABELS: usize = 1 << 12;
@@ -154,10 +152,8 @@ impl<'a> Scores<'a> {
             body(graph)
         };
         // A cell costs an exponential, not a multiply-add.
-        if threads_for(cells.saturating_mul(16).saturating_mul(passes), n_threads) <= 1 {
-            return (0..self.wiring.n_graphs()).map(one).collect();
-        }
-        with_threads(n_threads, || (0..self.wiring.n_graphs()).into_par_iter().map(one).collect())
+        let n_threads = threads_for(cells.saturating_mul(16).saturating_mul(passes), n_threads);
+        try_each(n_threads, 0..self.wiring.n_graphs(), one)
     }
 }
 

@@ -4,8 +4,6 @@
 //! own label is not among its candidates teaches nothing.
 //! Invariant: updates follow the order of the rows, each ranking is made by itself.
 
-use rayon::prelude::*;
-
 use super::index::{Candidate, ScaledRow, span};
 use super::pairs::Places;
 use super::rerank::{Best, Learned, Lesson, Plan, Progress, Ranked, Ranker, update};
@@ -13,7 +11,7 @@ use crate::csr::Csr;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Candidates of n rows: those of row i are `labels[starts[i]..starts[i + 1]]`.
 #[derive(Debug, Clone, Copy)]
@@ -122,10 +120,8 @@ pub fn rank(
         }
         Ok(())
     };
-    with_threads(n_threads, || {
-        let rows = out.labels.par_chunks_mut(keep).zip(out.scores.par_chunks_mut(keep));
-        rows.zip(&mut out.log_sums).enumerate().try_for_each(one)
-    })?;
+    let rows = out.labels.chunks_mut(keep).zip(out.scores.chunks_mut(keep)).zip(&mut out.log_sums);
+    try_each(n_threads, rows.enumerate(), one)?;
     Ok(out)
 }
 

@@ -12,8 +12,6 @@
 //! Source: Zhai & Lafferty (2004), the query-likelihood score; Zobel & Moffat (2006) on inverted files.
 //! Returned: candidates with their scores in natural units.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::examples::Marks;
 use super::numbers::Number;
 use crate::csr::Csr;
@@ -346,21 +344,6 @@ impl Workspace {
         self.found.sort_unstable_by(order);
         let units = self.row.units();
         out.extend(self.found.iter().map(|&(score, label)| (f32::from(score) / units, label)));
-    }
-}
-
-/// Workspaces that tasks borrow one after the other, since a new one costs as much as some rows.
-#[derive(Debug, Default)]
-pub struct Spaces(Mutex<Vec<Workspace>>);
-
-impl Spaces {
-    /// Call `work` with a workspace for `index`, which must be the same in all calls.
-    pub fn lend<L: Number, R>(&self, index: &Index<'_, L>, work: impl FnOnce(&mut Workspace) -> R) -> R {
-        let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut space = idle.unwrap_or_else(|| Workspace::new(index));
-        let result = work(&mut space);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(space);
-        result
     }
 }
 

@@ -311,7 +311,6 @@ pub fn rank(
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<super::rerank::Ranked, KernelError> {
-    use rayon::prelude::*;
     let (d, p, k) = (x.n_cols(), phi.n_cols(), phi.n_rows());
     let table = Table::new(weights.len(), d, p, hashed)?;
     check_rows(x)?;
@@ -349,10 +348,8 @@ pub fn rank(
         }
         Ok(())
     };
-    crate::threads::with_threads(n_threads, || {
-        let rows = labels.par_chunks_mut(keep).zip(scores.par_chunks_mut(keep)).zip(&mut log_sums);
-        rows.enumerate().try_for_each(one)
-    })?;
+    let rows = labels.chunks_mut(keep).zip(scores.chunks_mut(keep)).zip(&mut log_sums);
+    crate::threads::try_each(n_threads, rows.enumerate(), one)?;
     Ok(super::rerank::Ranked { labels, scores, log_sums })
 }
 

@@ -6,15 +6,13 @@
 //! Other labels keep their scores, since the shares p_f hardly change.
 //! Returned: per row the number of labels that score higher, or nothing for a label with no other row.
 
-use rayon::prelude::*;
-
-use super::index::{Index, Spaces, Workspace, span};
+use super::index::{Index, Workspace, span};
 use super::numbers::Number;
 use crate::csr::Csr;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::{Spaces, try_each};
 
 /// Rows of one task.
 const BLOCK: usize = 256;
@@ -101,9 +99,10 @@ pub fn ranks<L: Number>(
     let block = |(number, out): (usize, &mut [f32])| {
         stop.check()?;
         let first = number * BLOCK;
-        spaces.lend(index, |space| dispatch(RankTask { index, counts, x, y, first, out, space }))
+        let task = |space: &mut Workspace| dispatch(RankTask { index, counts, x, y, first, out, space });
+        spaces.lend(|| Workspace::new(index), task)
     };
-    with_threads(n_threads, || out.par_chunks_mut(BLOCK).enumerate().try_for_each(block))?;
+    try_each(n_threads, out.chunks_mut(BLOCK).enumerate(), block)?;
     Ok(out)
 }
 

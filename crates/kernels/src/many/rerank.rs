@@ -12,10 +12,8 @@
 //! Source: Duchi, Hazan & Singer (2011), diagonal AdaGrad; Collins & Koo (2005) on re-ranking.
 //! Returned: rows, rows that reached their label, hits and the loss before each update (progressive validation).
 
-use rayon::prelude::*;
-
 use super::examples::Examples;
-use super::index::{Candidate, Index, ScaledRow, Spaces, Workspace};
+use super::index::{Candidate, Index, ScaledRow, Workspace};
 use super::leave_one_out::Counts;
 use super::numbers::Number;
 use super::pairs::Places;
@@ -24,7 +22,7 @@ use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
-use crate::threads::with_threads;
+use crate::threads::{Spaces, side_by_side, try_each};
 
 /// Rows of one task, and of one chunk between updates.
 const BLOCK: usize = 256;
@@ -123,29 +121,19 @@ pub fn learn<L: Number>(
         chunk.resize_with(rows.len(), Lesson::default);
         let block = |(lessons, rows): (&mut [Lesson], &[u32])| {
             let n = plan.n_candidates;
-            spaces.lend(index, |space| dispatch(ProposeTask { index, training, rows, n, lessons, space }))
+            let task =
+                |space: &mut Workspace| dispatch(ProposeTask { index, training, rows, n, lessons, space });
+            spaces.lend(|| Workspace::new(index), task)
         };
-        if n_threads <= 1 {
-            chunk.chunks_mut(BLOCK).zip(rows.chunks(BLOCK)).try_for_each(block)
-        } else {
-            chunk.par_chunks_mut(BLOCK).zip(rows.par_chunks(BLOCK)).try_for_each(block)
-        }
+        try_each(n_threads, chunk.chunks_mut(BLOCK).zip(rows.chunks(BLOCK)), block)
     };
     let mut progress = Progress::default();
     let (mut chunk, mut next): (Vec<Lesson>, Vec<Lesson>) = (Vec::new(), Vec::new());
-    with_threads(n_threads, || {
-        for rows in order.chunks(CHUNK).chain([&[] as &[u32]]) {
-            let mut teach = || chunk.iter().for_each(|one| update(one, places, plan, learned, &mut progress));
-            if n_threads <= 1 {
-                teach();
-                propose(rows, &mut next)?;
-            } else {
-                rayon::join(teach, || propose(rows, &mut next)).1?;
-            }
-            std::mem::swap(&mut chunk, &mut next);
-        }
-        Ok(())
-    })?;
+    for rows in order.chunks(CHUNK).chain([&[] as &[u32]]) {
+        let teach = || chunk.iter().for_each(|one| update(one, places, plan, learned, &mut progress));
+        side_by_side(n_threads, teach, || propose(rows, &mut next)).1?;
+        std::mem::swap(&mut chunk, &mut next);
+    }
     Ok(progress)
 }
 
@@ -340,15 +328,14 @@ pub fn rank<L: Number>(
     let block = |(number, ((labels, scores), log_sums)): (usize, (Best<'_>, &mut [f32]))| {
         stop.check()?;
         let first = number * BLOCK;
-        spaces.lend(index, |space| {
+        let task = |space: &mut Workspace| {
             let found = Found { labels, scores, log_sums };
             dispatch(RankTask { index, ranker, examples, x, first, n_candidates, keep, found, space })
-        })
+        };
+        spaces.lend(|| Workspace::new(index), task)
     };
-    with_threads(n_threads, || {
-        let parts = out.labels.par_chunks_mut(BLOCK * keep).zip(out.scores.par_chunks_mut(BLOCK * keep));
-        parts.zip(out.log_sums.par_chunks_mut(BLOCK)).enumerate().try_for_each(block)
-    })?;
+    let best = out.labels.chunks_mut(BLOCK * keep).zip(out.scores.chunks_mut(BLOCK * keep));
+    try_each(n_threads, best.zip(out.log_sums.chunks_mut(BLOCK)).enumerate(), block)?;
     Ok(out)
 }
 

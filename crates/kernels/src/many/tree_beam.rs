@@ -10,15 +10,13 @@
 //! Returns the labels of every row with the logarithms of their probabilities, best first, and on demand the nodes
 //! that were not followed.
 
-use rayon::prelude::*;
-
 use crate::csr::Csr;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::many::tree_model::{ABSENT, Model, Weight, find};
 use crate::rows::Rows;
 use crate::simd::Gather;
-use crate::threads::with_threads;
+use crate::threads::{Spaces, each, try_each};
 
 /// Rows that go down together.
 const BLOCK: usize = 256;
@@ -80,15 +78,13 @@ pub fn search<T: Gather, W: Weight>(
         return Err(KernelError::Argument("the beam and the number of labels must be positive".into()));
     }
     let n = x.n_rows();
-    let block = |table: &mut Table, b: usize| {
+    let spaces = Spaces::default();
+    let block = |b: usize| {
         stop.check()?;
         let rows = b * BLOCK..((b + 1) * BLOCK).min(n);
-        descend(x, model, question, rows, table)
+        spaces.lend(|| Table::new(x.n_cols()), |table| descend(x, model, question, rows, table))
     };
-    let blocks: Vec<Vec<Found>> = with_threads(n_threads, || {
-        let blocks = (0..n.div_ceil(BLOCK)).into_par_iter();
-        blocks.map_init(|| Table::new(x.n_cols()), block).collect::<Result<_, KernelError>>()
-    })?;
+    let blocks = try_each(n_threads, 0..n.div_ceil(BLOCK), block)?;
     Ok(blocks.into_iter().flatten().collect())
 }
 
@@ -248,8 +244,6 @@ pub fn spread<W: Weight>(
             }
         }
     };
-    with_threads(n_threads, || {
-        out.par_chunks_mut(n_labels.max(1)).zip(found).for_each(fill);
-    });
+    each(n_threads, out.chunks_mut(n_labels.max(1)).zip(found), fill);
     Ok(out)
 }

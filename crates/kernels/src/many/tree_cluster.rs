@@ -11,15 +11,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use crate::csr::Csr;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::rows::Rows;
 use crate::simd::Gather;
-use crate::threads::with_threads;
+use crate::threads::{Spaces, try_each};
 
 /// A rise of the objective below this share of it ends a cut.
 const SETTLED: f64 = 1e-4;
@@ -89,21 +87,20 @@ pub fn group<T: Gather>(
             tasks.push((span, labels));
             rest = after;
         }
-        let cut = |room: &mut Room<T>, (span, labels): (Span, &mut [u32])| {
+        let rooms = Spaces::default();
+        let cut = |(span, labels): (Span, &mut [u32])| {
             stop.check()?;
             if span.parts == 1 {
                 return Ok(vec![span]);
             }
             let (left, right) = span.halves();
             let random = Random::new(seed ^ (span.start as u64) << 32 ^ span.end as u64);
-            room.cut(x, labels, left.end - left.start, max_iter, random, stop)?;
+            let size = left.end - left.start;
+            rooms.lend(|| Room::new(x.n_cols()), |room| room.cut(x, labels, size, max_iter, random, stop))?;
             done.fetch_add(labels.len() as u64, Ordering::Relaxed);
             Ok(vec![left.descend(factors), right.descend(factors)])
         };
-        let next: Vec<Vec<Span>> = with_threads(n_threads, || {
-            let tasks = tasks.into_par_iter().map_init(|| Room::new(x.n_cols()), cut);
-            tasks.collect::<Result<_, KernelError>>()
-        })?;
+        let next: Vec<Vec<Span>> = try_each(n_threads, tasks, cut)?;
         spans = next.into_iter().flatten().collect();
     }
     let mut starts: Vec<usize> = spans.iter().map(|span| span.start).collect();

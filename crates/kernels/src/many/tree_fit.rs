@@ -8,8 +8,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use crate::csr::Csr;
 use crate::dual_common::check_upper;
 use crate::error::{KernelError, check_length};
@@ -21,7 +19,7 @@ use crate::many::tree_plan::{Labels, Lessons, Plan};
 use crate::many::tree_prune::NodeWeights;
 use crate::rows::Rows;
 use crate::simd::Gather;
-use crate::threads::with_threads;
+use crate::threads::{Spaces, try_each};
 
 /// Portions in which nodes are solved, and the fewest nodes of one.
 const PORTIONS: usize = 32;
@@ -81,7 +79,6 @@ pub fn fit<T: VectorExp + Gather>(
     single: bool,
     upper: &[f64],
     settings: &NodeSettings,
-    n_threads: usize,
     done: &AtomicU64,
     stop: &Interrupt,
 ) -> Result<(TreeWeights<T>, Report), KernelError> {
@@ -92,13 +89,16 @@ pub fn fit<T: VectorExp + Gather>(
         return Err(KernelError::Argument("every row must have one label".into()));
     }
     let lessons = Lessons::new(plan, labels)?;
-    let one = |renumber: &mut Renumber, node: usize| {
+    let spaces = Spaces::default();
+    let one = |node: usize| {
         stop.check()?;
         let rows = lessons.rows(node);
         let targets = targets(plan, labels, node, rows, single)?;
         let n_children = plan.n_children(node);
-        let place = (renumber, rows);
-        let answer = tree_node::fit(x, place, upper, n_children, &targets, settings, stop)?;
+        let answer = spaces.lend(
+            || Renumber::new(x.n_cols()),
+            |renumber| tree_node::fit(x, (renumber, rows), upper, n_children, &targets, settings, stop),
+        )?;
         done.fetch_add(rows.len() as u64, Ordering::Relaxed);
         Ok(answer)
     };
@@ -106,11 +106,7 @@ pub fn fit<T: VectorExp + Gather>(
     // In portions, so that the nodes' own arrays never hold more than a small part of all weights.
     let nodes: Vec<usize> = (0..plan.n_nodes()).collect();
     for portion in nodes.chunks(nodes.len().div_ceil(PORTIONS).max(LEAST)) {
-        let answers: Vec<(NodeWeights<T>, Report)> = with_threads(n_threads, || {
-            let nodes = portion.par_iter().copied();
-            nodes.map_init(|| Renumber::new(x.n_cols()), one).collect::<Result<_, KernelError>>()
-        })?;
-        for (node, one) in answers {
+        for (node, one) in try_each(settings.n_threads, portion.iter().copied(), one)? {
             weights.push(node);
             report.merge(&one);
         }

@@ -8,8 +8,6 @@
 //! answer depends on nothing but the node.
 //! Returns the pruned weights, and how the node's problems ended.
 
-use rayon::prelude::*;
-
 use crate::csr::Csr;
 use crate::dual_binary::DualBinary;
 use crate::dual_columns::{Ending, Settings};
@@ -24,6 +22,7 @@ use crate::margin_dual::MarginLoss;
 use crate::online::{Examples, Keep, Online, Rule, n_scores};
 use crate::rows::Rows;
 use crate::simd::Gather;
+use crate::threads::try_each;
 
 /// What a node learns by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,6 +150,8 @@ pub struct NodeSettings {
     pub solve: Settings,
     /// Share of the norm that pruning may drop.
     pub prune: f64,
+    /// Threads to use.
+    pub n_threads: usize,
 }
 
 /// A node's rows, their U_i, and what is to be learned from them.
@@ -234,8 +235,7 @@ impl<T: VectorExp + Gather> Node<'_, T> {
 
     /// A two-class problem for each child; each is solved by one thread.
     fn one_by_one(&self, lists: &[Vec<u32>]) -> Result<Answer<T>, KernelError> {
-        let solved: Vec<Column<T>> =
-            lists.par_iter().with_max_len(1).map(|rows| self.column(rows)).collect::<Result<_, _>>()?;
+        let solved: Vec<Column<T>> = try_each(self.settings.n_threads, lists, |rows| self.column(rows))?;
         let mut report = Report::default();
         let (mut columns, mut intercepts) = (Vec::new(), Vec::new());
         for (column, intercept, one) in solved {

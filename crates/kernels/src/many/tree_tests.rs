@@ -54,7 +54,7 @@ fn tree() -> (Vec<i64>, Vec<i64>) {
     (vec![0, 4, 7, 10, 13, 16], targets)
 }
 
-fn settings(kind: NodeKind) -> NodeSettings {
+fn settings(kind: NodeKind, n_threads: usize) -> NodeSettings {
     let solve = Settings {
         loss: MarginLoss::Logistic,
         intercept: Intercept::Free,
@@ -64,7 +64,7 @@ fn settings(kind: NodeKind) -> NodeSettings {
         patience: f64::INFINITY,
         keep_weights: true,
     };
-    NodeSettings { kind, solve, prune: 0.0 }
+    NodeSettings { kind, solve, prune: 0.0, n_threads }
 }
 
 fn fitted(data: &Data, kind: NodeKind, n_threads: usize) -> TreeWeights<f64> {
@@ -75,7 +75,7 @@ fn fitted(data: &Data, kind: NodeKind, n_threads: usize) -> TreeWeights<f64> {
     let upper = vec![1.0; data.labels.len()];
     let (done, stop) = (AtomicU64::new(0), Interrupt::new());
     let x = data.rows();
-    fit(&x, &plan, &labels, true, &upper, &settings(kind), n_threads, &done, &stop).unwrap().0
+    fit(&x, &plan, &labels, true, &upper, &settings(kind, n_threads), &done, &stop).unwrap().0
 }
 
 fn model<'a>(weights: &'a TreeWeights<f64>, starts: &'a [i64], targets: &'a [i64]) -> Model<'a, f64> {

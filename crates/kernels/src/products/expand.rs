@@ -10,8 +10,6 @@
 //! expansions of CSR matrices using K-simplex numbers".
 //! Returned: sparse rows, or dense ones for dense input.
 
-use rayon::prelude::*;
-
 use super::{Column, Made, Naming, Products, assemble, mix};
 use crate::csr::Csr;
 use crate::dense::Dense;
@@ -20,7 +18,7 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
 use crate::simd::Gather;
-use crate::threads::{WORTH_THREADS, with_threads};
+use crate::threads::{WORTH_THREADS, try_each};
 
 /// Most degrees; higher ones are of no use and overflow soon.
 pub const MAX_DEGREE: usize = 16;
@@ -269,11 +267,8 @@ pub fn expand_dense<T: Real>(
         }
         Ok(())
     };
-    if n_threads <= 1 || size < WORTH_THREADS {
-        out.chunks_mut(ROWS * width).enumerate().try_for_each(block)?;
-    } else {
-        with_threads(n_threads, || out.par_chunks_mut(ROWS * width).enumerate().try_for_each(block))?;
-    }
+    let n_threads = if size < WORTH_THREADS { 1 } else { n_threads };
+    try_each(n_threads, out.chunks_mut(ROWS * width).enumerate(), block)?;
     Ok(out)
 }
 

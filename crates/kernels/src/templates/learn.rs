@@ -4,8 +4,6 @@
 //! their order); those that occur fewer than `min_count` times are left out and the others move up. A group is
 //! numbered by one thread, so the result is the same for any number of them.
 
-use rayon::prelude::*;
-
 use super::index::{Group, Index};
 use super::numbers::Numbers;
 use super::plan::Plan;
@@ -15,7 +13,7 @@ use super::{NONE, threads_for};
 use crate::error::{KernelError, check_length};
 use crate::formats::intern::Interner;
 use crate::interrupt::Interrupt;
-use crate::threads::with_threads;
+use crate::threads::try_each;
 
 /// Tokens between two looks at the flag.
 const BLOCK: usize = 1 << 13;
@@ -50,16 +48,9 @@ pub fn learn(
         number_group(plan, g, &sizes, tokens, &values, min_count, keep, stop)
     };
     let n_groups = plan.group_spaces().len();
-    let numbered: Vec<Result<_, KernelError>> = with_threads(n_threads, || {
-        if n_threads == 1 {
-            (0..n_groups).map(number).collect()
-        } else {
-            (0..n_groups).into_par_iter().with_max_len(1).map(number).collect()
-        }
-    });
+    let numbered = try_each(n_threads, 0..n_groups, number)?;
     let (mut groups, mut kept) = (Vec::with_capacity(n_groups), vec![Vec::new(); plan.templates().len()]);
-    for (g, numbered) in numbered.into_iter().enumerate() {
-        let (group, numbers) = numbered?;
+    for (g, (group, numbers)) in numbered.into_iter().enumerate() {
         groups.push(group);
         let members = plan.order().iter().filter(|&&t| plan.templates()[t].group == g);
         members.zip(numbers).for_each(|(&t, numbers)| kept[t] = numbers);

@@ -1,13 +1,11 @@
 //! Attributes of tokens as rows of a sparse matrix.
 
-use rayon::prelude::*;
-
 use super::NONE;
 use super::plan::Plan;
 use super::tokens::Tokens;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
-use crate::threads::with_threads;
+use crate::threads::{Spaces, each, try_each};
 
 /// Rows in CSR form: columns rise within a row, none twice.
 #[derive(Debug, Default, PartialEq)]
@@ -81,23 +79,15 @@ pub(super) fn build(
         rest = after;
         (columns, values)
     };
-    let parts: Vec<(&mut [i32], &mut [f32])> = columns.chunks_mut(room).map(cut).collect();
-    let run = |scratch: &mut Vec<u32>, (b, (columns, values)): (usize, (&mut [i32], &mut [f32]))| {
-        block(scratch, b, columns, values)
+    let spaces = Spaces::default();
+    let run = |(b, (columns, values)): (usize, (&mut [i32], &mut [f32]))| {
+        spaces.lend(Vec::new, |scratch| block(scratch, b, columns, values))
     };
-    let ends: Vec<Result<Vec<usize>, KernelError>> = with_threads(n_threads, || {
-        if n_threads == 1 {
-            let mut scratch = Vec::new();
-            parts.into_iter().enumerate().map(|part| run(&mut scratch, part)).collect()
-        } else {
-            parts.into_par_iter().enumerate().with_max_len(4).map_init(Vec::new, run).collect()
-        }
-    });
+    let ends = try_each(n_threads, columns.chunks_mut(room).map(cut).enumerate(), run)?;
     let mut starts = Vec::with_capacity(n + 1);
     starts.push(0);
     let mut total = 0;
     for (b, ends) in ends.into_iter().enumerate() {
-        let ends = ends?;
         let (from, length) = (b * room, ends.last().copied().unwrap_or(0));
         starts.extend(ends.iter().map(|end| (total + end) as i64));
         columns.copy_within(from..from + length, total);
@@ -117,7 +107,7 @@ pub(super) fn build(
 /// So many ones; the memory is first touched by the threads that fill it.
 fn ones(n: usize, n_threads: usize) -> Vec<f32> {
     let mut values = vec![0.0; n];
-    with_threads(n_threads, || values.par_chunks_mut(1 << 18).for_each(|part| part.fill(1.0)));
+    each(n_threads, values.chunks_mut(1 << 18), |part| part.fill(1.0));
     values
 }
 

@@ -12,9 +12,10 @@ use super::batch::Batch;
 use super::pairs::{Level, Parted, Sequences, key};
 use super::strings::{StringTable, Unit};
 use super::terms::Terms;
-use super::{NONE, each, threads_for};
+use super::{NONE, threads_for};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
+use crate::threads::each;
 
 /// Units in a piece, about: its arrays stay in the cache.
 const PIECE: usize = 1 << 15;

@@ -5,15 +5,15 @@
 
 use rayon::prelude::*;
 
+use super::NONE;
 use super::count::{Counter, Numbered};
 use super::pairs::pair;
 use super::rows::{Piece, Rows};
 use super::strings::{StringTable, Unit};
 use super::terms::Terms;
-use super::{NONE, each};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
-use crate::threads::with_threads;
+use crate::threads::{each, with_threads};
 
 /// Terms from which on sorting is worth a second thread.
 const MANY: usize = 1 << 14;

@@ -4,9 +4,10 @@
 use super::analyze::{Analyzer, Scratch};
 use super::batch::Batch;
 use super::rows::Piece;
-use super::{each, threads_for};
+use super::threads_for;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
+use crate::threads::each;
 
 /// MurmurHash3_x86_32 of Austin Appleby (public domain), seed 0.
 #[inline]

@@ -11,10 +11,11 @@ use super::pairs::{hash, key};
 use super::rows::Piece;
 use super::strings::StringTable;
 use super::terms::Terms;
-use super::{NONE, each, threads_for};
+use super::{NONE, threads_for};
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::simd::prefetch_lines;
+use crate::threads::each;
 
 /// How far ahead of a look-up its cache line is asked for.
 const AHEAD: usize = 8;

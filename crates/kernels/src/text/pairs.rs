@@ -4,7 +4,7 @@
 //! and parts can be counted in parallel; a part sees its occurrences in the order of the documents.
 
 use super::count::{Counted, Tally};
-use super::each;
+use crate::threads::each;
 
 /// Parts of a level.
 const PARTS: usize = 256;
@@ -248,7 +248,7 @@ impl Level {
 
     /// The sequences whose document frequency lies between `low` and `high`.
     pub fn between(&self, low: f64, high: f64, n_threads: usize) -> Vec<Vec<Sequence>> {
-        each(n_threads, self.parts.iter().enumerate().collect(), |(p, part): (usize, &Part)| {
+        each(n_threads, self.parts.iter().enumerate(), |(p, part): (usize, &Part)| {
             let mut found = Vec::new();
             for (i, (&key, &frequency)) in part.keys.iter().zip(part.counted.frequencies()).enumerate() {
                 if (low..=high).contains(&f64::from(frequency)) {

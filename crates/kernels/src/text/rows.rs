@@ -1,9 +1,10 @@
 //! Rows of occurrences: the columns of each document's terms in rising order, repeats included.
 
+use super::NONE;
 use super::sort::Sorter;
-use super::{NONE, each};
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
+use crate::threads::each;
 
 /// Some consecutive rows.
 #[derive(Debug, Default)]
@@ -154,7 +155,7 @@ impl Rows {
     /// Fail unless every column is below `n_cols`.
     pub fn check_columns(&self, n_cols: usize, n_threads: usize) -> Result<(), KernelError> {
         let shift = u32::from(self.signed);
-        let largest = each(n_threads, self.pieces.iter().collect(), |piece: &Piece| {
+        let largest = each(n_threads, &self.pieces, |piece: &Piece| {
             piece.codes.iter().map(|&code| code >> shift).max().unwrap_or(0)
         });
         match largest.into_iter().max() {

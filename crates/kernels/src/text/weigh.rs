@@ -4,11 +4,11 @@
 //! idf as in scikit-learn's `TfidfTransformer`. A signed sum s of hashed terms counts as sign(s) tf(|s|).
 //! Values are computed in `f64` in the order of the columns, row by row: threads do not change them.
 
-use super::each;
 use super::rows::{Piece, Rows};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
+use crate::threads::each;
 
 /// What the values of a row are divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
