@@ -4,14 +4,12 @@
 //! by shape alone and partial sums are added in order, so that results do not depend on the number of threads. The
 //! adjoint adds up row by row and needs no transpose of sparse data.
 
-use rayon::prelude::*;
-
 use crate::batch::threads_for;
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
-use crate::threads::{map_blocks, with_threads};
+use crate::threads::try_each;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 256;
@@ -52,11 +50,8 @@ pub fn scores<T: Real, X: Rows<T>>(
         }
         Ok(())
     };
-    if threads_for(x.n_stored() * k, n_threads) <= 1 {
-        out.chunks_mut(BLOCK * k.max(1)).enumerate().try_for_each(block)?;
-    } else {
-        with_threads(n_threads, || out.par_chunks_mut(BLOCK * k.max(1)).enumerate().try_for_each(block))?;
-    }
+    let n_threads = threads_for(x.n_stored() * k, n_threads);
+    try_each(n_threads, out.chunks_mut(BLOCK * k.max(1)).enumerate(), block)?;
     Ok(out)
 }
 
@@ -70,8 +65,8 @@ pub fn adjoint<T: Real, X: Rows<T>>(
 ) -> Result<Vec<f64>, KernelError> {
     check_length("residuals", residuals.len(), x.n_rows() * k)?;
     let size = x.n_rows().div_ceil(PARTS).max(1);
-    let threads = threads_for(x.n_stored() * k, n_threads);
-    let mut sums = map_blocks(threads, residuals, size * k.max(1), |(part, residuals)| {
+    let parts = residuals.chunks(size * k.max(1)).enumerate();
+    let mut sums = try_each(threads_for(x.n_stored() * k, n_threads), parts, |(part, residuals)| {
         let mut sum: Vec<f64> = zeros(x.n_cols().saturating_mul(k))?;
         for (b, block) in residuals.chunks(BLOCK * k.max(1)).enumerate() {
             stop.check()?;

@@ -20,11 +20,13 @@ impl Interrupt {
     }
 
     /// Whether somebody asked.
+    #[inline]
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Fail with [`KernelError::Interrupted`] when somebody asked.
+    #[inline]
     pub fn check(&self) -> Result<(), KernelError> {
         if self.is_set() { Err(KernelError::Interrupted) } else { Ok(()) }
     }

@@ -16,6 +16,7 @@ impl Random {
     }
 
     /// The next 64 bits.
+    #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -25,6 +26,7 @@ impl Random {
     }
 
     /// A number in `0..n` (bias below 2^-32 for n < 2^32; `n` must be positive).
+    #[inline]
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }

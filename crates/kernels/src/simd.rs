@@ -16,19 +16,84 @@ pub use lanes::{Lanes, Packed};
 pub use mask::{MASK_BLOCK, words_mask};
 
 /// Work to be compiled once per instruction set.
-pub trait Task {
+///
+/// The versions are methods, not functions of this module: the compiler puts methods beside the type that they belong
+/// to, and so works on many tasks at once.
+pub trait Task: Sized {
     /// What it returns.
     type Output;
     /// The work; must be `#[inline(always)]`. `FMA` says whether `mul_add` is one instruction.
     fn run<const FMA: bool>(self) -> Self::Output;
+
+    /// The work for any machine.
+    #[doc(hidden)]
+    #[inline(never)]
+    fn run_scalar(self) -> Self::Output {
+        self.run::<false>()
+    }
+
+    /// The work for [`Isa::Avx2`].
+    ///
+    /// # Safety
+    ///
+    /// The machine must have these features.
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn run_avx2(self) -> Self::Output {
+        self.run::<true>()
+    }
+
+    /// The work for [`Isa::Avx512`].
+    ///
+    /// # Safety
+    ///
+    /// The machine must have these features.
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+    unsafe fn run_avx512(self) -> Self::Output {
+        self.run::<true>()
+    }
 }
 
 /// Work on packs of values, to be compiled once per instruction set.
-pub trait PackedTask<T: Packed> {
+pub trait PackedTask<T: Packed>: Sized {
     /// What it returns.
     type Output;
     /// The work; must be `#[inline(always)]`. `FMA` says whether `mul_add` is one instruction.
     fn run<const FMA: bool, V: Lanes<T>>(self) -> Self::Output;
+
+    /// The work for any machine.
+    #[doc(hidden)]
+    #[inline(never)]
+    fn run_scalar(self) -> Self::Output {
+        self.run::<false, T::Plain>()
+    }
+
+    /// The work for [`Isa::Avx2`].
+    ///
+    /// # Safety
+    ///
+    /// The machine must have these features.
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn run_avx2(self) -> Self::Output {
+        self.run::<true, T::Avx2>()
+    }
+
+    /// The work for [`Isa::Avx512`].
+    ///
+    /// # Safety
+    ///
+    /// The machine must have these features.
+    #[doc(hidden)]
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+    unsafe fn run_avx512(self) -> Self::Output {
+        self.run::<true, T::Avx512>()
+    }
 }
 
 /// Instruction sets with a compiled version of every task.
@@ -44,6 +109,7 @@ pub enum Isa {
 
 /// The instruction set in use: the best the machine has, or what `SEPARATRIX_ISA` names
 /// (`scalar`, `avx2`), read once.
+#[inline]
 pub fn isa() -> Isa {
     static ISA: OnceLock<Isa> = OnceLock::new();
     *ISA.get_or_init(|| {
@@ -79,25 +145,12 @@ fn detect() -> Isa {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn dispatch<K: Task>(task: K) -> K::Output {
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-    fn run_avx512<K: Task>(task: K) -> K::Output {
-        task.run::<true>()
-    }
-    #[target_feature(enable = "avx2,fma")]
-    fn run_avx2<K: Task>(task: K) -> K::Output {
-        task.run::<true>()
-    }
-    // One copy, however often `dispatch` is inlined.
-    #[inline(never)]
-    fn run_scalar<K: Task>(task: K) -> K::Output {
-        task.run::<false>()
-    }
     match isa() {
-        // SAFETY: `isa` returns these only after the CPU reported every feature named above.
-        Isa::Avx512 => unsafe { run_avx512(task) },
+        // SAFETY: `isa` returns these only after the CPU reported every feature that they ask for.
+        Isa::Avx512 => unsafe { task.run_avx512() },
         // SAFETY: as above.
-        Isa::Avx2 => unsafe { run_avx2(task) },
-        Isa::Scalar => run_scalar(task),
+        Isa::Avx2 => unsafe { task.run_avx2() },
+        Isa::Scalar => task.run_scalar(),
     }
 }
 
@@ -143,20 +196,12 @@ fn ask<T, const FIRST: bool>(_values: &[T], _most: usize) {}
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn dispatch_packed<T: Packed, K: PackedTask<T>>(task: K) -> K::Output {
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-    fn run_avx512<T: Packed, K: PackedTask<T>>(task: K) -> K::Output {
-        task.run::<true, T::Avx512>()
-    }
-    #[target_feature(enable = "avx2,fma")]
-    fn run_avx2<T: Packed, K: PackedTask<T>>(task: K) -> K::Output {
-        task.run::<true, T::Avx2>()
-    }
     match isa() {
-        // SAFETY: `isa` returns these only after the CPU reported every feature named above.
-        Isa::Avx512 => unsafe { run_avx512::<T, K>(task) },
+        // SAFETY: `isa` returns these only after the CPU reported every feature that they ask for.
+        Isa::Avx512 => unsafe { task.run_avx512() },
         // SAFETY: as above.
-        Isa::Avx2 => unsafe { run_avx2::<T, K>(task) },
-        Isa::Scalar => task.run::<false, T::Plain>(),
+        Isa::Avx2 => unsafe { task.run_avx2() },
+        Isa::Scalar => task.run_scalar(),
     }
 }
 

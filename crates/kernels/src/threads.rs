@@ -162,7 +162,7 @@ fn each_number(n_threads: usize, n: usize, body: &(dyn Fn(usize) + Sync)) {
     if n_threads <= 1 || n <= 1 {
         (0..n).for_each(body);
     } else {
-        let most = (n / (PIECES * n_threads)).max(1);
+        let most = (n / (PIECES * n_threads.min(MOST))).max(1);
         with_threads(n_threads, || (0..n).into_par_iter().with_max_len(most).for_each(body));
     }
 }

@@ -68,14 +68,20 @@ pub(crate) fn scores<T: Packed, V: Lanes<T>>(x: &[T], d: usize, w: &[T], k: usiz
     while done < k {
         let size = group(k - done, limit);
         let (w, z) = (&w[done * d..(done + size) * d], &mut z[done * BLOCK..(done + size) * BLOCK]);
-        match (V::MANY, size) {
-            (true, 1) => score_group::<T, V, 8, 1>(x, d, w, z),
-            (true, 2) => score_group::<T, V, 4, 2>(x, d, w, z),
-            (true, 3) => score_group::<T, V, 4, 3>(x, d, w, z),
-            (true, 4) => score_group::<T, V, 4, 4>(x, d, w, z),
-            (true, _) => score_group::<T, V, 4, 5>(x, d, w, z),
-            (false, 1) => score_group::<T, V, 4, 1>(x, d, w, z),
-            (false, _) => score_group::<T, V, 2, 2>(x, d, w, z),
+        // Two matches, so that the tiles of other packs are not even instantiated.
+        if V::MANY {
+            match size {
+                1 => score_group::<T, V, 8, 1>(x, d, w, z),
+                2 => score_group::<T, V, 4, 2>(x, d, w, z),
+                3 => score_group::<T, V, 4, 3>(x, d, w, z),
+                4 => score_group::<T, V, 4, 4>(x, d, w, z),
+                _ => score_group::<T, V, 4, 5>(x, d, w, z),
+            }
+        } else {
+            match size {
+                1 => score_group::<T, V, 4, 1>(x, d, w, z),
+                _ => score_group::<T, V, 2, 2>(x, d, w, z),
+            }
         }
         done += size;
     }
@@ -182,14 +188,19 @@ pub(crate) fn gradient<T: Packed, V: Lanes<T>>(
         let size = group(k - done, limit);
         let (z, g) = (&z[done * BLOCK..(done + size) * BLOCK], &mut g[done * d..(done + size) * d]);
         let x = Passing { x, next: &next[next.len() * done / k..next.len() * (done + size) / k] };
-        match (V::MANY, size) {
-            (true, 1) => gradient_group::<T, V, 1, 8>(x, d, z, g),
-            (true, 2) => gradient_group::<T, V, 2, 8>(x, d, z, g),
-            (true, 3) => gradient_group::<T, V, 3, 4>(x, d, z, g),
-            (true, 4) => gradient_group::<T, V, 4, 4>(x, d, z, g),
-            (true, _) => gradient_group::<T, V, 5, 4>(x, d, z, g),
-            (false, 1) => gradient_group::<T, V, 1, 4>(x, d, z, g),
-            (false, _) => gradient_group::<T, V, 2, 2>(x, d, z, g),
+        if V::MANY {
+            match size {
+                1 => gradient_group::<T, V, 1, 8>(x, d, z, g),
+                2 => gradient_group::<T, V, 2, 8>(x, d, z, g),
+                3 => gradient_group::<T, V, 3, 4>(x, d, z, g),
+                4 => gradient_group::<T, V, 4, 4>(x, d, z, g),
+                _ => gradient_group::<T, V, 5, 4>(x, d, z, g),
+            }
+        } else {
+            match size {
+                1 => gradient_group::<T, V, 1, 4>(x, d, z, g),
+                _ => gradient_group::<T, V, 2, 2>(x, d, z, g),
+            }
         }
         done += size;
     }

@@ -51,7 +51,7 @@ fn watch(py: Python<'_>, work: usize, kernel: &mut (dyn FnMut(&Interrupt) + Send
         on_partner(
             &mut || {
                 outcome = guarded();
-                // Nobody listens any more where the kernel had to run on the calling thread.
+                // There is room for one message, so nobody waits here even where no other thread listens.
                 let _ = done.send(());
             },
             &mut || {

@@ -15,7 +15,7 @@ use crate::graph::scores::Scores;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
-use crate::threads::{each, try_each};
+use crate::threads::{each, try_each, with_threads};
 
 /// Largest logarithm of what a table makes of a ratio.
 pub const STRONGEST: f64 = 8.0;
@@ -366,7 +366,8 @@ pub fn grid_messages(
         });
         Ok((messages, ending))
     };
-    let all = try_each(n_threads, 0..shapes.len(), one)?;
+    // One image alone stays among the threads from sweep to sweep.
+    let all = with_threads(n_threads, || try_each(n_threads, 0..shapes.len(), one))?;
     let endings = all.iter().map(|(_, ending)| *ending).collect();
     Ok((all.into_iter().flat_map(|(messages, _)| messages).collect(), endings))
 }
