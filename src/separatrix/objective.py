@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import Dense, fused_value_and_grad, losses_at
+from separatrix._core import Dense, fused_value_and_grad, longest_row, losses_at
 from separatrix.losses import (
+    CostAugmentedMax,
     Exponential,
     GeneratedLoss,
+    Hinge,
     Logistic,
     LogSumExp,
     Squared,
@@ -21,20 +23,25 @@ from separatrix.losses import (
 from separatrix.protocols import Array, Loss, Regularizer, ScoreMap
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 
-__all__ = ["DUAL_LOSSES", "Objective"]
-
-#: Losses with a dual kernel, by name.
-DUAL_LOSSES = frozenset(
-    {"hinge", "squared_hinge", "logistic", "multiclass_hinge", "multiclass_logistic"}
-)
+__all__ = ["Objective", "dual_kernel_of", "kernel_of"]
 
 
-def _kernel_name(loss: Loss) -> str | None:
+def kernel_of(loss: Loss) -> str | None:
     """Name of the kernel that computes `loss`; a user's own loss has none, whatever its name."""
     if type(loss) in {Exponential, Logistic, Squared, SquaredHinge}:
         return str(loss.name)  # type: ignore[attr-defined]
     if type(loss) is GeneratedLoss and type(loss.max_op) is LogSumExp:
         return "multiclass_logistic"
+    return None
+
+
+def dual_kernel_of(loss: Loss) -> str | None:
+    """Name of the dual kernel of `loss`, by its class as for `kernel_of`."""
+    if type(loss) in {Hinge, Logistic, SquaredHinge}:
+        return str(loss.name)  # type: ignore[attr-defined]
+    if type(loss) is GeneratedLoss:
+        kinds = {LogSumExp: "multiclass_logistic", CostAugmentedMax: "multiclass_hinge"}
+        return kinds.get(type(loss.max_op))
     return None
 
 
@@ -99,9 +106,8 @@ class Objective:
                     can.add("hvp")
         if isinstance(self.regularizer, L1 | L2 | ElasticNet | Unpenalized):
             can.add("elastic_net")
-        name = getattr(self.loss, "name", None)
-        regularizer = getattr(self.regularizer, "name", None)
-        if name in DUAL_LOSSES and regularizer == "l2" and hasattr(self.score_map, "design"):
+        name = dual_kernel_of(self.loss)
+        if name and type(self.regularizer) is L2 and hasattr(self.score_map, "design"):
             can.add("dual")
             if name in ("hinge", "multiclass_hinge"):
                 can.add("hinge")
@@ -126,7 +132,7 @@ class Objective:
     @cached_property
     def _kernel(self) -> tuple[str, npt.NDArray[Any], Array | None, int] | None:
         """Name, targets, row weights and threads for the kernels, in the types they take."""
-        name = _kernel_name(self.loss)
+        name = kernel_of(self.loss)
         dtype = getattr(self.score_map, "dtype", None)
         if name is None or dtype is None or self._design is None:
             return None
@@ -238,17 +244,74 @@ class Objective:
         p[:, 0] += 1
         return p
 
-    def gap_bound(self, w: Array, grad: Array) -> float:
-        """Upper bound of P(w) - min P under an L2 penalty, infinite otherwise.
+    @cached_property
+    def class_weights(self) -> npt.NDArray[np.float64]:
+        """Sum of C c_i over the rows of each class."""
+        codes = self.targets if self.loss.n_scores is None else (self.targets > 0)
+        n_classes = max(2, self.weight_shape[1])
+        sums = np.bincount(codes.astype(np.int64), weights=self.row_weights, minlength=n_classes)
+        return sums.astype(np.float64)
 
-        P is 1-strongly convex in the penalized weights u and convex in the exempt intercepts b, so
-        P(w) - min P <= 1/2 |grad_u|^2 + |grad_b| |b - b*|; we take |b - b*| <= 1 + |b|.
+    @cached_property
+    def longest_row(self) -> float:
+        """The largest |x_i|, without the constant feature of an intercept."""
+        return longest_row(self._design)
+
+    @property
+    def convex(self) -> bool:
+        """Whether P is known to be convex; a user's loss says so by an attribute of that name."""
+        return bool(getattr(self.loss, "convex", False))
+
+    def imbalance(self, sums: Array) -> tuple[float, float]:
+        """What it costs to bring dual variables with column sums `sums` to column sums zero.
+
+        Free intercepts ask for that. Mixed with a point q, (1 - t) theta + t q has them, where q
+        gives weight to the rows of too light classes alone: the slopes of the losses at score zero
+        for one score, points of the simplex for many. The value of q is not negative.
+
+        Returns
+        -------
+        t : float
+            Share of q; 1 where there is no such point.
+        length : float
+            Bound of t |X' q|.
+        """
+        total = float(np.abs(sums).sum())
+        if total == 0:
+            return 0.0, 0.0
+        weights = self.class_weights
+        if self.loss.n_scores == 1:
+            excess = float(sums[0])
+            _, slopes = self.loss.value_and_grad(np.zeros((2, 1)), np.array([-1.0, 1.0]))
+            room = float((-np.sign(excess) * weights * slopes[:, 0]).max())
+            share = abs(excess) / (abs(excess) + room) if room > 0 else 1.0
+        elif type(self.loss) is GeneratedLoss:
+            over = np.maximum(sums, 0)
+            whole = over + weights
+            share = float(np.divide(over, whole, out=np.zeros_like(whole), where=whole > 0).max())
+        else:
+            share = 1.0
+        return share, float(np.sqrt(2)) * total * self.longest_row
+
+    def gap_bound(self, w: Array, grad: Array, value: float) -> float:
+        """Upper bound of P(w) - min P from the value and gradient at w, infinite if there is none.
+
+        P is strongly convex in the penalized weights, so that without exempt intercepts it is
+        1/2 |grad|^2; the slopes of the losses at w are the dual point behind that. With exempt
+        intercepts the point is brought to zero sums first, see `imbalance`.
         """
         strength = float(getattr(self.regularizer, "curvature", 0.0))
-        if strength <= 0 or not self.regularizer.smooth:
+        if type(self.regularizer) is not L2 or not self.convex:
             return float("inf")
         inner = self.penalized(grad)
-        bound = float(np.vdot(inner, inner)) / (2 * strength)
-        if self.exempt:
-            bound += float(np.abs(grad[-1]) @ (1 + np.abs(w[-1])))
-        return bound
+        if not self.exempt:
+            return float(np.vdot(inner, inner)) / (2 * strength)
+        u = self.penalized(w)
+        pulled = inner - strength * u
+        share, length = self.imbalance(grad[-1])
+        if share >= 1:
+            return float("inf")
+        pull = float(np.vdot(pulled, u)) + float(grad[-1] @ w[-1])
+        dual = value - self.regularizer.value(u) - pull
+        length += (1 - share) * float(np.linalg.norm(pulled))
+        return value - (1 - share) * dual + length * length / (2 * strength)

@@ -56,8 +56,8 @@ class StopReason(enum.Enum):
     """
 
     CONVERGED = "converged"  # a bound proves that the gap is within the tolerance
-    STATIONARY = "stationary"  # no more progress, and no bound: P is not convex, or no dual known
-    PRECISION = "precision"  # no more progress in floating point, the bound is not within tol
+    STATIONARY = "stationary"  # an estimate is within tol, no bound: not convex, no dual, or random
+    PRECISION = "precision"  # no more progress in floating point, though not within tol
     BUDGET = "budget"  # out of passes or time
     INTERRUPTED = "interrupted"  # by Ctrl-C
     HELD_OUT = "held-out"  # the held-out score no longer rose
@@ -210,15 +210,20 @@ class Monitor:
         objective: float,
         gap: float,
         weights: Callable[[], npt.NDArray[np.floating]],
+        *,
+        proven: bool = True,
     ) -> StopReason | None:
-        """Note the state after `n_passes`; return why to stop, or None to go on."""
+        """Note the state after `n_passes`; return why to stop, or None to go on.
+
+        A gap that is not `proven` is an estimate: it stands in the trace and ends nothing.
+        """
         n_passes += self.offset
         held_out = self._score(weights()) if self._score is not None else float("nan")
         row = TraceRow(n_passes, objective, gap, time.perf_counter() - self._start, held_out)
         self.trace.append(row)
         if self._report is not None:
             self._report(row)
-        if self.converged(objective, gap):
+        if proven and self.converged(objective, gap):
             return StopReason.CONVERGED
         if n_passes >= self.max_passes or time.perf_counter() >= self._deadline:
             return StopReason.BUDGET

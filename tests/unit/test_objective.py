@@ -217,7 +217,7 @@ def test_the_bound_holds():
     for _ in range(20):
         w = 0.3 * rng.normal(size=objective.score_map.weight_shape)
         value, grad = objective.value_and_grad(w)
-        assert value - best <= objective.gap_bound(w, grad)
+        assert value - best <= objective.gap_bound(w, grad, value)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

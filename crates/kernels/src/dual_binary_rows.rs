@@ -23,6 +23,8 @@ pub trait DualRows<T: Real>: Sync {
     fn squared_norm(&self, i: usize) -> f64;
     /// <x_i, w>
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T;
+    /// <x_i, w>, summed in `f64`.
+    fn double_dot(&self, i: usize, w: &[T]) -> f64;
     /// w += a x_i
     fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]);
     /// |w(a)|^2 for w(a) = sum_i a_i y_i x_i, which `weights` stands for.
@@ -54,6 +56,13 @@ impl<T: Real, X: Rows<T>> DualRows<T> for X {
     #[inline(always)]
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
         Rows::dot::<FMA>(self, i, w)
+    }
+
+    #[inline(always)]
+    fn double_dot(&self, i: usize, w: &[T]) -> f64 {
+        let mut sum = 0.0;
+        self.each(i, |j, v| sum += v.to_f64() * w.get(j).map_or(f64::NAN, |w| w.to_f64()));
+        sum
     }
 
     #[inline(always)]
@@ -206,25 +215,25 @@ impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Look<'_, T, X, L> {
     }
 }
 
-/// Sums of losses and gaps over a block of rows, at fixed weights.
+/// Sums of losses and gaps over a block of rows, at fixed weights and in double precision.
 pub(crate) struct Measure<'a, T, X, L> {
     pub problem: &'a Problem<'a, X, L>,
     pub first: usize,
     pub weights: &'a [T],
     pub intercept: f64,
     pub duals: &'a [f64],
+    /// Factors on the duals of the negative and of the positive rows.
+    pub scales: [f64; 2],
 }
 
-impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Measure<'_, T, X, L> {
-    type Output = (f64, f64);
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> (f64, f64) {
+impl<T: Real, X: DualRows<T>, L: MarginDual> Measure<'_, T, X, L> {
+    pub fn run(self) -> (f64, f64) {
         let p = self.problem;
         let (mut loss, mut gap) = (0.0, 0.0);
         for (i, &dual) in (self.first..).zip(self.duals) {
             if p.upper[i] > 0.0 {
-                let score = p.x.dot::<FMA>(i, self.weights).to_f64() + self.intercept;
+                let score = p.x.double_dot(i, self.weights) + self.intercept;
+                let dual = dual * self.scales[usize::from(p.signs[i] > 0.0)];
                 loss += p.loss.loss(p.signs[i] * score, p.upper[i]);
                 gap += p.loss.gap(p.signs[i] * score, p.upper[i], dual);
             }

@@ -22,7 +22,7 @@ pub struct Pass {
 pub struct Certificate {
     /// The objective at the current weights.
     pub primal: f64,
-    /// A lower bound of the optimum (for a free intercept: over all b' with |b' - b| <= 1 + |b|).
+    /// A lower bound of the optimum (of many classes with free intercepts: over all b' with |b' - b| <= 1 + |b|).
     pub dual: f64,
 }
 

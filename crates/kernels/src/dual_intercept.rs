@@ -71,14 +71,10 @@ impl Intercept {
         if self == Self::Penalized { 0.5 * b * b } else { 0.0 }
     }
 
-    /// What the rows' gaps at intercept `b` lack of the duality gap while `sum` = S is not at its place:
-    /// with a penalty (b - S)^2 / 2, exactly; without, |S| times the radius 1 + |b| of the search for b.
+    /// What the rows' gaps at intercept `b` lack of the duality gap while `sum` = S is not at its place: with a
+    /// penalty (b - S)^2 / 2, exactly. Without, S is of second order once the duals are brought to S = 0.
     pub fn slack(self, b: f64, sum: f64) -> f64 {
-        match self {
-            Self::None => 0.0,
-            Self::Penalized => 0.5 * (b - sum) * (b - sum),
-            Self::Free => sum.abs() * (1.0 + b.abs()),
-        }
+        if self == Self::Penalized { 0.5 * (b - sum) * (b - sum) } else { 0.0 }
     }
 }
 

@@ -236,7 +236,7 @@ impl<T: VectorExp> DualMulticlass<T> {
         Ok(violation)
     }
 
-    /// The objective and its lower bound at the current weights, on all threads.
+    /// The objective and an estimate of its lower bound at the current weights, on all threads.
     pub fn certificate<X: Rows<T>>(&self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError> {
         let measure = |(b, points): (usize, &[T])| {
             stop.check()?;
@@ -254,7 +254,7 @@ impl<T: VectorExp> DualMulticlass<T> {
         let loss: f64 = parts.iter().map(|p| p.0).sum();
         let gap: f64 = parts.iter().map(|p| p.1).sum();
         let primal = 0.5 * squared_norm(&self.weights) + self.biases.penalty(false) + loss;
-        Ok(Certificate { primal, dual: primal - gap - self.biases.slack() })
+        Ok(Certificate { primal, dual: primal - gap - self.biases.slack() - self.biases.imbalance() })
     }
 
     /// Set the weights to W(p); returns S.

@@ -73,6 +73,14 @@ impl<T: VectorExp> Biases<T> {
     pub fn slack(&self) -> f64 {
         self.sum.iter().zip(&self.values).map(|(&s, b)| self.intercept.slack(b.to_f64(), s)).sum()
     }
+
+    /// What sums that free intercepts want at zero may cost, while intercepts stay within 1 + |b|.
+    pub fn imbalance(&self) -> f64 {
+        if self.intercept != Intercept::Free {
+            return 0.0;
+        }
+        self.sum.iter().zip(&self.values).map(|(&s, b)| s.abs() * (1.0 + b.to_f64().abs())).sum()
+    }
 }
 
 /// Room for one row's work.

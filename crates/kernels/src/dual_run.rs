@@ -13,7 +13,7 @@ use crate::rows::Rows;
 /// A state that passes over rows `X` and knows how far it has come.
 pub(crate) trait Descent<X> {
     fn pass(&mut self, x: &X, stop: &Interrupt) -> Result<Pass, KernelError>;
-    fn certificate(&self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError>;
+    fn certificate(&mut self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError>;
 }
 
 impl<T: Real, X: DualRows<T>> Descent<X> for DualBinary<T> {
@@ -21,8 +21,8 @@ impl<T: Real, X: DualRows<T>> Descent<X> for DualBinary<T> {
         self.pass(x, stop)
     }
 
-    fn certificate(&self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError> {
-        self.certificate(x, stop)
+    fn certificate(&mut self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError> {
+        DualBinary::certificate(self, x, stop)
     }
 }
 
@@ -31,8 +31,8 @@ impl<T: VectorExp, X: Rows<T>> Descent<X> for DualMulticlass<T> {
         self.pass(x, stop)
     }
 
-    fn certificate(&self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError> {
-        self.certificate(x, stop)
+    fn certificate(&mut self, x: &X, stop: &Interrupt) -> Result<Certificate, KernelError> {
+        DualMulticlass::certificate(self, x, stop)
     }
 }
 

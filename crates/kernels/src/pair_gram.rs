@@ -277,6 +277,10 @@ impl dual_binary::DualRows<f64> for PairGram {
         w[i]
     }
 
+    fn double_dot(&self, i: usize, w: &[f64]) -> f64 {
+        w[i]
+    }
+
     #[inline(always)]
     fn add_to<const FMA: bool>(&self, i: usize, a: f64, w: &mut [f64]) {
         for (w, &g) in w.iter_mut().zip(&self.values[i * self.n..(i + 1) * self.n]) {

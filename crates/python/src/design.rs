@@ -275,3 +275,13 @@ pub fn double_adjoint<'py>(
     })?;
     new_matrix(py, out, k)
 }
+
+/// The largest |x_i| of the rows.
+#[pyfunction]
+pub fn longest_row(py: Python<'_>, design: &Bound<'_, PyAny>) -> PyResult<f64> {
+    with_rows!(py, design, |x: T| {
+        run(py, x.n_stored(), |_| {
+            Ok((0..x.n_rows()).map(|i| Rows::<T>::squared_norm(x, i)).fold(0.0, f64::max).sqrt())
+        })
+    })
+}

@@ -60,7 +60,7 @@ mod _core {
     #[pymodule_export]
     use super::count::{class_scatter, count, joint_likelihood, survey};
     #[pymodule_export]
-    use super::design::{Dense, adjoint, double_adjoint, double_scores, scores};
+    use super::design::{Dense, adjoint, double_adjoint, double_scores, longest_row, scores};
     #[pymodule_export]
     use super::many_given::{given_learn, given_rank};
     #[pymodule_export]

@@ -194,4 +194,23 @@ impl Csr {
             SparseAny::F64(x) => x.check(py, n_threads),
         }
     }
+
+    /// The same matrix with its values in float64.
+    fn double(&self, py: Python<'_>) -> PyResult<Self> {
+        let copy = |columns: &Columns| match columns {
+            Columns::Borrowed(array) => Columns::Borrowed(array.clone_ref(py)),
+            Columns::Narrowed(columns) => Columns::Narrowed(columns.clone()),
+        };
+        let (starts, columns, values, n_cols) = match &self.inner {
+            SparseAny::F32(x) => {
+                let values = reading(x.values.bind(py))?;
+                let values: Vec<f64> = vector("data", &values)?.iter().map(|&v| v.into()).collect();
+                (&x.starts, copy(&x.columns), PyArray1::from_vec(py, values).unbind(), x.n_cols)
+            }
+            SparseAny::F64(x) => (&x.starts, copy(&x.columns), x.values.clone_ref(py), x.n_cols),
+        };
+        let (measured, transpose) = (OnceLock::new(), OnceLock::new());
+        let starts = starts.clone();
+        Ok(Self { inner: SparseAny::F64(Arrays { starts, columns, values, n_cols, measured, transpose }) })
+    }
 }

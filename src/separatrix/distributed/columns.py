@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,6 +57,11 @@ class ColumnsLoss:
     n_scores: ClassVar[int | None] = None
 
     @property
+    def convex(self) -> bool:
+        """Whether the loss of a column is."""
+        return bool(self.inner.convex)
+
+    @property
     def smooth(self) -> bool:
         """Whether the loss of a column is."""
         return bool(self.inner.smooth)
@@ -77,6 +83,35 @@ class ColumnsLoss:
         second = np.abs(targets) * self.inner.second(np.sign(targets) * scores)
         product: Array = second * direction
         return product
+
+
+class ColumnsObjective(DistributedObjective):
+    """The sum of the objectives of all columns."""
+
+    @cached_property
+    def _sides(self) -> npt.NDArray[np.float64]:
+        """C times the weight of negative and positive rows in every column, of shape (2, L)."""
+        (sums,) = self.session.reduce(partial_sides, added, self.parts)
+        return self.C * np.asarray(sums, dtype=np.float64)
+
+    def imbalance(self, sums: Array) -> tuple[float, float]:
+        """As for one margin loss; the column that needs most decides for all."""
+        total = float(np.abs(sums).sum())
+        if total == 0:
+            return 0.0, 0.0
+        loss: Any = self.loss
+        slope = abs(float(loss.inner.derivative(np.zeros(1))[0]))
+        room = slope * np.where(sums > 0, self._sides[1], self._sides[0])
+        size = np.abs(sums)
+        share = float(np.divide(size, size + room, out=np.zeros_like(size), where=size > 0).max())
+        return share, total * self.longest_row
+
+
+def partial_sides(problem: ColumnsProblem) -> tuple[npt.NDArray[np.float64]]:
+    """Sums of the weights of negative and positive rows in every column of one partition."""
+    own = problem.table[problem.codes]
+    weights = np.ones(len(own)) if problem.weights is None else problem.weights
+    return (np.stack([weights @ np.maximum(-own, 0), weights @ np.maximum(own, 0)]),)
 
 
 class ColumnsProblem(Problem):
@@ -184,7 +219,7 @@ def _together(
     session, found, n_columns = run.session, data.survey, table.shape[1]
     problems = session.keep(columns_problem, [(p,) for p in data.problems], table, base)
     session.release(data.problems)
-    objective = DistributedObjective(
+    objective = ColumnsObjective(
         session,
         [(problem,) for problem in problems],
         RemoteScores(

@@ -64,13 +64,14 @@ class ShiftedHinge(DistributedObjective):
         self.forms_hessian = whole.dense
         self.knobs = knobs
         self.last: tuple[Array, Array, float, float] | None = None
+        self.last_value = math.nan
 
     def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
         """The smooth part and its gradient; what certifies is remembered."""
         value, grad, exact, dual = self.session.reduce(
             shifted_gradient, added, self.parts, w, self.knobs
         )
-        self.last = w, grad, exact, dual
+        self.last, self.last_value = (w, grad, exact, dual), value
         return value, grad.copy()
 
     def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
@@ -104,7 +105,8 @@ class ShiftedHinge(DistributedObjective):
         w, grad, _, _ = self.last
         whole = grad.copy()
         whole[: len(self.penalized(w))] += self.penalized(w)
-        return self.gap_bound(w, whole)
+        value = self.last_value + self.regularizer.value(self.penalized(w))
+        return self.gap_bound(w, whole, value)
 
     def certificate(self, w: Array) -> tuple[float, float]:
         """P(w) of the hinge itself, and a bound of P(w) - min P."""
@@ -114,10 +116,10 @@ class ShiftedHinge(DistributedObjective):
         _, grad, exact, dual = self.last
         inner = self.penalized(w)
         value = exact + self.regularizer.value(inner)
-        # The duals make the weights -grad; what they leave of exempt intercepts is not feasible.
-        gap = value - (dual - 0.5 * float(np.vdot(self.penalized(grad), self.penalized(grad))))
-        if self.exempt:
-            gap += float(np.abs(grad[-1]) @ (1 + np.abs(w[-1])))
+        # The duals make the weights -grad, once they are brought to zero sums for free intercepts.
+        share, length = self.imbalance(grad[-1]) if self.exempt else (0.0, 0.0)
+        length += (1 - share) * float(np.linalg.norm(self.penalized(grad)))
+        gap = value - (1 - share) * dual + 0.5 * length * length
         return value, max(gap, 0.0)
 
 
@@ -133,10 +135,16 @@ class _RoundMonitor(Monitor):
         self._best, self._idle = math.inf, 0
 
     def record(
-        self, n_passes: float, objective: float, gap: float, weights: Callable[[], Any]
+        self,
+        n_passes: float,
+        objective: float,
+        gap: float,
+        weights: Callable[[], Any],
+        *,
+        proven: bool = True,
     ) -> StopReason | None:
         """Note the state; a round that comes no nearer ends as well."""
-        stopped = super().record(n_passes, objective, gap, weights)
+        stopped = super().record(n_passes, objective, gap, weights, proven=proven)
         left = self._smooth.left()
         self._idle = 0 if left < 0.5 * self._best else self._idle + 1
         self._best = min(self._best, left)

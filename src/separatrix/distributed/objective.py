@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -96,6 +97,18 @@ class DistributedObjective(Objective):
         """Value and gradient come from one pass."""
         return True
 
+    @cached_property
+    def class_weights(self) -> npt.NDArray[np.float64]:
+        """Sum of C c_i over the rows of each class."""
+        (sums,) = self.session.reduce(partial_class_weights, added, self.parts)
+        return self.C * np.asarray(sums, dtype=np.float64)
+
+    @cached_property
+    def longest_row(self) -> float:
+        """The largest |x_i|."""
+        (longest,) = self.session.reduce(partial_longest_row, largest, self.parts)
+        return float(longest)
+
     def value(self, w: Array) -> float:
         """P(w)."""
         return self.value_and_grad(w)[0]
@@ -142,6 +155,27 @@ def partial_hessian(problem: Any, *arguments: Any) -> tuple[npt.NDArray[np.float
     """Hessian of one partition at w, the last argument, as a matrix."""
     *state, w = arguments
     return (problem.hessian_matrix(w, *state),)
+
+
+def partial_class_weights(problem: Any, *state: Any) -> tuple[npt.NDArray[np.float64]]:
+    """Sums of the row weights of each class in one partition."""
+    return (problem.class_weights(*state),)
+
+
+def partial_longest_row(problem: Any, *state: Any) -> tuple[float]:
+    """The largest |x_i| of one partition."""
+    return (problem.longest_row(),)
+
+
+def largest(*terms: tuple[float]) -> tuple[float]:
+    """The largest of some numbers.
+
+    Examples
+    --------
+    >>> largest((1.0,), (3.0,), (2.0,))
+    (3.0,)
+    """
+    return (max(term[0] for term in terms),)
 
 
 def added(*terms: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from separatrix._core import longest_row
 from separatrix.distributed.rows import Rows, aligned, in_partition, size_of
 from separatrix.linear.base import TrainingData, is_narrow
 from separatrix.objective import Objective
@@ -137,6 +138,16 @@ class Problem:
             made.regularizer = Unpenalized()
             self._objectives[held_out] = made
         return made
+
+    def class_weights(self, held_out: int = -1, *_: Any) -> FloatArray:
+        """Sums of the row weights of each class."""
+        n_classes = max(2, len(self.setting.classes))
+        weights = self.row_weights(held_out if isinstance(held_out, int) else -1)
+        return np.bincount(self.codes, weights=weights, minlength=n_classes).astype(np.float64)
+
+    def longest_row(self) -> float:
+        """The largest |x_i|."""
+        return longest_row(self.design)
 
     def value_and_grad(self, w: Array, held_out: int = -1) -> tuple[float, Array]:
         """Sums over the rows of c_i loss_i and of its gradient."""

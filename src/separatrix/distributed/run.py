@@ -24,10 +24,16 @@ class _SavingMonitor(Monitor):
         self._checkpoint = checkpoint
 
     def record(
-        self, n_passes: float, objective: float, gap: float, weights: Callable[[], Any]
+        self,
+        n_passes: float,
+        objective: float,
+        gap: float,
+        weights: Callable[[], Any],
+        *,
+        proven: bool = True,
     ) -> StopReason | None:
         """Note the state after `n_passes`; return why to stop, or None to go on."""
-        stopped = super().record(n_passes, objective, gap, weights)
+        stopped = super().record(n_passes, objective, gap, weights, proven=proven)
         checkpoint = self._checkpoint
         total = n_passes + self.offset
         if checkpoint is not None and (checkpoint.due(total) or stopped is not None):

@@ -30,7 +30,13 @@ from separatrix.validation import (
     validate_X,
 )
 
-__all__ = ["BaseLinearClassifier", "TrainingData", "checked_design", "is_narrow"]
+__all__ = [
+    "BaseLinearClassifier",
+    "TrainingData",
+    "checked_design",
+    "is_narrow",
+    "warn_unless_converged",
+]
 
 #: Sparse data of at most so many columns and cells are trained on as dense data.
 _NARROW, _SMALL = 256, 1 << 23
@@ -80,6 +86,33 @@ def checked_design(estimator: Any, X: Any, n_threads: int) -> Design:
 def is_narrow(X: Any) -> bool:
     """Whether sparse data is better trained on as dense data."""
     return bool(X.shape[1] <= _NARROW and X.shape[0] * X.shape[1] <= _SMALL)
+
+
+def warn_unless_converged(name: str, solution: Solution, tol: float, advice: str) -> None:
+    """Warn where a run ended without the promise of `tol`, though there is one to be had.
+
+    Parameters
+    ----------
+    name : str
+        What was fitted.
+    solution : Solution
+        How the run ended. Nothing is said of stationary points: no bound is known for them.
+    tol : float
+        What was asked for.
+    advice : str
+        What else may help, after raising max_iter and tol.
+    """
+    found = f"a relative gap of {solution.relative_gap:.1e} (tol={tol:.0e}, {solution.solver})"
+    if solution.stopped is StopReason.BUDGET:
+        message = (
+            f"{name} stopped after {solution.n_passes:.0f} passes with {found}. "
+            f"Raise max_iter, raise tol, {advice}."
+        )
+    elif solution.stopped is StopReason.PRECISION:
+        message = f"{name} came as far as floating point allows, to {found}. Raise tol, {advice}."
+    else:
+        return
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
 class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -197,14 +230,7 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_choice("on_interrupt", self.on_interrupt, ("raise", "keep"))
         if solution.stopped is StopReason.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
-        if solution.stopped is StopReason.BUDGET:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_passes:.0f} passes with a "
-                f"relative gap of {solution.relative_gap:.1e} (tol={tol:.0e}, {solution.solver}). "
-                "Raise max_iter, raise tol, scale the features, or lower C.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_unless_converged(type(self).__name__, solution, tol, "scale the features, or lower C")
 
     def _scores(self, X: Any) -> Array:
         """Scores of shape (n, K), or (n, 1) for two classes."""

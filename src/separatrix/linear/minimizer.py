@@ -10,10 +10,11 @@ import numpy as np
 from separatrix.errors import DataError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, is_narrow
 from separatrix.objective import Objective
-from separatrix.protocols import Loss, Regularizer, Solver
-from separatrix.results import Monitor, Solution
-from separatrix.scores import FlatScores, in_place
-from separatrix.solvers import SOLVERS, check_needs, make_solver
+from separatrix.protocols import Array, Loss, Regularizer, Solver
+from separatrix.regularizers import Unpenalized
+from separatrix.results import Monitor, Solution, StopReason
+from separatrix.scores import Design, FlatScores, far_from_zero, in_double, in_place
+from separatrix.solvers import SOLVERS, Certifier, check_needs, make_solver
 from separatrix.solvers.progress import progress
 from separatrix.validation import (
     check_choice,
@@ -78,16 +79,18 @@ class MinimizingClassifier(BaseLinearClassifier):
             return in_place(X)
         return super()._make_design(X, n_threads)
 
-    def _objective(self, data: TrainingData, C: float) -> Objective:
-        """P for this data and this C."""
+    def _objective(
+        self, data: TrainingData, C: float, design: Design | None = None, dtype: Any = None
+    ) -> Objective:
+        """P for this data and this C; `design` and `dtype` stand in for those of the data."""
         check_positive(C=C)
         loss = self._loss(len(data.classes))
         margin = loss.n_scores == 1
         score_map = FlatScores(
-            data.design,
+            data.design if design is None else design,
             1 if margin else len(data.classes),
             intercept=self.fit_intercept,
-            dtype=data.dtype,
+            dtype=data.dtype if dtype is None else dtype,
             n_threads=data.n_threads,
         )
         return Objective(
@@ -110,8 +113,10 @@ class MinimizingClassifier(BaseLinearClassifier):
         w0 = start.w if start is not None and start.w.shape == objective.weight_shape else None
         with progress(type(self).__name__, self.verbose, self.tol) as report:
             monitor = Monitor(tol=self.tol, max_passes=self.max_iter, report=report)
+            if type(objective.regularizer) is Unpenalized:
+                monitor.scale = objective.value(np.zeros(objective.weight_shape))
             try:
-                solution = solver.minimize(objective, w0, monitor)
+                solution = self._minimize(data, objective, solver, w0, monitor)
             except DataError as error:  # rows that are read in place are checked on the way
                 raise name_column(error, self) from None
         # The sum is the quicker look; it may overflow where all weights are finite.
@@ -120,6 +125,56 @@ class MinimizingClassifier(BaseLinearClassifier):
                 f"{solution.solver} ended with weights that are not finite; scale the features"
             )
         return zero_sum(solution, objective)
+
+    def _minimize(
+        self,
+        data: TrainingData,
+        objective: Objective,
+        solver: Solver,
+        w0: Array | None,
+        monitor: Monitor,
+    ) -> Solution:
+        """Minimize P on the data as they are where that goes well, else on better ones.
+
+        Columns far from zero are centered first where intercepts are free: the optimum does not
+        depend on where they lie, the precision of every product does. Where single precision ends
+        before the gap is within the tolerance, the run goes on in double.
+        """
+        means = far_from_zero(data.design) if objective.exempt else None
+        if means is None:
+            solution = solver.minimize(objective, w0, monitor)
+            short = solution.stopped is StopReason.PRECISION and data.dtype == np.float32
+            if not short or not Certifier.fits(objective):
+                return solution
+            w0, monitor.offset = solution.w, monitor.offset + solution.n_passes
+        design = in_double(data.design, means)
+        inner = self._objective(data, objective.C, design, np.float64)
+        if w0 is not None and means is not None:
+            w0 = w0.astype(np.float64)
+            w0[-1] += means @ w0[:-1]
+        solution = solver.minimize(inner, w0, monitor)
+        return self._proven(solution, objective, means, monitor)
+
+    @staticmethod
+    def _proven(
+        solution: Solution, objective: Objective, means: Array | None, monitor: Monitor
+    ) -> Solution:
+        """A solution of centered columns or double precision, as one of the data themselves."""
+        w = np.array(solution.w, dtype=np.float64)
+        if means is not None:
+            # The intercepts of weights as they will be stored.
+            stored = w[:-1].astype(objective.score_map.dtype)  # type: ignore[attr-defined]
+            w[-1] -= means @ stored.astype(np.float64)
+        if not Certifier.fits(objective):
+            return solution._replace(w=w)
+        wanted = monitor.wanted(solution.objective)
+        found = Certifier(objective).at(w, wanted, duals=solution.dual)
+        stopped = solution.stopped
+        if monitor.converged(found.value, found.gap):
+            stopped = StopReason.CONVERGED
+        elif stopped is StopReason.CONVERGED:
+            stopped = StopReason.PRECISION
+        return solution._replace(w=found.w, objective=found.value, gap=found.gap, stopped=stopped)
 
     def _store(self, solution: Solution, data: TrainingData) -> None:
         super()._store(solution, data)

@@ -12,7 +12,19 @@ from separatrix._core import Csr, Dense, adjoint, row_adjoint, row_scores, score
 from separatrix.protocols import Array
 from separatrix.validation import canonical
 
-__all__ = ["Design", "FlatScores", "RowScores", "in_place", "make_design"]
+__all__ = [
+    "Design",
+    "FlatScores",
+    "RowScores",
+    "far_from_zero",
+    "in_double",
+    "in_place",
+    "make_design",
+]
+
+#: Rows that tell where the columns of dense data lie, and how many times their spread the mean of a
+#: column must exceed for centering to be worth a copy: it costs that factor in digits otherwise.
+_SAMPLE, _FAR = 256, 100.0
 
 Design: TypeAlias = Csr | Dense
 
@@ -37,6 +49,38 @@ def make_design(X: npt.NDArray[Any] | sp.csr_array | sp.csr_matrix, n_threads: i
         design = in_place(canonical(X))
         design.check(n_threads)
     return design
+
+
+def far_from_zero(design: Design) -> npt.NDArray[np.float64] | None:
+    """The column means of dense data some columns of which lie far from zero, else None.
+
+    Examples
+    --------
+    >>> far_from_zero(Dense(np.array([[1.0, 5001.0], [2.0, 5002.0], [3.0, 5003.0]])))
+    array([2.000e+00, 5.002e+03])
+    """
+    values = getattr(design, "values", None)
+    if values is None or 0 in values.shape:
+        return None
+    sample = values[:: max(1, len(values) // _SAMPLE)].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        center, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
+        spread = np.where(spread > 0, spread, spread.max())
+        if not (center > _FAR * spread).any():
+            return None
+        means: npt.NDArray[np.float64] = values.mean(axis=0, dtype=np.float64)
+    return means if np.isfinite(means).all() else None
+
+
+def in_double(design: Design, means: npt.NDArray[np.float64] | None) -> Design:
+    """A copy of the data in double precision, dense columns less their means."""
+    values = getattr(design, "values", None)
+    if values is None:
+        return design.double()  # type: ignore[union-attr]
+    double = values.astype(np.float64)
+    if means is not None:
+        double -= means
+    return Dense(double)
 
 
 class FlatScores:

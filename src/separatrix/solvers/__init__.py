@@ -2,6 +2,7 @@
 
 from separatrix.solvers.auto import Auto
 from separatrix.solvers.base import check_needs
+from separatrix.solvers.certificate import Certifier
 from separatrix.solvers.dual import DualCoordinateDescent
 from separatrix.solvers.gradient_descent import GradientDescent
 from separatrix.solvers.interior_point import InteriorPoint
@@ -19,6 +20,7 @@ __all__ = [
     "AdaGrad",
     "Adam",
     "Auto",
+    "Certifier",
     "DualCoordinateDescent",
     "GradientDescent",
     "InteriorPoint",

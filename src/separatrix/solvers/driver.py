@@ -10,10 +10,17 @@ import numpy as np
 
 from separatrix.objective import Objective
 from separatrix.protocols import Array
+from separatrix.regularizers import L2
 from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.certificate import Certifier
 from separatrix.solvers.points import Point, Points
 
 __all__ = ["Iterate", "drive", "rounding"]
+
+#: How much of the hoped-for gap must have gone since a proof failed before the next is tried.
+_AGAIN = 0.5
+#: Rounding of a value in double precision, relative to it.
+_UNIT = 4 * float(np.finfo(np.float64).eps)
 
 
 class Iterate(NamedTuple):
@@ -24,47 +31,81 @@ class Iterate(NamedTuple):
     point : Point
         Where the solver stands.
     estimate : float or None
-        Estimate of P(w) - min P, such as half the squared Newton decrement.
-    bound : float or None
-        Proven bound of P(w) - min P; None asks the objective for its own.
+        Estimate of P(w) - min P, such as half the squared Newton decrement. It says when a proof
+        is worth its pass, and nothing else.
     residual : float or None
-        Norm that vanishes at the optimum, for objectives with neither bound nor estimate;
-        None stands for the norm of the gradient.
-    verified : bool
-        Whether the estimate comes from the Hessian and may be trusted when seen once.
+        Norm that vanishes at the optimum, for objectives without a bound or an estimate; None
+        stands for the norm of the gradient.
+    prove : bool or None
+        Whether to prove the gap here; None leaves that to the estimate.
     """
 
     point: Point
     estimate: float | None = None
-    bound: float | None = None
     residual: float | None = None
-    verified: bool = False
+    prove: bool | None = None
 
 
 class _Judge:
-    """Turns bounds, estimates and residuals into one gap with its name."""
+    """Proves gaps where that may succeed, and tells estimates from proofs."""
 
-    def __init__(self, objective: Objective) -> None:
-        self._objective = objective
+    def __init__(self, points: Points, monitor: Monitor) -> None:
+        self._points, self._monitor = points, monitor
+        self._objective = points.objective
+        self._certifier = Certifier(self._objective) if Certifier.fits(self._objective) else None
+        self._lower = -math.inf
+        #: Proven gap divided by its estimate when a proof failed, and the estimate then.
+        self._ratio, self._failed = 1.0, math.inf
         self._before = math.inf
+        self.bounded = self._certifier is not None
 
-    def __call__(self, iterate: Iterate) -> tuple[float, str]:
+    def __call__(self, iterate: Iterate) -> tuple[Point, float, bool]:
+        """The point, perhaps with better intercepts, its gap, and whether the gap is proven."""
         point = iterate.point
-        bound = iterate.bound
-        if bound is None:
-            bound = self._objective.gap_bound(point.w, point.grad)
-        # An estimate counts once it was seen twice: the larger of the last two.
-        estimate = math.inf if iterate.estimate is None else max(iterate.estimate, 0.0)
-        seen = estimate if iterate.verified else max(estimate, self._before)
-        self._before = estimate
-        if seen < bound:
-            return seen, "newton decrement"
-        if math.isfinite(bound):
-            return bound, "duality gap"
+        if self._certifier is None:
+            quick = self._objective.gap_bound(point.w, point.grad, point.value)
+            if not math.isfinite(quick):
+                return point, self._estimated(iterate), False
+            self.bounded = True
+            self._lower = max(self._lower, point.value - quick)
+            # What the objective knows of its own rounding, and never less than that of its sum.
+            noise = _UNIT * abs(point.value) + getattr(self._objective, "noise", 0.0)
+            return point, point.value - self._lower + noise, True
+        hope = self._hope(iterate)
+        worth = hope * self._ratio <= self._monitor.wanted(point.value)
+        if iterate.prove or (iterate.prove is None and worth and hope <= _AGAIN * self._failed):
+            return self.prove(point, hope)
+        return point, min(hope * self._ratio, point.value - self._certifier.lower), False
+
+    def _hope(self, iterate: Iterate) -> float:
+        """What a proof may find at most: the gap of the slopes of the losses, or an estimate."""
+        objective, hope = self._objective, math.inf
+        if type(objective.regularizer) is L2:
+            inner = objective.penalized(iterate.point.grad)
+            hope = float(np.vdot(inner, inner)) / 2
+        return hope if iterate.estimate is None else min(hope, max(iterate.estimate, 0.0))
+
+    def prove(self, point: Point, hope: float = math.inf) -> tuple[Point, float, bool]:
+        """Bound the gap at `point`, at the price of a pass."""
+        if self._certifier is None:
+            return point, math.inf, False
+        wanted = self._monitor.wanted(point.value)
+        self._points.n_passes += 1.0
+        found = self._certifier.at(point.w, wanted)
+        if found.gap > wanted and 0 < hope < math.inf:
+            self._ratio, self._failed = max(1.0, found.gap / hope), hope
+        w = np.asarray(found.w, dtype=np.float64)
+        return Point(w, found.value, point.grad, point.scores), found.gap, True
+
+    def _estimated(self, iterate: Iterate) -> float:
+        """Without any bound: the larger of the last two estimates, or a residual."""
         if iterate.estimate is not None:
-            return math.inf, "newton decrement"
-        residual = iterate.residual
-        return float(np.linalg.norm(point.grad)) if residual is None else residual, "gradient norm"
+            before, self._before = self._before, max(iterate.estimate, 0.0)
+            return max(before, self._before)
+        if iterate.residual is not None:
+            return iterate.residual
+        grad = iterate.point.grad
+        return float(np.linalg.norm(grad)) * float(np.linalg.norm(iterate.point.w))
 
 
 def drive(
@@ -73,33 +114,52 @@ def drive(
     """Draw iterates until the monitor says stop, they end, or the user interrupts.
 
     A solver whose iterates end by themselves can make no more progress in floating point: the
-    solution then says BUDGET unless its gap is within the tolerance.
+    solution then says PRECISION unless its gap is within the tolerance. Where nothing bounds the
+    gap, a run ends as STATIONARY when the estimate of it is within the tolerance.
     """
-    judge = _Judge(points.objective)
+    judge = _Judge(points, monitor)
     best: Point | None = None
-    gap, certificate = math.inf, "none"
-    stopped = None
+    gap, proven = math.inf, False
+    stopped: StopReason | None = None
+    n_seen = 0
     try:
         for iterate in iterates:
-            point = iterate.point
-            new_gap, new_certificate = judge(iterate)
-            if best is None or point.value <= best.value or monitor.converged(point.value, new_gap):
-                best, gap, certificate = point, new_gap, new_certificate
-            stopped = monitor.record(points.n_passes, point.value, new_gap, lambda: point.w)  # noqa: B023
+            n_seen += 1
+            point, new_gap, new_proven = judge(iterate)
+            done = new_proven and monitor.converged(point.value, new_gap)
+            if best is None or point.value <= best.value or done:
+                best, gap, proven = point, new_gap, new_proven
+            stopped = monitor.record(
+                points.n_passes,
+                point.value,
+                new_gap,
+                lambda: point.w,  # noqa: B023
+                proven=new_proven,
+            )
+            still = not judge.bounded and n_seen > 1 and monitor.converged(point.value, new_gap)
+            if stopped is None and still:
+                stopped = StopReason.STATIONARY
             if stopped is not None:
                 break
+        if best is not None and not proven and stopped is not StopReason.STATIONARY:
+            best, gap, proven = judge.prove(best)
+            if proven and monitor.converged(best.value, gap):
+                stopped = StopReason.CONVERGED
     except KeyboardInterrupt:
         stopped = StopReason.INTERRUPTED
     if best is None:
         best = Point(start, math.nan, np.zeros_like(start))
+    if stopped is None:
+        still = not judge.bounded and monitor.converged(best.value, gap)
+        stopped = StopReason.STATIONARY if still else StopReason.PRECISION
     return Solution(
         w=best.w,
         n_passes=points.n_passes,
-        gap=gap,
-        stopped=stopped or StopReason.BUDGET,
+        gap=gap if proven else math.inf,
+        stopped=stopped,
         trace=monitor.trace,
         objective=best.value,
-        certificate=certificate,
+        certificate="duality gap" if proven else "none",
         solver=name,
     )
 

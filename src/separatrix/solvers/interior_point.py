@@ -12,6 +12,7 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
+from separatrix.solvers.certificate import Certified, Certifier
 from separatrix.solvers.interior_state import InteriorState
 
 __all__ = ["InteriorPoint"]
@@ -58,7 +59,8 @@ class InteriorPoint:
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Minimize from the middle of the feasible set near `w0` until `monitor` says stop."""
         check_needs(self, objective)
-        state = InteriorState(objective)
+        state, certifier = InteriorState(objective), Certifier(objective)
+        proven: Certified | None = None
         best = _Best(state.w, np.inf, np.inf, state.alpha, state.mu)
         n_passes, stopped, stalled, again = 0.0, None, 0, False
         try:
@@ -70,26 +72,42 @@ class InteriorPoint:
                     stalled = 0 if gap < 0.9 * best.gap else stalled + 1
                     if gap < best.gap:
                         best = _Best(state.w, value, gap, state.alpha, state.mu)
-                    stopped = monitor.record(n_passes, value, gap, lambda: state.w)
+                    near = monitor.converged(value, gap)
+                    if near:
+                        n_passes += 1
+                        proven = self._prove(certifier, state, best, monitor)
+                        value, gap = proven.value, proven.gap
+                    stopped = monitor.record(n_passes, value, gap, lambda: state.w, proven=near)
                     if stopped is None and (stalled > _STALLED or not state.step()):
                         if again or best.gap <= 0.1 * abs(best.value):
-                            stopped = StopReason.BUDGET  # no further progress in floating point
+                            stopped = StopReason.PRECISION
                         else:
                             again, stalled = True, 0
                             state.begin_again()
+            if proven is None or stopped is not StopReason.CONVERGED:
+                proven = self._prove(certifier, state, best, monitor)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
+            proven = Certified(best.w, best.value, np.inf)
         return Solution(
-            w=best.w,
+            w=proven.w,
             n_passes=n_passes,
-            gap=best.gap,
+            gap=proven.gap,
             stopped=stopped,
             trace=monitor.trace,
-            objective=best.value,
+            objective=proven.value,
             certificate="duality gap",
             solver="interior point",
             dual=state.duals(best.alpha, best.mu),
         )
+
+    @staticmethod
+    def _prove(
+        certifier: Certifier, state: InteriorState, best: _Best, monitor: Monitor
+    ) -> Certified:
+        """The best weights with the bound that their duals give."""
+        duals = state.all_duals(best.alpha)
+        return certifier.at(best.w, monitor.wanted(best.value), duals=duals)
 
 
 @dataclass(frozen=True, eq=False)

@@ -209,7 +209,7 @@ class InteriorState:
         """P(w), and P(w) minus the value of the dual at alpha.
 
         With exempt intercepts the duals must balance over the classes; what is missing is charged
-        with the size of the intercepts, as in `Objective.gap_bound`.
+        with the size of the intercepts, so that this is an estimate.
         """
         self.value = value = self._value()
         by_duals = self._share()
@@ -282,7 +282,7 @@ class InteriorState:
         target = now * (after / now) ** 3
         products = system.among_members(np.maximum(target - move.alpha * move.mu, -0.5 * gaps))
         # Late steps are short of digits, not of time.
-        refined = now * n < _LATE * max(1.0, self.value)
+        refined = now * n < _LATE * self.value
         move = system.direction(products, refined=refined)
         t = move.longest
         for _ in range(_CORRECTORS):
@@ -316,7 +316,10 @@ class InteriorState:
         At the optimum one of alpha and mu is zero; alpha counts as zero where its effect on the
         score of its own row, alpha |x|^2, is below mu.
         """
-        alpha = np.where(alpha * self.problem.squares[:, None] > mu, alpha, 0.0)
+        return self.all_duals(np.where(alpha * self.problem.squares[:, None] > mu, alpha, 0.0))
+
+    def all_duals(self, alpha: Array) -> Array:
+        """The duals `alpha` of the rows kept, among zeros for the others, shaped as for `duals`."""
         n = self.objective.score_map.n_rows
         if self.problem.two:
             full = np.zeros(n)

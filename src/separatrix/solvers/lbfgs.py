@@ -16,7 +16,7 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
-from separatrix.solvers.conjugate_gradients import certified_step, newton_step
+from separatrix.solvers.conjugate_gradients import newton_step
 from separatrix.solvers.driver import Iterate, drive, rounding
 from separatrix.solvers.line_search import wolfe
 from separatrix.solvers.pairs import Pairs
@@ -34,50 +34,10 @@ _ROWS_PER_FEATURE = 20
 _SHARE = 3
 #: Relative residual of the Newton steps that verify the end of a run.
 _FORCING = 0.35
-#: Iterates over which a trend is taken, the factor by which the progress over one such span must be
-#: below that over the span before, and iterates after which the preconditioner is too old.
-_SPAN = 8
-_QUICK = 0.5
-_FRESH = 100
+#: |grad|^2 after such a step, over the gap that would do: half of it bounds the gap.
+_LEFT = 0.5
 #: Trials of a line search; fewer where values are estimates that need not be smooth.
 _TRIALS, _FEW_TRIALS = 40, 8
-
-
-class _Trend:
-    """The distance from the optimum, from what past iterates promised and brought.
-
-    While the distance is a steady multiple of the promise, P_j - P = multiple (promise_j - promise)
-    between two iterates; while P falls by a steady factor q a span, q/(1 - q) of what it fell over
-    the last span is left. The larger of the two is told, and neither where progress is slow.
-    """
-
-    def __init__(self) -> None:
-        self._past: list[tuple[float, float]] = []
-
-    def add(self, value: float, promised: float) -> None:
-        self._past.append((value, promised))
-
-    @property
-    def is_short(self) -> bool:
-        """Whether there are too few iterates yet."""
-        return len(self._past) <= 2 * _SPAN
-
-    def distance(self) -> float | None:
-        """Estimate of P - min P at the last iterate, or None where it cannot be told."""
-        if self.is_short or len(self._past) > _FRESH:
-            return None
-        value, promised = self._past[-1]
-        fell = self._past[-1 - _SPAN][0] - value
-        fell_before = self._past[-1 - 2 * _SPAN][0] - self._past[-1 - _SPAN][0]
-        if not fell < _QUICK * fell_before:
-            return None
-        left = [promised, fell * fell / (fell_before - fell)]
-        for span in (_SPAN // 2, _SPAN):
-            value_before, promised_before = self._past[-1 - span]
-            if not promised < promised_before:
-                return None
-            left.append(promised * (value_before - value) / (promised_before - promised))
-        return max(left)
 
 
 @dataclass(frozen=True)
@@ -141,9 +101,9 @@ class Lbfgs:
         objective = points.objective
         estimated = getattr(objective, "estimated", False)
         pairs = Pairs(self.memory)
-        optimism = 1.0
-        trend, blocks = _Trend(), False
+        optimism, near = 1.0, False
         point = points.first(start)
+        bounded = math.isfinite(objective.gap_bound(point.w, point.grad, point.value))
         if X is not None:
             yield Iterate(point)
             rows = _subset(*X.shape)
@@ -151,35 +111,21 @@ class Lbfgs:
         for iteration in range(1, 1 << 62):
             known = len(pairs) > 0 or pairs.inner is not None
             direction = pairs(point.grad)
-            estimate = None
-            verified = False
+            estimate = math.inf
             if known:
                 promised = 0.5 * float(np.vdot(point.grad, direction))
-                trend.add(point.value, promised)
-                distance = trend.distance() if blocks else None
-                verified = distance is not None
-                estimate = optimism * promised if distance is None else distance
-                if blocks and trend.is_short:
-                    estimate = math.inf  # a few more iterates cost less than a Newton step
-                elif (
-                    not verified
-                    and "hvp" in objective.can
-                    and monitor.converged(point.value, estimate)
-                ):
-                    # The pairs know few directions and promise too much: ask the Hessian itself,
-                    # and remember by how much they were wrong (Morales & Nocedal 2000).
-                    convexity = float(getattr(objective, "convexity", 0.0))
-                    if convexity > 0:
-                        wanted = monitor.wanted(point.value)
-                        direction, estimate = certified_step(
-                            points, point, pairs, convexity, wanted
-                        )
-                    else:
-                        direction = newton_step(points, point, pairs, _FORCING)
-                        estimate = 0.5 * float(np.vdot(point.grad, direction))
-                    optimism = max(1.0, estimate / promised) if promised > 0 else 1.0
-                    verified = True
-            yield Iterate(point, estimate, verified=verified)
+                estimate = optimism * promised
+            yield Iterate(point, None if bounded or not known else estimate, prove=near or None)
+            near = False
+            if known and "hvp" in objective.can and monitor.converged(point.value, estimate):
+                # The pairs know few directions and promise too much: ask the Hessian itself, and
+                # remember by how much they were wrong (Morales & Nocedal 2000). What is left of
+                # the gradient bounds the gap after the step.
+                left = math.sqrt(_LEFT * monitor.wanted(point.value)) if bounded else math.inf
+                direction = newton_step(points, point, pairs, _FORCING, left)
+                gain = 0.5 * float(np.vdot(point.grad, direction))
+                optimism = max(1.0, gain / promised) if promised > 0 else 1.0
+                near = bounded and monitor.converged(point.value, gain)
             step = 1.0 if known else 1 / max(1.0, float(np.linalg.norm(point.grad)))
             ray = points.along(point, -direction)
             taken = None
@@ -191,7 +137,6 @@ class Lbfgs:
                 if len(pairs) == 0 or estimated:
                     return
                 pairs.clear()
-                trend = _Trend()
                 continue
             after = ray.point(taken)
             pairs.add(point, after)
@@ -200,7 +145,6 @@ class Lbfgs:
                 scores = self._scores(points, point)
                 pairs.inner = block_preconditioner(objective, scores, rows)
                 pairs.clear()
-                trend, blocks = _Trend(), True
 
     @staticmethod
     def _scores(points: Points, point: Point) -> Array:

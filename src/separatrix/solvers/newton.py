@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -84,11 +85,16 @@ class NewtonCG:
         step_at = _exact_step if exact else _truncated_step
         point = points.first(start)
         first = float(np.linalg.norm(point.grad))
+        bounded = math.isfinite(points.objective.gap_bound(point.w, point.grad, point.value))
         while True:
+            if bounded:
+                # Before the step: its Hessian costs more than the proof that it is not needed.
+                yield Iterate(point)
             norm = float(np.linalg.norm(point.grad))
             forcing = min(0.1, (norm / first) ** 0.5) if first > 0 else 0.1
             direction = step_at(points, point, forcing)
-            yield Iterate(point, 0.5 * float(np.vdot(point.grad, direction)), verified=exact)
+            if not bounded:
+                yield Iterate(point, 0.5 * float(np.vdot(point.grad, direction)))
             # Where rounding spoils the solve, the gradient itself is still a direction.
             for way, step in (
                 (direction, 1.0),

@@ -84,7 +84,7 @@ class OwlQn:
             known = len(pairs) > 0
             shown = Point(point.w, total, slope)
             estimate = 0.5 * promised if known and promised > 0 else None
-            yield Iterate(shown, estimate, bound=math.inf if norm > 0 else 0.0, residual=norm)
+            yield Iterate(shown, estimate, residual=norm, prove=True if norm == 0 else None)
             step = 1.0 if known else 1 / max(1.0, norm)
             after = self._search(points, point, total, direction, slope, step, weight, curvature)
             if after is None:

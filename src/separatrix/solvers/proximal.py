@@ -14,7 +14,6 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.driver import Iterate, drive
-from separatrix.solvers.duality import has_dual_bound, lower_bound_at
 from separatrix.solvers.points import Point, Points
 
 __all__ = ["ProximalGradient"]
@@ -71,7 +70,6 @@ class ProximalGradient:
 
     def _iterate(self, points: Points, start: Array) -> Iterator[Iterate]:
         objective = points.objective
-        certified = has_dual_bound(objective)
         w, scores = start, points.scores(start)
         loss, ds = objective.loss_at(scores)
         if not (math.isfinite(loss) and np.isfinite(ds).all()):
@@ -79,7 +77,7 @@ class ProximalGradient:
             w, scores = np.zeros_like(start), np.zeros_like(scores)
             _, ds = objective.loss_at(scores)
         v, scores_v, ds_v = w, scores, ds
-        momentum, floor, step, growth = 1.0, -math.inf, math.nan, 2.0
+        momentum, step, growth = 1.0, math.nan, 2.0
         for iteration in range(1 << 62):
             grad = points.adjoint(ds_v)
             if math.isnan(step):
@@ -104,13 +102,8 @@ class ProximalGradient:
                 return
             residual = float(np.linalg.norm(move)) / step
             value = loss_after + objective.regularizer.value(objective.penalized(after))
-            if iteration % self.check_every == 0 and certified:
-                floor = max(floor, lower_bound_at(points, after, scores_after))
-            yield Iterate(
-                Point(after, value, grad, scores_after),
-                bound=value - floor,
-                residual=residual,
-            )
+            prove = iteration % self.check_every == 0
+            yield Iterate(Point(after, value, grad, scores_after), residual=residual, prove=prove)
             before = momentum
             momentum = (1 + math.sqrt(1 + 4 * before * before)) / 2
             if float(np.vdot(v - after, after - w)) > 0:

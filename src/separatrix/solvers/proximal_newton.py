@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,7 +16,6 @@ from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.driver import Iterate, drive, rounding
-from separatrix.solvers.duality import has_dual_bound, lower_bound, lower_bound_at
 from separatrix.solvers.hessian import has_active_hessian, has_hessian, loss_hessian
 from separatrix.solvers.points import Point, Points
 from separatrix.solvers.preconditioner import curvatures
@@ -105,7 +103,6 @@ class ProximalNewton:
     def _iterate(self, points: Points, start: Array) -> Iterator[Iterate]:
         objective = points.objective
         penalty = _Penalty(objective)
-        certified = has_dual_bound(objective)
         w, scores = start, points.scores(start)
         loss, ds = objective.loss_at(scores)
         value = loss + penalty.value(w)
@@ -115,19 +112,15 @@ class ProximalNewton:
                 # The start is worse than none, or P overflows there.
                 w, scores = np.zeros_like(start), np.zeros_like(scores)
                 value, ds = zero
-        floor, first, stalls = -math.inf, 0.0, 0
+        first, stalls = 0.0, 0
         epsilon = float(np.finfo(scores.dtype).eps)
         while True:
             grad = points.adjoint(ds)
             residual = float(penalty.violation(w, grad).max(initial=0.0))
             first = max(first, residual)
-            if certified:
-                floor = max(floor, lower_bound(objective, ds, grad, w))
-                if objective.exempt:
-                    floor = max(floor, lower_bound_at(points, w, scores))
             point = Point(w, value, grad, scores)
-            yield Iterate(point, bound=max(0.0, value - floor), residual=residual)
-            if residual == 0 or stalls > _STALLS:
+            yield Iterate(point, residual=residual, prove=True)
+            if not residual > 0 or stalls > _STALLS:
                 return
             tolerance = max(min(0.1, (residual / first) ** 0.5) * residual, epsilon * first)
             reach = residual / (1 + float(np.abs(w).max(initial=0.0)))

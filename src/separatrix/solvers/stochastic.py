@@ -96,7 +96,7 @@ class _Stochastic:
                 stopped = search.run(rate)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
-        gap, certificate = search.certificate(stopped)
+        stopped, gap, certificate = search.certificate(stopped)
         return Solution(
             w=search.best,
             n_passes=search.passes,

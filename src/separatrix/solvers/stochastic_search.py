@@ -11,6 +11,7 @@ from separatrix._core import scheduled_rate
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, StopReason
+from separatrix.solvers.certificate import Certifier
 from separatrix.solvers.stochastic_runs import (
     Recipe,
     find_rate,
@@ -173,7 +174,7 @@ class Search:
             if not lost:
                 cuts += 1
                 if cuts == _CUTS:
-                    return StopReason.CONVERGED
+                    return StopReason.STATIONARY
                 marked = self.passes
             if lost or self._recipe.schedule == "constant":
                 run = self._start(run.rate / _FACTOR)
@@ -192,28 +193,20 @@ class Search:
             value = self._objective.value(w)
         if value < self.best_value:
             self.best, self.best_value = np.array(w), value
-        return self._monitor.record(self.passes, value, math.inf, lambda: self.best), value
+        reason = self._monitor.record(self.passes, value, math.inf, lambda: self.best, proven=False)
+        return reason, value
 
-    def certificate(self, stopped: StopReason) -> tuple[float, str]:
-        """Bound of P(w) - min P at the best weights, where strong convexity gives one."""
+    def certificate(self, stopped: StopReason) -> tuple[StopReason, float, str]:
+        """Why the run ended, a bound of P(w) - min P at the best weights, and what it is."""
         if self._estimated:
-            return math.inf, "none; objective estimated from the losses on the way"
+            return stopped, math.inf, "none; objective estimated from the losses on the way"
         if math.isnan(self.best_value):  # interrupted before the first pass
             self._settle(self.best)
-        if stopped is StopReason.INTERRUPTED or "value_grad" not in self._objective.can:
-            return math.inf, "none"
-        grad = self._gradient(np.asarray(self.best, dtype=np.float64))
-        gap = self._objective.gap_bound(self.best, grad)
-        return gap, "gradient norm" if math.isfinite(gap) else "none"
-
-    def _gradient(self, w: Array) -> Array:
-        """Gradient of P; row by row where the score map can: no transpose of sparse data."""
-        objective = self._objective
-        if not hasattr(objective.score_map, "subset"):
-            return objective.value_and_grad(w)[1]
-        whole = objective.score_map.subset(np.arange(objective.score_map.n_rows))
-        _, ds = objective.loss.value_and_grad(whole(w), objective.targets)
-        grad: Array = whole.adjoint((ds.T * objective.row_weights).T)
-        inner = objective.penalized(w)
-        grad[: len(inner)] += objective.regularizer.grad(inner)
-        return grad
+        if stopped is StopReason.INTERRUPTED or not Certifier.fits(self._objective):
+            return stopped, math.inf, "none"
+        wanted = self._monitor.wanted(self.best_value)
+        found = Certifier(self._objective).at(self.best, wanted)
+        self.best, self.best_value = found.w, found.value
+        if self._monitor.converged(found.value, found.gap):
+            stopped = StopReason.CONVERGED
+        return stopped, found.gap, "duality gap" if math.isfinite(found.gap) else "none"

@@ -165,7 +165,7 @@ def fit_likelihood(
     keep_graph(model, examples, solution)
     if objective.convergence is not None:
         examples.features.warn(objective.convergence)
-    stuck = solution.stopped is StopReason.BUDGET and solution.n_passes < model.max_iter
+    stuck = solution.stopped is StopReason.PRECISION and solution.n_passes < model.max_iter
     if objective.estimated and stuck:
         _warn_of_estimate(model, solution)
     else:

@@ -235,7 +235,7 @@ class GraphLikelihood:
             return 0.0
         return float(getattr(self.regularizer, "curvature", 0.0))
 
-    def gap_bound(self, w: Floats, grad: Floats) -> float:
+    def gap_bound(self, w: Floats, grad: Floats, value: float) -> float:
         """1/2 |grad|^2 / m bounds P(w) - min P where P is m-strongly convex; else infinite."""
         strength = self.convexity
         return float(np.vdot(grad, grad)) / (2 * strength) if strength > 0 else float("inf")

@@ -73,9 +73,11 @@ class HeldOutMonitor(Monitor):
         objective: float,
         gap: float,
         weights: Callable[[], npt.NDArray[np.floating]],
+        *,
+        proven: bool = True,
     ) -> StopReason | None:
         """Note the state after `n_passes`; return why to stop, or None to go on."""
-        stopped = super().record(n_passes, objective, gap, weights)
+        stopped = super().record(n_passes, objective, gap, weights, proven=proven)
         if self._patience is None:
             return stopped
         score = self.trace.rows[-1].held_out

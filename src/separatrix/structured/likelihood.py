@@ -241,7 +241,7 @@ class ChainLikelihood:
             return 0.0
         return float(getattr(self.regularizer, "curvature", 0.0))
 
-    def gap_bound(self, w: Array, grad: Array) -> float:
+    def gap_bound(self, w: Array, grad: Array, value: float) -> float:
         """1/2 |grad|^2 / m bounds P(w) - min P where P is m-strongly convex; else infinite."""
         strength = float(getattr(self.regularizer, "curvature", 0.0))
         if strength <= 0 or not self.regularizer.smooth:

@@ -34,7 +34,7 @@ CLASSIFIERS = [
 
 @each(
     [
-        BayesDecision(LogisticRegression(tol=1e-13)),
+        BayesDecision(LogisticRegression(tol=1e-11)),
         BayesDecision(SklearnLogistic(max_iter=1000, tol=1e-10)),
         BayesDecision(GaussianNB()),
     ]

@@ -59,11 +59,12 @@ def test_two_classes(nearby: Any, model: Any) -> None:
 def test_many_classes(nearby: Any) -> None:
     X, y = load_digits(return_X_y=True)
     X, y = (X[:300] / 16).astype(np.float32), y[:300]
-    model = LogisticRegression(tol=1e-9)
+    # Gradients of partitions are in single precision, and so is what they can prove.
+    model = LogisticRegression(tol=1e-5)
     here = clone(model).fit(X, y)
     there = fit(clone(model), da.from_array(X, chunks=(90, 64)), y, client=nearby)
     wanted = worth(model, X, y, here.solution_.w)
-    assert abs(worth(model, X, y, there.solution_.w) - wanted) <= 1e-8 * wanted
+    assert abs(worth(model, X, y, there.solution_.w) - wanted) <= 1e-5 * wanted
 
 
 def test_the_hinge_is_certified_as_in_double_precision(nearby: Any) -> None:

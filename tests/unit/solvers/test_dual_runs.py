@@ -20,7 +20,7 @@ from tests.unit.solvers.dual_problems import (
     LOSSES,
     make_data,
     make_objective,
-    numpy_bounds,
+    numpy_value,
     solve,
     weights_from_duals,
 )
@@ -38,7 +38,8 @@ def test_a_start_keeps_the_duals_of_a_smaller_strength(name, intercept):
     clipped = solve(smaller, tol=1e-6, start=first.dual)
     assert clipped.objective == pytest.approx(solve(smaller, tol=1e-7).objective, rel=2e-6)
     same = make_objective(X, y, name, intercept, C=0.5)
-    again = solve(same, tol=1e-4, start=first.dual)
+    monitor = Monitor(tol=1e-4, max_passes=1000)
+    again = DualCoordinateDescent(start=first.dual).minimize(same, first.w, monitor)
     assert again.n_passes <= first.n_passes
 
 
@@ -78,9 +79,9 @@ def test_the_budget_ends_a_run_with_exact_values():
     objective = make_objective(X, y, "logistic", C=100.0)
     solution = solve(objective, tol=1e-12, max_passes=2)
     assert solution.stopped is StopReason.BUDGET
-    assert solution.objective == pytest.approx(objective.value(solution.w))
-    primal, dual = numpy_bounds(X, objective, solution)
-    assert solution.gap == pytest.approx(primal - dual)
+    value = numpy_value(X, objective, solution.w)
+    assert solution.objective == pytest.approx(value)
+    assert value - solve(objective, tol=1e-9).objective <= solution.gap < np.inf
 
 
 def test_a_stalled_run_gives_up_when_asked():
@@ -107,9 +108,8 @@ def test_an_interrupted_run_is_consistent(name, monkeypatch):
     monitor = Monitor(tol=1e-12, max_passes=1000, report=interrupt)
     solution = DualCoordinateDescent().minimize(objective, None, monitor)
     assert solution.stopped is StopReason.INTERRUPTED
-    primal, dual = numpy_bounds(X, objective, solution)
-    assert solution.objective == pytest.approx(primal)
-    assert dual <= primal
+    assert solution.objective == pytest.approx(numpy_value(X, objective, solution.w))
+    assert solution.objective - solve(objective, tol=1e-9).objective <= solution.gap
     inner = weights_from_duals(X, objective, solution.dual)
     np.testing.assert_allclose(solution.w[:-1], inner, atol=1e-9)
 

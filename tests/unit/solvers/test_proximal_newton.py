@@ -88,7 +88,11 @@ def test_same_optimum_as_scikit_learn(penalty, n_classes):
             fit_intercept=intercept,
         ).fit(X, y, weights)
         model = LogisticRegression(
-            penalty, C=0.5, l1_ratio=ratio, tol=1e-10, fit_intercept=intercept
+            penalty,
+            C=0.5,
+            l1_ratio=ratio if penalty == "elasticnet" else None,
+            tol=1e-10,
+            fit_intercept=intercept,
         ).fit(X, y, sample_weight=weights)
         assert model.solution_.solver == "proximal Newton"
         np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=1e-5)
@@ -138,7 +142,8 @@ def test_smooth_penalties_and_none_work_too():
         for loss in SMOOTH:
             objective = make(loss, regularizer)
             found = ProximalNewton().minimize(objective, None, monitor(tol=1e-7))
-            assert found.stopped is StopReason.CONVERGED
+            bounded = not isinstance(regularizer, Unpenalized)
+            assert found.stopped is (StopReason.CONVERGED if bounded else StopReason.STATIONARY)
             assert found.objective == pytest.approx(reference(objective), rel=1e-6)
 
 

@@ -13,7 +13,7 @@ from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, Unpenalized
 from separatrix.results import Monitor, StopReason
 from separatrix.scores import FlatScores, make_design
-from separatrix.solvers import GradientDescent, Lbfgs, NewtonCG, ProximalGradient
+from separatrix.solvers import Certifier, GradientDescent, Lbfgs, NewtonCG, ProximalGradient
 from tests.unit.solvers.problems import SMOOTH, make, monitor, reference
 
 SOLVERS = [
@@ -82,9 +82,9 @@ class TestEachSolver:
             best = reference(objective)
             solution = solver.minimize(objective, None, monitor(tol=1e-4))
             assert solution.stopped is StopReason.CONVERGED
-            assert solution.objective - best <= 2 * solution.gap + 1e-9 * best
-            assert solution.gap <= 1e-4 * max(1, solution.objective)
-            assert solution.certificate in {"duality gap", "newton decrement"}
+            assert solution.objective - best <= solution.gap + 1e-9 * best
+            assert solution.gap <= 1e-4 * solution.objective
+            assert solution.certificate == "duality gap"
 
     def test_w0_is_not_changed_and_a_warm_start_is_quick(self, solver, name):
         objective = make("multiclass_logistic")
@@ -150,10 +150,13 @@ class TestEachSolver:
         objective = make("multiclass_logistic")
         counted = Counting(objective.score_map)
         objective.score_map = counted
+        proofs = []
+        at = Certifier.at
+        monkeypatch.setattr(Certifier, "at", lambda *a, **k: proofs.append(1) or at(*a, **k))
         solution = solver.minimize(objective, None, monitor(tol=1e-6))
-        # Forming Hessians or their blocks reads the data once.
-        formed = len(solution.trace) if name in {"exact", "truncated"} else 0
-        assert solution.n_passes == counted.products / 2 + formed
+        # Forming Hessians or their blocks reads the data once, before every step.
+        formed = len(solution.trace) - 1 if name in {"exact", "truncated"} else 0
+        assert solution.n_passes == counted.products / 2 + formed + len(proofs)
 
     def test_a_loss_with_a_kink_is_refused_in_words(self, solver, name):
         with pytest.raises(SolverError, match=r"smooth loss|second derivative"):

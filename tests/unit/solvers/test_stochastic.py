@@ -120,7 +120,7 @@ def test_l1_is_minimized_too(solver):
     best = ProximalGradient().minimize(problem, None, Monitor(tol=1e-8, max_passes=20_000))
     found = solver(batch_size=8).minimize(problem, None, Monitor(tol=1e-7, max_passes=400))
     assert found.objective <= best.objective * (1 + 2e-3)
-    assert found.certificate == "none"
+    assert found.objective - best.objective <= found.gap
 
 
 class Huberized:
@@ -210,9 +210,10 @@ def test_the_record_is_honest():
     data, labels = load_breast_cancer(return_X_y=True)
     model = LinearClassifier("logistic", solver="sgd", C=0.01, tol=1e-5, random_state=0)
     solution = model.fit(scale(data), labels).solution_
-    assert solution.stopped is StopReason.CONVERGED
-    assert solution.certificate == "gradient norm"
-    assert solution.objective == pytest.approx(solution.trace.objective.min())
+    proven = solution.gap <= 1e-5 * solution.objective
+    assert solution.stopped is (StopReason.CONVERGED if proven else StopReason.STATIONARY)
+    assert solution.certificate == "duality gap"
+    assert solution.objective == pytest.approx(solution.trace.objective.min(), rel=1e-3)
     exact = LinearClassifier("logistic", C=0.01, tol=1e-9).fit(scale(data), labels).solution_
     assert solution.objective - exact.objective <= solution.gap
 
@@ -222,10 +223,10 @@ def test_an_interrupt_keeps_the_best(monkeypatch):
     monitor = Monitor(tol=0.0, max_passes=50)
     record = monitor.record
 
-    def interrupted(n_passes, *rest):
+    def interrupted(n_passes, *rest, **options):
         if n_passes == 4:
             raise KeyboardInterrupt
-        return record(n_passes, *rest)
+        return record(n_passes, *rest, **options)
 
     monkeypatch.setattr(monitor, "record", interrupted)
     found = StochasticGradient().minimize(problem, None, monitor)

@@ -311,7 +311,7 @@ def squares():
 def test_poor_fixed_points_do_not_pass_for_low_losses():
     images, truth = squares()
     crf = CRF(Grid()).fit(images, truth)
-    assert crf.solution_.stopped.value == "converged"
+    assert crf.solution_.stopped.value == "stationary"
     # Messages that start at those of a distant trial settle elsewhere, where the loss seems lower.
     assert crf.solution_.objective == pytest.approx(43.65, abs=0.1)
     assert crf.score(images, truth) > ((images > 0.5) == truth).mean() + 0.1

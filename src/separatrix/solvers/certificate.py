@@ -1,0 +1,387 @@
+"""Proofs of how far weights are from the optimum, in double precision whatever the data are.
+
+With U_i = C c_i, any theta of the shape of the scores gives a lower bound of the minimum,
+
+    min P >= D(theta) = V(theta) - R*(-X' theta),   V(theta) = -sum_i U_i loss_i*(theta_i / U_i),
+
+provided that the columns of theta sum to zero where intercepts are free. The derivatives of smooth
+losses at good scores make a good theta, for which V = sum_i U_i loss_i - <theta, s> (Fenchel);
+losses with a kink need dual variables, or the derivatives of a smoothed loss. Under an L1 part
+theta is scaled toward zero into the domain of R* (Mairal 2010, appendix D; Ndiaye et al. 2017).
+
+Column sums r that are not exactly zero are made so by mixing theta with a point q on a line,
+(1 - t) theta + t q: V is concave, V(q) >= 0, and t |X' q| is at most |r| times the longest row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import softmax, xlogy
+
+from separatrix._core import double_adjoint, double_scores, losses_at
+from separatrix.losses import (
+    CostAugmentedMax,
+    Exponential,
+    GeneratedLoss,
+    Hinge,
+    Logistic,
+    LogSumExp,
+    Squared,
+    SquaredHinge,
+)
+from separatrix.objective import Objective, dual_kernel_of, kernel_of
+from separatrix.protocols import Array
+from separatrix.regularizers import L1, L2, ElasticNet
+
+__all__ = ["Certified", "Certifier"]
+
+#: Rounding errors of a sum, in units of the last place of its largest possible value: sums are
+#: blocked or pairwise, so that errors grow with the logarithm of their length.
+_ROUNDING = 4 * float(np.finfo(np.float64).eps)
+#: Share of the wanted gap that the balance of theta may cost.
+_BALANCE = 0.02
+#: Steps of the search for intercepts at most.
+_STEPS = 60
+#: Classes up to which that search is Newton's method; beyond, the Hessian costs more than a pass.
+_NEWTON_CLASSES = 256
+#: Widths of the kink, in scores, at which derivatives of smoothed hinges are tried as dual points.
+_SMOOTHING = (1.0, 0.1, 0.01)
+
+#: loss*(-a) for losses of the margin, a = -loss'.
+_CONJUGATES: dict[type[Any], Callable[[Array], Array]] = {
+    Logistic: lambda a: xlogy(a, a) + xlogy(1 - a, 1 - a),
+    SquaredHinge: lambda a: a * a / 4 - a,
+    Squared: lambda a: a * a / 4 - a,
+    Exponential: lambda a: xlogy(a, a) - a,
+    Hinge: lambda a: -a,
+}
+
+
+class Certified(NamedTuple):
+    """Weights with a proof.
+
+    Attributes
+    ----------
+    w : ndarray of shape (d, K)
+        The weights in the precision of the data, free intercepts moved to where P is smallest.
+    value : float
+        P(w).
+    gap : float
+        Upper bound of P(w) - min P.
+    """
+
+    w: Array
+    value: float
+    gap: float
+
+
+class Certifier:
+    """Bounds P(w) - min P for weights of one objective; remembers the best lower bound.
+
+    Parameters
+    ----------
+    objective : Objective
+        An objective for which `Certifier.fits` holds.
+    """
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+        # No loss of ours is negative.
+        known = kernel_of(objective.loss) or dual_kernel_of(objective.loss)
+        self.lower = 0.0 if known else -math.inf
+        scores: Any = objective.score_map
+        self._design, self._n_threads = scores.design, scores.n_threads
+        self._dtype = scores.dtype
+        self._loss: Any = objective.loss
+        self._upper = objective.row_weights.astype(np.float64)
+        self._kernel = kernel_of(objective.loss)
+        kind = np.int64 if self._loss.n_scores is None else np.float64
+        self._targets: npt.NDArray[Any] = np.ascontiguousarray(objective.targets, dtype=kind)
+
+    @staticmethod
+    def fits(objective: Any) -> bool:
+        """Whether the loss is known to be convex, and penalty and data are of known kinds."""
+        score_map = getattr(objective, "score_map", None)
+        if not (isinstance(objective, Objective) and hasattr(score_map, "design")):
+            return False
+        loss = objective.loss
+        if type(objective.regularizer) not in {L1, L2, ElasticNet}:
+            return False
+        if not getattr(loss, "convex", False):
+            return False
+        # Balancing theta needs to know its domain: one score, or points of the simplex.
+        return loss.n_scores == 1 or type(loss) is GeneratedLoss or not objective.exempt
+
+    @cached_property
+    def _longest(self) -> float:
+        """The largest |x_i|, with the constant feature of a penalized intercept."""
+        constant = float(self._has_intercept and not self.objective.exempt)
+        return math.hypot(self.objective.longest_row, constant)
+
+    def at(
+        self,
+        w: Array,
+        wanted: float,
+        *,
+        duals: npt.NDArray[np.floating[Any]] | None = None,
+        move: bool = True,
+    ) -> Certified:
+        """Weights near `w` with their value and gap: one pass over the data.
+
+        Parameters
+        ----------
+        w : ndarray of shape (d, K)
+            Weights near the optimum.
+        wanted : float
+            The gap that would do; intercepts are sought with that in mind.
+        duals : ndarray of shape (n,) or (n, K), optional
+            Dual variables as in `Solution`, for losses with a kink.
+        move : bool
+            Whether free intercepts may be moved.
+        """
+        objective = self.objective
+        w = np.array(w, dtype=self._dtype).astype(np.float64)
+        scores = double_scores(self._design, np.ascontiguousarray(w), self._n_threads)
+        total, theta = self._losses(scores)
+        value = total
+        if objective.exempt and move:
+            shift = self._best_shift(scores, total, theta, wanted)
+            # Where columns lie far from zero, rounding intercepts to what can be stored unbalances
+            # theta: the dual point is that of the best intercepts, the value that of the stored.
+            stored = (w[-1] + shift).astype(self._dtype).astype(np.float64)
+            at_stored = (
+                total if (stored == w[-1]).all() else self._losses(scores + (stored - w[-1]))[0]
+            )
+            if at_stored <= total:
+                value, w[-1] = at_stored, stored
+            if shift.any():
+                scores = scores + shift
+                total, theta = self._losses(scores)
+        inner = objective.penalized(w)
+        value += objective.regularizer.value(inner)
+        if self._loss.smooth:
+            self._try(total - float(np.vdot(theta, scores)), theta, total, scores)
+        else:
+            for candidate in self._dual_points(scores, duals):
+                self._try(*candidate, total, scores)
+        size = math.sqrt(float(np.vdot(inner, inner)))
+        reach = self._longest * size + (float(np.abs(w[-1]).max()) if self._has_intercept else 0.0)
+        noise = _ROUNDING * (abs(value) + float(np.abs(theta).sum()) * reach)
+        gap = value - self.lower + noise
+        return Certified(w.astype(self._dtype), value, gap if math.isfinite(gap) else math.inf)
+
+    @property
+    def _has_intercept(self) -> bool:
+        return bool(getattr(self.objective.score_map, "intercept", False))
+
+    # -- losses at scores ---------------------------------------------------------------------
+
+    def _losses(self, scores: Array) -> tuple[float, Array]:
+        """Sum of U_i loss_i and theta = U_i loss_i', of shape (n, K)."""
+        if self._kernel is not None:
+            return losses_at(self._kernel, scores, self._targets, self._upper, self._n_threads)
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses, slopes = self._loss.value_and_grad(scores, self._targets)
+            return float(self._upper @ losses), self._upper[:, None] * slopes
+
+    def _best_shift(self, scores: Array, total: float, theta: Array, wanted: float) -> Array:
+        """How far to move the intercepts to where the losses are smallest, as far as known."""
+        if self._loss.n_scores == 1:
+            return self._search_one(scores, theta)
+        if self._loss.smooth:
+            return self._search_many(scores, total, theta, wanted)
+        return np.zeros(scores.shape[1])
+
+    def _search_one(self, scores: Array, theta: Array) -> Array:
+        """The intercept at which the losses have slope zero: Newton's method within a bracket."""
+        low, high, at, slope = -math.inf, math.inf, 0.0, float(theta.sum())
+        small = 4 * _ROUNDING * float(np.abs(theta).sum())
+        step, product = 1.0, getattr(self._loss, "curvature_product", None)
+        for _ in range(_STEPS):
+            if abs(slope) <= small:
+                break
+            low, high = (at, high) if slope < 0 else (low, at)
+            curvature = 0.0
+            if product is not None and self._loss.smooth:
+                second = product(scores + at, self._targets, np.ones_like(scores))
+                curvature = float(self._upper @ second[:, 0])
+            after = at - slope / curvature if curvature > 0 else math.nan
+            if not low < after < high:
+                step *= 2
+                if math.isfinite(low) and math.isfinite(high):
+                    after = 0.5 * (low + high)
+                else:
+                    after = at + step if slope < 0 else at - step
+            if after == at or not math.isfinite(after):
+                break
+            at = after
+            slope = float(self._losses(scores + at)[1].sum())
+        return np.array([at])
+
+    def _search_many(self, scores: Array, total: float, theta: Array, wanted: float) -> Array:
+        """Intercepts at which the losses have slope zero in every class, or nearly so."""
+        n_classes = scores.shape[1]
+        shift = np.zeros(n_classes)
+        for _ in range(_STEPS):
+            if self.objective.imbalance(theta.sum(axis=0))[0] * abs(total) <= _BALANCE * wanted:
+                break
+            slope = theta.sum(axis=0)
+            p = theta.copy()
+            p[np.arange(len(p)), self._targets] += self._upper
+            mass = p.sum(axis=0)
+            if n_classes <= _NEWTON_CLASSES:
+                hessian = np.diag(mass) - p.T @ (p / np.maximum(self._upper, 1e-300)[:, None])
+                step = -np.linalg.lstsq(hessian, slope, rcond=1e-12)[0]
+            else:
+                # Iterative scaling, without the Hessian.
+                weights = self.objective.class_weights
+                step = np.log(weights / mass, where=weights > 0, out=np.zeros(n_classes))
+            moved = None
+            for _ in range(20):
+                moved_total, moved = self._losses(scores + (shift + step))
+                if moved_total <= total + _ROUNDING * abs(total):
+                    break
+                step = step / 2
+            else:
+                break
+            shift, total, theta = shift + step, moved_total, moved
+        return shift
+
+    # -- dual points --------------------------------------------------------------------------
+
+    def _dual_points(
+        self, scores: Array, duals: npt.NDArray[np.floating[Any]] | None
+    ) -> list[tuple[float, Array]]:
+        """(V(theta), theta) for losses with a kink: given ones, or those of smoothed losses."""
+        upper = self._upper[:, None]
+        if self._loss.n_scores == 1:
+            if type(self._loss) is not Hinge:
+                return []
+            y: Array = self._targets[:, None]
+            if duals is not None:
+                points = [np.clip(np.asarray(duals, dtype=np.float64)[:, None], 0, upper)]
+            else:
+                points = [upper * np.clip((1 - y * scores) / m, 0, 1) for m in _SMOOTHING]
+            return [(float(a.sum()), -y * a) for a in map(self._balanced_one, points)]
+        operator = self._loss.max_op
+        rows = np.arange(len(scores))
+        if type(operator) is CostAugmentedMax:
+            if operator.cost is None:
+                costs = np.ones_like(scores)
+                costs[rows, self._targets] = 0
+            else:
+                costs = np.asarray(operator.cost, dtype=np.float64)[self._targets]
+        else:
+            costs = np.zeros_like(scores)
+        if duals is not None:
+            p = np.maximum(np.asarray(duals, dtype=np.float64), 0)
+            sums = p.sum(axis=1, keepdims=True)
+            p = np.divide(p, sums, out=np.zeros_like(p), where=sums > 0)
+            p[rows, self._targets] += sums[:, 0] == 0
+            points = [p]
+        else:
+            points = [softmax((scores + costs) / m, axis=1) for m in _SMOOTHING]
+        found: list[tuple[float, Array]] = []
+        for p in map(self._balanced_many, points):
+            value = float(np.vdot(upper * p, costs))
+            p[rows, self._targets] -= 1
+            found.append((value, upper * p))
+        return found
+
+    def _balanced_one(self, a: Array) -> Array:
+        """Duals of two classes whose sums agree: those of the heavier class are scaled down."""
+        if not self.objective.exempt:
+            return a
+        first = self._targets < 0
+        sums = float(a[first].sum()), float(a[~first].sum())
+        if sums[0] == sums[1] or 0.0 in sums:
+            return a if sums[0] == sums[1] else np.zeros_like(a)
+        heavier = first if sums[0] > sums[1] else ~first
+        a = a.copy()
+        a[heavier] *= min(sums) / max(sums)
+        return a
+
+    def _balanced_many(self, p: Array) -> Array:
+        """Points of the simplex whose mean is that of the labels.
+
+        The right label of a class with too much mass sends some of it to classes with too little.
+        """
+        if not self.objective.exempt:
+            return p
+        weights = self.objective.class_weights
+        excess = self._upper @ p - weights
+        too_much = np.maximum(excess, 0)
+        if not too_much.any():
+            return p
+        if (weights[too_much > 0] == 0).any():
+            p = np.zeros_like(p)
+            p[np.arange(len(p)), self._targets] = 1
+            return p
+        share = np.divide(too_much, weights, out=np.zeros_like(too_much), where=too_much > 0)
+        # Twice the least share of q that will do, so that nobody sends more than half.
+        t = min(1.0, 2 * float((share / (1 + share)).max()))
+        lacking = np.maximum(-excess, 0)
+        to = lacking / lacking.sum()
+        sent = (1 - t) / t * share
+        q = sent[self._targets][:, None] * to
+        q[np.arange(len(p)), self._targets] += 1 - sent[self._targets]
+        mixed: Array = (1 - t) * p + t * q
+        return mixed
+
+    def _try(self, v: float, theta: Array, total: float, scores: Array) -> None:
+        """Raise the lower bound to D(theta), made feasible, less its rounding."""
+        regularizer = self.objective.regularizer
+        curvature = float(getattr(regularizer, "curvature", 0.0))
+        threshold = 0.0 if type(regularizer) is L2 else 1 - curvature
+        mass = float(np.abs(theta).sum())
+        pulled = double_adjoint(self._design, np.ascontiguousarray(theta), self._n_threads)
+        if self._has_intercept and not self.objective.exempt:
+            pulled = np.vstack([pulled, theta.sum(axis=0)])
+        share, loose = 0.0, 0.0
+        if self.objective.exempt:
+            share, loose = self.objective.imbalance(theta.sum(axis=0))
+        # What balancing and rounding may add to any entry of X' theta, and to its length.
+        loose += _ROUNDING * mass * self._longest
+        noise = _ROUNDING * (abs(total) + float(np.abs(theta * scores).sum()))
+        if threshold == 0:
+            length = (1 - share) * float(np.linalg.norm(pulled)) + loose
+            bound = (1 - share) * v - length * length / (2 * curvature)
+            if math.isfinite(bound):
+                self.lower = max(self.lower, bound - noise)
+            return
+        inner = (1 - share) * np.abs(pulled) + loose
+        largest = float(inner.max(initial=0.0))
+        scales = {1.0} if curvature > 0 else set()
+        scales.add(min(1.0, threshold / largest) if largest > 0 else 1.0)
+        for scale in scales:
+            beyond = np.maximum(scale * inner - threshold, 0)
+            penalty = float(np.vdot(beyond, beyond)) / (2 * curvature) if curvature > 0 else 0.0
+            bound = (1 - share) * self._scaled(v, theta, scale) - penalty
+            if math.isfinite(bound):
+                self.lower = max(self.lower, bound - noise)
+
+    def _scaled(self, v: float, theta: Array, scale: float) -> float:
+        """V(scale theta), or a bound from its concavity where the conjugate is not known."""
+        if scale == 1:
+            return v
+        used = self._upper > 0
+        unit: Array = scale * theta[used] / self._upper[used, None]
+        if type(self._loss) in _CONJUGATES:
+            a = -unit[:, 0] * self._targets[used]
+            if type(self._loss) in {Logistic, Hinge}:
+                a = np.clip(a, 0, 1)
+            values = _CONJUGATES[type(self._loss)](a)
+        elif type(self._loss) is GeneratedLoss and type(self._loss.max_op) is LogSumExp:
+            unit[np.arange(len(unit)), self._targets[used]] += 1
+            p = np.maximum(unit, 0)
+            p /= p.sum(axis=1, keepdims=True)
+            values = xlogy(p, p).sum(axis=1)
+        else:
+            return scale * v
+        return -float(self._upper[used] @ values)
