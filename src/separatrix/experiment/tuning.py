@@ -204,7 +204,7 @@ def tune(
             if report is not None:
                 report(step, describe(learner, trial.value), score)
             last = getattr(trial.estimator, "solution_", None)
-            unfinished = last is not None and last.stopped is not StopReason.CONVERGED
+            unfinished = last is not None and last.stopped is StopReason.BUDGET
             worse = worse + 1 if unfinished or metric.gain(score) < best_gain else 0
             if learner.kind == "passes" and step - at >= PATIENCE:
                 break
@@ -238,7 +238,7 @@ def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
     return {
         "gap": math.nan if learner.kind == "passes" else float(gap),
         "solver": solution.solver,
-        "converged": solution.stopped is StopReason.CONVERGED,
+        "converged": solution.stopped is not StopReason.BUDGET,
     }
 
 
