@@ -102,8 +102,9 @@ bench: $(VENV)/.bench  ## Ratios to the peers: all cases, or one with CASE=f1; f
 
 pecos: $(PECOS)/.made  ## The peer PECOS, which needs numpy below 2, in .venv-pecos; `make bench` finds it there
 
-soak: $(VENV)/.dev  ## The tests marked slow and data, in full
+soak: $(VENV)/.dev  ## The tests marked slow and data, in full; all tests with the oldest and the newest packages
 	$(call step,pytest of slow and data,$(SLEEPING) $(PY) -m pytest --runslow -m "slow or data")
+	$(call step,the oldest and the newest packages,$(PY) tools/environments.py)
 
 clean:  ## Remove .venv, build output and caches
 	rm -rf $(VENV) $(PECOS) target build dist .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
