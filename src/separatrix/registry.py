@@ -17,6 +17,7 @@ __all__ = [
     "LEARNERS",
     "MANY_CLASSES",
     "MAX_PASSES",
+    "VARIANCE_GRID",
     "XI_GRID",
     "Learner",
     "get",
@@ -38,6 +39,9 @@ MAX_PASSES = 20
 
 #: Laplace's k, from trust in the counts to trust in the prior.
 K_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)
+
+#: Shares of the largest variance that are added to all variances of Gaussian columns.
+VARIANCE_GRID: tuple[float, ...] = (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1e0)
 
 #: Widths of radial basis features over standardized columns, from narrow to wide.
 XI_GRID: tuple[float, ...] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -73,7 +77,9 @@ class Learner:
         What it is, in a few words.
     kind : {"none", "passes", "path", "counts", "grid"}
         How it is tuned: not at all, by the number of passes, along a warm-started path of
-        `parameter`, from one set of counts, or by a fit for every value of `parameter`.
+        `parameter`, from counts (of naive Bayes: its model of the columns, `smoothing` along `grid`
+        and `var_smoothing` along `VARIANCE_GRID`, as far as there are columns for them), or by a
+        fit for every value of `parameter`.
     tasks : tuple of {"binary", "multiclass", "regression", "tagging", "label_sets"}
         What it can learn.
     parameter : str
@@ -196,7 +202,7 @@ def _chain(
 ) -> Learner:
     """A learner on chains with a C: its solvers are faster from zero than from the C before."""
     target = f"separatrix.structured:{target}"
-    rough = (("tol", 1e-3), ("max_iter", 25))
+    rough = (("tol", 1e-3), ("max_iter", 100))
     return Learner(
         name, target, summary, "grid", _TAGGING, "C", CHAIN_GRID, params=(*params, *rough)
     )
@@ -219,7 +225,7 @@ LEARNERS: tuple[Learner, ...] = (
     Learner(
         "naive_bayes",
         "separatrix.generative:NaiveBayes",
-        "naive Bayes, kinds of features by the data, Laplace smoothing",
+        "naive Bayes, a model for each kind of column, smoothed",
         "counts",
         parameter="smoothing",
         grid=K_GRID,

@@ -10,7 +10,7 @@ _WAYS = {
     "none": "nothing to tune",
     "passes": "passes, early stopping",
     "path": "path of C",
-    "counts": "smoothing, counted once",
+    "counts": "model of the columns, smoothing",
     "grid": "a fit for every value",
 }
 

@@ -73,7 +73,7 @@ def _kinds(rows: Rows, estimator: NaiveBayes) -> Columns:
 def _joined_kinds(first: Columns, second: Columns) -> Columns:
     """What one look at both would have found: Gaussian where the two do not agree."""
     kinds = np.where(first.kinds == second.kinds, first.kinds, GAUSSIAN).astype(np.uint8)
-    return Columns(kinds, first.guessed & second.guessed)
+    return Columns(kinds, first.guessed & second.guessed, first.bags)
 
 
 def _counted(rows: Rows, estimator: Any, labels: list[Any] | None, dtype: Any) -> Any:

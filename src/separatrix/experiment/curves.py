@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from separatrix.experiment.event_models import Counted
 from separatrix.experiment.families import Family
 from separatrix.experiment.metric import Metric
 from separatrix.experiment.result import LeaderboardRow
 from separatrix.experiment.rows import Rows
-from separatrix.experiment.tuning import Tuned, refit
+from separatrix.experiment.tuning import CurvePoint, Tuned, refit
+from separatrix.registry import VARIANCE_GRID
 from separatrix.report.parts import LearningCurve, LearningCurves, TrainingCurve, TrainingCurves
 
 __all__ = ["learning_curves", "training_curves"]
@@ -31,18 +35,46 @@ def training_curves(
         (one for one in tuned if len(one.curve) > 1), key=lambda one: order[one.learner.name]
     )
     return TrainingCurves(
-        tuple(
-            TrainingCurve(
-                one.learner.name,
-                one.learner.parameter,
-                np.array([point.value for point in one.curve]),
-                np.array([point.held_out for point in one.curve]),
-                np.array([point.train for point in one.curve]),
-                float("nan") if one.value is None else one.value,
-                logarithmic=one.learner.kind != "passes" and one.learner.parameter != "degree",
-            )
-            for one in found
-        )
+        tuple(curve for one in found for curve in _curves(one) if len(curve.x) > 1)
+    )
+
+
+def _curves(one: Tuned) -> list[TrainingCurve]:
+    """One curve; of naive Bayes one for each model of the columns and each of its parameters."""
+    learner, chosen = one.learner, one.value
+    if not isinstance(chosen, Counted):
+        logarithmic = learner.kind != "passes" and learner.parameter != "degree"
+        pairs = [(point.value, point) for point in one.curve]
+        at = math.nan if chosen is None else chosen
+        return [_curve(learner.name, learner.parameter, pairs, at, logarithmic)]
+    found = []
+    for events in dict.fromkeys(value.events for value, *_ in one.curve):
+        points = [point for point in one.curve if point.value.events == events]
+        # The smoothing was tried at the first share of the variance, the shares at the best of it.
+        last, title = points[-1].value, f"{learner.name}, {events}" if events else learner.name
+        for name in last.parameters:
+            if name == "smoothing":
+                own = [p for p in points if p.value.var_smoothing in (None, VARIANCE_GRID[0])]
+            else:
+                own = [p for p in points if p.value.smoothing == last.smoothing]
+            pairs = [(p.value.parameters[name], p) for p in own]
+            at = chosen.parameters[name] if chosen.events == events else math.nan
+            found.append(_curve(title, name, pairs, at, True))
+    return found
+
+
+def _curve(
+    title: str, axis: str, pairs: list[tuple[Any, CurvePoint]], chosen: float, logarithmic: bool
+) -> TrainingCurve:
+    return TrainingCurve(
+        title,
+        axis,
+        np.array([x for x, _ in pairs], dtype=np.float64),
+        np.array([point.held_out for _, point in pairs]),
+        np.array([point.train for _, point in pairs]),
+        chosen,
+        logarithmic=logarithmic,
+        settled=np.array([point.settled for _, point in pairs], dtype=bool),
     )
 
 

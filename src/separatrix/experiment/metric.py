@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,15 @@ from separatrix.errors import ParameterError
 from separatrix.explanation import see_through
 from separatrix.metrics import chunk_counts, per_class_report, token_counts
 
-__all__ = ["METRICS", "Metric", "distribution", "find_metric", "probabilities", "set_counts"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "Outcome",
+    "distribution",
+    "find_metric",
+    "probabilities",
+    "set_counts",
+]
 
 Floats = npt.NDArray[np.float64]
 Scored = Literal["classes", "quantities", "sequences", "label sets"]
@@ -23,6 +31,18 @@ Each = Callable[[Any, Any, Any], Floats]
 Judge = Callable[[Any, Any], Floats]
 Whole = Callable[[Any, Any], float]
 Finish = Callable[[Any], Any]
+
+
+#: Groups of rows that are left out in turn, for the error of a score not made of values of rows.
+_GROUPS = 50
+
+
+class Outcome(NamedTuple):
+    """A score, and what it was made of: values of the rows or, without them, predictions."""
+
+    score: float
+    values: Floats | None
+    said: Any
 
 
 def _same(means: Any) -> Any:
@@ -91,6 +111,36 @@ class Metric:
         if self.judge is None:
             return None
         return self.judge(model.predict(X) if said is None else said, y)
+
+    def outcome(self, model: Any, X: Any, y: Any) -> Outcome:
+        """The score of a model, with what `noise` needs."""
+        said = None if self.each is not None else model.predict(X)
+        values = self.values(model, X, y, said)
+        return Outcome(self(model, X, y, said) if values is None else self.of(values), values, said)
+
+    def noise(self, first: Outcome, second: Outcome, y: Any) -> float:
+        """One standard error of the difference of two scores on the same rows, by the jackknife.
+
+        For a mean over the rows that is s / sqrt(n), s the deviation of the differences.
+        """
+        parts = [self._left_out(one, y) for one in (first, second)]
+        differences = parts[0] - parts[1]
+        m = len(differences)
+        return float(np.sqrt((m - 1) * np.var(differences)))
+
+    def _left_out(self, one: Outcome, y: Any) -> Floats:
+        """The score without each row or, where it is not made of their values, group of rows."""
+        if one.values is not None:
+            total, n = one.values.sum(axis=0), len(one.values)
+            # Roots of sums that are nothing but rounding would not be numbers.
+            with np.errstate(invalid="ignore"):
+                scores = self.finish((total - one.values) / max(1, n - 1))
+            found = np.asarray(scores, dtype=np.float64)
+            return np.where(np.isnan(found), 0.0, found)
+        assert self.whole is not None
+        group = np.arange(len(y)) % _GROUPS
+        kept = [group != g for g in range(min(_GROUPS, len(y)))]
+        return np.array([self.whole(one.said[k], y[k]) for k in kept if k.any()])
 
     def of(self, values: Floats) -> float:
         """The score for the values of rows."""

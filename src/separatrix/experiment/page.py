@@ -58,7 +58,8 @@ def _row(row: LeaderboardRow, result: Result) -> shown.LeaderboardRow:
         role = "champion"
     elif row is result.runner_up:
         role = "runner-up"
-    note = row.note or ("ran out of passes" if row.short_of_tolerance else "")
+    cut = "" if row.settled else "ran out of passes or time: the score may change"
+    note = "; ".join(one for one in (row.note, cut) if one)
     return shown.LeaderboardRow(
         row.learner,
         row.setting,

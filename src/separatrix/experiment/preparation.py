@@ -114,7 +114,9 @@ class Prepared:
     @classmethod
     def of(cls, raw: Rows, preparation: Any) -> Prepared:
         """Prepare rows."""
-        return cls(raw, Rows(preparation.transform(raw.X), raw.y), preparation)
+        known = getattr(preparation, "feature_kinds", None)
+        kinds = None if known is None else tuple(known())
+        return cls(raw, Rows(preparation.transform(raw.X), raw.y, kinds), preparation)
 
     @property
     def n_features(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from separatrix.errors import ParameterError
@@ -16,7 +16,7 @@ from separatrix.experiment.testing import Finalist
 from separatrix.experiment.tuning import Tuned, describe
 from separatrix.report.parts import Effort, Efforts
 
-__all__ = ["efforts_of", "finalists_of", "row_of", "row_of_previous"]
+__all__ = ["efforts_of", "finalists_of", "preferred", "row_of", "row_of_previous"]
 
 
 def row_of(one: Tuned) -> LeaderboardRow:
@@ -34,6 +34,8 @@ def row_of(one: Tuned) -> LeaderboardRow:
         baseline=one.learner.baseline,
         n_settings=max(1, len(one.curve)),
         note="" if one.complete else "stopped by the budget",
+        settled=one.settled,
+        settings=one.curve,
     )
 
 
@@ -49,15 +51,37 @@ def row_of_previous(model: Any, held_out: Rows, metric: Metric, family: Family) 
     )  # fmt: skip
 
 
+def preferred(
+    leaderboard: tuple[LeaderboardRow, ...],
+    tuned: Mapping[str, Tuned],
+    metric: Metric,
+    y: Any,
+) -> LeaderboardRow:
+    """The first row; where its solver was cut short, the best settled one within the noise."""
+    first = leaderboard[0]
+    if first.settled:
+        return first
+    for row in leaderboard[1:]:
+        one = tuned.get(row.learner)
+        if row.settled and one is not None and not row.baseline:
+            lead = metric.gain(first.held_out) - metric.gain(row.held_out)
+            noise = metric.noise(tuned[first.learner].outcome, one.outcome, y)
+            return first if lead > noise else row
+    return first
+
+
 def finalists_of(
-    leaderboard: tuple[LeaderboardRow, ...], wanted: str | None, notes: Sequence[str]
+    leaderboard: tuple[LeaderboardRow, ...],
+    wanted: str | None,
+    notes: Sequence[str],
+    champion: LeaderboardRow,
 ) -> tuple[LeaderboardRow, ...]:
     """Champion and runner-up; a baseline is a runner-up only if nothing else is there."""
-    front = [row for row in leaderboard if wanted in (None, row.learner)]
-    if not front:
+    front = [row for row in leaderboard if row.learner == wanted]
+    if wanted is not None and not front:
         reasons = [note for note in notes if note.startswith(f"{wanted} ")]
         raise ParameterError(*reasons or [f"champion={wanted!r} is not among the learners"])
-    champion = front[0]
+    champion = front[0] if front else champion
     others = [row for row in leaderboard if row is not champion]
     rest = [row for row in others if not row.baseline] or others
     return (champion, *rest[:1])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from separatrix.experiment.event_models import Counted
 from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.metric import Metric
 from separatrix.experiment.task import Task
+from separatrix.experiment.tuning import CurvePoint
 from separatrix.report.parts import Part, TestReport
 
 __all__ = ["FOOTNOTE", "HEADINGS", "LeaderboardRow", "Result", "format_rows"]
@@ -26,8 +28,8 @@ class LeaderboardRow:
         Its name in the registry.
     setting : str
         The chosen setting in words.
-    value : float or None
-        The chosen parameter or number of passes.
+    value : float, Counted or None
+        The chosen parameter, number of passes or setting of naive Bayes.
     held_out : float
         Score on the held-out rows.
     seconds, passes : float
@@ -38,6 +40,10 @@ class LeaderboardRow:
         What fitted it.
     converged : bool
         Whether the gap reached the tolerance, or an online learner made a pass without mistakes.
+    settled : bool
+        Whether the solver was not cut short; a score of one that was may still change.
+    settings : tuple of CurvePoint
+        All settings that were tried, with their scores.
     baseline : bool
         Whether it is a baseline.
     n_settings : int
@@ -48,7 +54,7 @@ class LeaderboardRow:
 
     learner: str
     setting: str
-    value: float | None
+    value: float | Counted | None
     held_out: float
     seconds: float
     passes: float
@@ -58,29 +64,39 @@ class LeaderboardRow:
     baseline: bool = False
     n_settings: int = 1
     note: str = ""
-
-    @property
-    def short_of_tolerance(self) -> bool:
-        """Whether the chosen fit ran out of passes with a gap above its tolerance."""
-        return not math.isnan(self.gap) and not self.converged
+    settled: bool = True
+    settings: tuple[CurvePoint, ...] = field(default=(), repr=False)
 
     def cells(self) -> tuple[str, ...]:
         """Return the row as text, in the order of `HEADINGS`."""
         gap = f"{self.gap:.1e}" if math.isfinite(self.gap) else "-"
-        if self.short_of_tolerance:
-            gap += "*"
+        mark = "" if self.settled else "*"
         return (
             self.learner,
             self.setting,
-            f"{self.held_out:.4f}",
+            f"{self.held_out:.4f}{mark}",
             f"{self.seconds:.3f}",
             f"{self.passes:.0f}",
-            gap,
+            gap + mark,
             self.solver,
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """The row as plain values, for JSON."""
+        plain = _plain({name: getattr(self, name) for name in _COLUMNS})
+        settings = [
+            {
+                "value": _plain_setting(point.value),
+                "train": _finite(point.train),
+                "held_out": _finite(point.held_out),
+                "settled": point.settled,
+            }
+            for point in self.settings
+        ]
+        return plain | {"value": _plain_setting(self.value), "settings": settings}
 
-FOOTNOTE = "* ran out of passes or time before the gap reached the tolerance"
+
+FOOTNOTE = "* ran out of passes or time before the gap reached the tolerance: the score may change"
 
 #: Headings of the leaderboard, and how each column is aligned.
 HEADINGS = (
@@ -103,7 +119,8 @@ class Result:
     leaderboard : tuple of LeaderboardRow
         Best first; a tie goes to the simpler learner.
     champion : LeaderboardRow
-        The first row, or the learner that was asked for.
+        The learner that was asked for, or the first row; where its solver was cut short, the first
+        that was not and is behind by no more than one standard error of the difference.
     runner_up : LeaderboardRow or None
         The best of the others; a baseline only where nothing else is there.
     metric : Metric
@@ -173,7 +190,7 @@ class Result:
 
     def remarks(self) -> tuple[str, ...]:
         """What else should be known, marks in the leaderboard explained first."""
-        marks = (FOOTNOTE,) if any(row.short_of_tolerance for row in self.leaderboard) else ()
+        marks = () if all(row.settled for row in self.leaderboard) else (FOOTNOTE,)
         return marks + self.notes
 
     def verdict(self) -> str:
@@ -230,7 +247,7 @@ class Result:
             "seconds": self.seconds,
             "random_state": self.random_state,
             "command": self.command,
-            "leaderboard": [_plain(asdict(row)) for row in self.leaderboard],
+            "leaderboard": [row.to_dict() for row in self.leaderboard],
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -295,6 +312,16 @@ def format_rows(rows: Sequence[LeaderboardRow]) -> list[str]:
         ]
         lines.append("  ".join(cells).rstrip())
     return lines
+
+
+_COLUMNS = tuple(one.name for one in fields(LeaderboardRow) if one.name != "settings")
+
+
+def _plain_setting(value: float | Counted | None) -> Any:
+    """A number, or the parts of a setting of naive Bayes by name."""
+    if not isinstance(value, Counted):
+        return value
+    return ({"events": value.events} if value.events else {}) | value.parameters
 
 
 def _finite(value: float) -> float | None:

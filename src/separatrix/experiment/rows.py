@@ -26,16 +26,20 @@ class Rows(NamedTuple):
     X : matrix of shape (n, d), texts, dict of columns, or sequences
         Dense or CSR where it is a matrix.
     y : array of shape (n,), TokenColumn or LabelSets
+    kinds : tuple of (str, str), or None
+        Where each column of a prepared table comes from, and what kind of variable it is; see
+        `TableEncoder.feature_kinds`.
     """
 
     X: Any
     y: Any
+    kinds: tuple[tuple[str, str], ...] | None = None
 
     def take(self, rows: npt.NDArray[np.intp]) -> Rows:
         """Some of them, by number."""
         if isinstance(self.X, dict):
             return Rows({name: values[rows] for name, values in self.X.items()}, self.y[rows])
-        return Rows(self.X[rows], self.y[rows])
+        return Rows(self.X[rows], self.y[rows], self.kinds)
 
     def first(self, n: int) -> Rows:
         """The first `n`, or all if there are fewer."""
@@ -43,7 +47,7 @@ class Rows(NamedTuple):
 
     def joined(self, other: Rows) -> Rows:
         """These and the others behind them."""
-        return Rows(_joined(self.X, other.X), _joined(self.y, other.y))
+        return Rows(_joined(self.X, other.X), _joined(self.y, other.y), self.kinds)
 
 
 def _joined(first: Any, second: Any) -> Any:

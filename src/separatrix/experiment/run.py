@@ -23,14 +23,20 @@ from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.metric import Metric
 from separatrix.experiment.parting import make_parts
 from separatrix.experiment.preparation import Prepared
-from separatrix.experiment.ranking import efforts_of, finalists_of, row_of, row_of_previous
+from separatrix.experiment.ranking import (
+    efforts_of,
+    finalists_of,
+    preferred,
+    row_of,
+    row_of_previous,
+)
 from separatrix.experiment.result import LeaderboardRow, Result
 from separatrix.experiment.rows import Rows
 from separatrix.experiment.source import as_dataset, fingerprint
 from separatrix.experiment.split import Stratified, check_shares
 from separatrix.experiment.task import find_task
 from separatrix.experiment.testing import Finalist, open_test
-from separatrix.experiment.tuning import Tuned, refit, tune
+from separatrix.experiment.tuning import Tuned, most_settings, refit, tune
 from separatrix.registry import Learner
 from separatrix.report.parts import Part
 from separatrix.validation import check_choice
@@ -222,14 +228,17 @@ class Experiment:
             rows.append(row_of_previous(self.previous, raw_held_out, metric, family))
         # Stable: ties keep the order of the registry.
         leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
-        chosen = finalists_of(leaderboard, self.champion, notes)
+        by_name = {one.learner.name: one for one in tuned}
+        first = preferred(leaderboard, by_name, metric, held_out.raw.y)
+        chosen = finalists_of(leaderboard, self.champion, notes, first)
         if chosen[0] is not leaderboard[0]:
-            notes += (f"{leaderboard[0].learner} does better on the held-out {family.units}.",)
+            why = "" if self.champion else ", but within the noise, and its solver was cut short"
+            better = f"{leaderboard[0].learner} does better on the held-out {family.units}"
+            notes += (f"{better}{why}.",)
 
         tell(Progress(stage="fitting the best again"))
         again = preparation.fit(everything.X, everything.y, self.n_jobs)
         all_rows = Prepared.of(everything, again)
-        by_name = {one.learner.name: one for one in tuned}
         finalists = []
         for number, row in enumerate(chosen):
             if row.learner not in by_name:
@@ -299,7 +308,7 @@ class Experiment:
             if seconds == 0 and not learner.baseline:
                 notes.append(f"{learner.name} was not tried: the time was up.")
                 continue
-            n_steps = max(1, len(learner.grid))
+            n_steps = most_settings(learner, train.for_learner(learner))
             tell(Progress(learner.name, 0, n_steps))
             step = 0
 

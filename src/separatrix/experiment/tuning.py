@@ -6,7 +6,7 @@ import copy
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -16,15 +16,15 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from separatrix.errors import ConvergenceWarning, ZeroProbabilityWarning
-from separatrix.experiment.metric import Metric
+from separatrix.experiment.event_models import Counted, event_models
+from separatrix.experiment.metric import Metric, Outcome
 from separatrix.experiment.rows import Rows, labels_of
-from separatrix.registry import Learner, load
+from separatrix.registry import VARIANCE_GRID, Learner, load
 from separatrix.results import Solution, StopReason, time_limit
 
 __all__ = [
     "PATIENCE",
     "ROUGH",
-    "STEPS",
     "WORSE",
     "CurvePoint",
     "Rows",
@@ -37,12 +37,12 @@ __all__ = [
 
 #: Passes without a better held-out score after which an online learner stops.
 PATIENCE = 5
-#: Settings in a row, worse than the best or out of passes, after which a grid of C is left: from
-#: there on weaker regularization takes longer with every step and seldom helps.
+#: Settings in a row, worse than the best or out of passes and no better, after which a grid of C is
+#: left: from there on weaker regularization takes longer with every step and seldom helps.
 WORSE = 2
-#: Relative gap to which the settings of a path are fitted, and passes that each gets: every setting
-#: begins where the one before ended, and what is left to gain moves no held-out score.
-ROUGH, STEPS = 1e-3, 25
+#: Relative gap to which the settings of a path are fitted. Every setting begins where the one
+#: before ended, and gets the passes of its learner: after fewer, a score may be far from its own.
+ROUGH = 1e-3
 #: Train rows that the train score of a setting is taken from.
 _SCORED = 5000
 
@@ -50,12 +50,20 @@ _SCORED = 5000
 StepReport = Callable[[int, str, float], None]
 
 
-class CurvePoint(NamedTuple):
-    """Scores of one setting: its value, and the scores on train and held-out rows."""
+#: The parameter that is tuned, the number of passes, or a setting of naive Bayes.
+Setting = float | Counted
 
-    value: float
+
+class CurvePoint(NamedTuple):
+    """Scores of one setting: its value, the scores on train and held-out rows, and their worth.
+
+    `settled` is False where the solver ran out of passes or time: more would change the scores.
+    """
+
+    value: Any  # a Setting
     train: float
     held_out: float
+    settled: bool = True
 
 
 @dataclass(frozen=True)
@@ -66,8 +74,8 @@ class Tuned:
     ----------
     learner : Learner
         The line of the registry.
-    value : float or None
-        The chosen parameter or number of passes.
+    value : float, Counted or None
+        The chosen parameter, number of passes or setting of naive Bayes.
     held_out : float
         Its held-out score.
     curve : tuple of CurvePoint
@@ -80,14 +88,19 @@ class Tuned:
         What fitted it.
     converged : bool
         Whether the gap reached the tolerance.
+    settled : bool
+        Whether the chosen fit was not cut short: more passes would not change its score. One that
+        was is chosen only where it leads by more than one standard error of the difference.
     complete : bool
         Whether all settings were tried before the time ran out.
     estimator : estimator or None
         The chosen fit on the train rows, where it was kept.
+    outcome : Outcome
+        The held-out score, with what it was made of.
     """
 
     learner: Learner
-    value: float | None
+    value: Setting | None
     held_out: float
     curve: tuple[CurvePoint, ...]
     seconds: float
@@ -95,23 +108,35 @@ class Tuned:
     gap: float
     solver: str
     converged: bool
+    settled: bool
     complete: bool
     estimator: Any
+    outcome: Outcome
 
 
 class _Trial(NamedTuple):
     """One fitted setting; `lasting` unless the next trial changes the same estimator."""
 
-    value: float | None
+    value: Setting | None
     estimator: Any
     passes: float
     lasting: bool
 
 
-def describe(learner: Learner, value: float | None) -> str:
-    """Put a setting into words: "C = 10", "7 passes" or "-"."""
+class _Tried(NamedTuple):
+    """A setting with its held-out score and the record of its solver."""
+
+    trial: _Trial
+    outcome: Outcome
+    solution: Solution | None
+
+
+def describe(learner: Learner, value: Setting | None) -> str:
+    """Put a setting into words: "C = 10", "7 passes", "multinomial, smoothing = 1" or "-"."""
     if value is None:
         return "-"
+    if isinstance(value, Counted):
+        return str(value)
     if learner.kind == "passes":
         return f"{value:g} pass" if value == 1 else f"{value:g} passes"
     return f"{learner.parameter} = {value:g}"
@@ -187,44 +212,77 @@ def tune(
     start = time.perf_counter()
     sample = train.first(_SCORED)
     curve: list[CurvePoint] = []
-    best_gain, best, solution, at, worse, passes = -math.inf, None, None, 0, 0, 0.0
-    complete = True
+    tried: dict[bool, _Tried] = {}
+    best_gain, at, step, worse, passes = -math.inf, 0, 0, 0, 0.0
+    complete, most = True, most_settings(learner, train)
     trials = _TRIALS[learner.kind](learner, train, random_state, n_jobs)
     with _no_surprises(), time_limit(seconds):
-        for step, trial in enumerate(trials, start=1):
+        trial = next(trials, None)
+        while trial is not None:
+            step += 1
             passes += trial.passes
-            score = metric(trial.estimator, held_out.X, held_out.y)
+            outcome = metric.outcome(trial.estimator, held_out.X, held_out.y)
+            gain = metric.gain(outcome.score)
+            solution = getattr(trial.estimator, "solution_", None)
+            # Online learners minimize nothing: their number of passes is the setting.
+            settled = learner.kind == "passes" or _finished(solution)
             if trial.value is not None:
                 seen = metric(trial.estimator, sample.X, sample.y)
-                curve.append(CurvePoint(trial.value, seen, score))
+                curve.append(CurvePoint(trial.value, seen, outcome.score, settled))
             # A later setting must be strictly better, so that ties stay simple.
-            if best is None or metric.gain(score) > best_gain:
-                best_gain, best, at = metric.gain(score), trial, step
-                solution = getattr(trial.estimator, "solution_", None)
+            if settled not in tried or gain > metric.gain(tried[settled].outcome.score):
+                tried[settled] = _Tried(trial, outcome, solution)
+            better = gain > best_gain
+            if better:
+                best_gain, at = gain, step
             if report is not None:
-                report(step, describe(learner, trial.value), score)
-            last = getattr(trial.estimator, "solution_", None)
-            unfinished = last is not None and last.stopped is StopReason.BUDGET
-            worse = worse + 1 if unfinished or metric.gain(score) < best_gain else 0
+                report(step, describe(learner, trial.value), outcome.score)
+            worse = worse + 1 if gain < best_gain or not (settled or better) else 0
             if learner.kind == "passes" and step - at >= PATIENCE:
                 break
             if learner.parameter == "C" and worse >= WORSE:
                 break
-            if time.perf_counter() - start >= seconds and step < max(1, len(learner.grid)):
+            if time.perf_counter() - start >= seconds and step < most:
                 complete = False
                 break
-    assert best is not None  # every kind has at least one trial
+            try:
+                trial = trials.send(gain)
+            except StopIteration:
+                break
+    best = _chosen(tried, metric, held_out.y)
     return Tuned(
         learner,
-        best.value,
-        metric.gain(best_gain),
+        best.trial.value,
+        best.outcome.score,
         tuple(curve),
         time.perf_counter() - start,
         passes,
         complete=complete,
-        estimator=best.estimator if best.lasting else None,
-        **_certificate(learner, solution),
+        estimator=best.trial.estimator if best.trial.lasting else None,
+        outcome=best.outcome,
+        **_certificate(learner, best.solution),
     )
+
+
+def _finished(solution: Solution | None) -> bool:
+    """Whether more passes would change nothing: no solver, or one that was not cut short."""
+    return solution is None or solution.stopped not in (StopReason.BUDGET, StopReason.INTERRUPTED)
+
+
+def _chosen(tried: dict[bool, _Tried], metric: Metric, y: Any) -> _Tried:
+    """The best setting; one that was cut short only where it is better by more than the noise."""
+    if len(tried) == 1:
+        return next(iter(tried.values()))
+    settled, cut_short = tried[True], tried[False]
+    lead = metric.gain(cut_short.outcome.score) - metric.gain(settled.outcome.score)
+    return cut_short if lead > metric.noise(cut_short.outcome, settled.outcome, y) else settled
+
+
+def most_settings(learner: Learner, rows: Rows) -> int:
+    """How many settings of `learner` are tried at most."""
+    if learner.kind != "counts":
+        return max(1, len(learner.grid))
+    return len(event_models(rows)) * (len(learner.grid) + len(VARIANCE_GRID) - 1)
 
 
 def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
@@ -232,23 +290,28 @@ def _certificate(learner: Learner, solution: Solution | None) -> dict[str, Any]:
         # Without a solver there is nothing to converge: one pass gives the answer.
         closed = learner.tasks == ("regression",) and not learner.baseline
         solver = "closed form" if closed else "counting"
-        return {"gap": math.nan, "solver": solver, "converged": True}
+        return {"gap": math.nan, "solver": solver, "converged": True, "settled": True}
     # Online learners minimize nothing, so that they have no gap.
     gap = solution.relative_gap
     return {
         "gap": math.nan if learner.kind == "passes" else float(gap),
         "solver": solution.solver,
-        "converged": solution.stopped is not StopReason.BUDGET,
+        "converged": solution.stopped is StopReason.CONVERGED,
+        "settled": learner.kind == "passes" or _finished(solution),
     }
 
 
-def _once(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
+def _once(
+    learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
+) -> Generator[_Trial, float]:
     yield _Trial(
         None, make(learner, len(rows.y), random_state, n_jobs).fit(rows.X, rows.y), 1, True
     )
 
 
-def _each(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -> Iterator[_Trial]:
+def _each(
+    learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
+) -> Generator[_Trial, float]:
     for value in learner.grid:
         estimator = make(learner, len(rows.y), random_state, n_jobs, **{learner.parameter: value})
         estimator.fit(rows.X, rows.y)
@@ -258,12 +321,33 @@ def _each(learner: Learner, rows: Rows, random_state: int, n_jobs: int | None) -
 
 def _counts(
     learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
-) -> Iterator[_Trial]:
-    counted = make(learner, len(rows.y), random_state, n_jobs).fit(rows.X, rows.y)
-    for step, value in enumerate(learner.grid):
-        # The counts are shared: another smoothing of them is estimated when it is asked for.
-        estimator = copy.copy(counted).set_params(**{learner.parameter: value})
-        yield _Trial(value, estimator, float(step == 0), True)
+) -> Generator[_Trial, float]:
+    for events, features in _event_models(learner, rows).items():
+        counted = make(learner, len(rows.y), random_state, n_jobs, **features).fit(rows.X, rows.y)
+        gaussian = counted.kinds_ == "gaussian"
+        ks = (None,) if gaussian.all() else learner.grid
+        shares = VARIANCE_GRID if gaussian.any() else (None,)
+        # First the smoothing, then at the best of it the variances: one after the other, since they
+        # belong to different columns.
+        settings = [Counted(events, k, shares[0]) for k in ks]
+        best, top, n_counted = settings[0], -math.inf, 1
+        while settings:
+            setting = settings.pop(0)
+            # The counts are shared: another smoothing of them is estimated when it is asked for.
+            estimator = copy.copy(counted).set_params(**setting.parameters)
+            gain = yield _Trial(setting, estimator, float(n_counted), True)
+            n_counted = 0
+            if gain > top:
+                best, top = setting, gain
+            if not settings and setting.var_smoothing == shares[0] and len(shares) > 1:
+                settings = [best._replace(var_smoothing=share) for share in shares[1:]]
+
+
+def _event_models(learner: Learner, rows: Rows) -> dict[str, dict[str, Any]]:
+    """Arguments of naive Bayes for each model of the columns that is tried."""
+    if "features" in dict(learner.params):
+        return {"": {}}
+    return {name: {"features": features} for name, features in event_models(rows).items()}
 
 
 def _path(
@@ -272,13 +356,13 @@ def _path(
     random_state: int,
     n_jobs: int | None,
     start: Solution | None = None,
-) -> Iterator[_Trial]:
+) -> Generator[_Trial, float]:
     # Imported here so that a comparison of baselines alone needs no solver.
     from separatrix.linear import follow_path
 
     template = make(learner, len(rows.y), random_state, n_jobs)
-    rough = {"tol": ROUGH, "max_iter": STEPS}
-    template.set_params(**{k: v for k, v in rough.items() if k not in dict(learner.params)})
+    if "tol" not in dict(learner.params):
+        template.set_params(tol=ROUGH)
     for model in follow_path(template, rows.X, rows.y, learner.grid, start=start):
         value = float(getattr(model, learner.parameter))
         yield _Trial(value, model, float(model.solution_.n_passes), True)
@@ -286,7 +370,7 @@ def _path(
 
 def _passes(
     learner: Learner, rows: Rows, random_state: int, n_jobs: int | None
-) -> Iterator[_Trial]:
+) -> Generator[_Trial, float]:
     estimator = make(learner, len(rows.y), random_state, n_jobs)
     classes = labels_of(rows.y)
     for value in learner.grid:
@@ -294,7 +378,8 @@ def _passes(
         yield _Trial(value, estimator, 1, False)
 
 
-_TRIALS: dict[str, Callable[[Learner, Rows, int, int | None], Iterator[_Trial]]] = {
+#: Kind of a learner -> its settings one after the other; each is told the gain of the one before.
+_TRIALS: dict[str, Callable[[Learner, Rows, int, int | None], Generator[_Trial, float]]] = {
     "none": _once,
     "grid": _each,
     "counts": _counts,
@@ -305,7 +390,7 @@ _TRIALS: dict[str, Callable[[Learner, Rows, int, int | None], Iterator[_Trial]]]
 
 def refit(
     learner: Learner,
-    value: float | None,
+    value: Setting | None,
     rows: Rows,
     *,
     random_state: int = 0,
@@ -319,8 +404,8 @@ def refit(
     ----------
     learner : Learner
         A line of the registry.
-    value : float or None
-        The chosen parameter or number of passes.
+    value : float, Counted or None
+        The chosen parameter, number of passes or setting of naive Bayes.
     rows : Rows
         All rows to learn from.
     random_state : int, default=0
@@ -339,6 +424,8 @@ def refit(
         The fitted estimator.
     """
     with _no_surprises(), time_limit(seconds):
+        if isinstance(value, Counted):
+            return _count_again(learner, value, rows, random_state, n_jobs)
         if learner.kind == "path" and value is not None:
             start = getattr(begun, "solution_", None)
             if start is not None and start.dual is None:
@@ -354,3 +441,16 @@ def refit(
             return list(islice(trials, int(value)))[-1].estimator
         settings = {} if value is None else {learner.parameter: value}
         return make(learner, len(rows.y), random_state, n_jobs, **settings).fit(rows.X, rows.y)
+
+
+def _count_again(
+    learner: Learner, value: Counted, rows: Rows, random_state: int, n_jobs: int | None
+) -> Any:
+    """Naive Bayes with a setting that was chosen on other rows."""
+    features = _event_models(learner, rows)[value.events]
+    counted = make(learner, len(rows.y), random_state, n_jobs, **features).fit(rows.X, rows.y)
+    # Among other rows a column may not be constant, or not all zeros and ones.
+    gaussian = counted.kinds_ == "gaussian"
+    idle = {"smoothing"} if gaussian.all() else set() if gaussian.any() else {"var_smoothing"}
+    known = {name: x for name, x in value.parameters.items() if name not in idle}
+    return make(learner, len(rows.y), random_state, n_jobs, **features, **known).fit(rows.X, rows.y)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -213,6 +213,9 @@ class DateEncoder:
     day if training had times. Missing dates are zero, and 1 in a column of their own if training
     had any.
     """
+
+    #: Which of its columns is the flag of the weekend.
+    WEEKEND: ClassVar[int] = 8
 
     had_times: bool = field(default=False, init=False)
     had_missing: bool = field(default=False, init=False)

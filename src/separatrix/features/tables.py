@@ -341,6 +341,33 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rows = assemble(parts, shape, dtype)
         return (rows if self.sparse_output else rows.toarray()), counts
 
+    def feature_kinds(self) -> list[tuple[str, str]]:
+        """Where each column of the result comes from, and what kind of variable it is.
+
+        Returns
+        -------
+        list of (str, str)
+            Column of the table and "number", "flag" (0 or 1), "category" (one of the flags of a
+            column whose flags exclude each other) or "token" (weight of a word of a text).
+
+        Examples
+        --------
+        >>> table = {"age": [20.0, None], "city": ["Rome", "Oslo"]}
+        >>> TableEncoder().fit(table).feature_kinds()
+        [('age', 'number'), ('age', 'flag'), ('city', 'category'), ('city', 'category')]
+        """
+        check_is_fitted(self)
+        own = {"numeric": "number", "boolean": "flag", "category": "category", "text": "token"}
+        found = []
+        for name, encoder in self._encoders.items():
+            kinds = [own.get(self.kinds_[name], "number")] * self._widths[name]
+            if self.kinds_[name] == "date":
+                kinds[DateEncoder.WEEKEND] = "flag"
+            if self.kinds_[name] != "category" and getattr(encoder, "had_missing", False):
+                kinds[-1] = "flag"
+            found += [(name, kind) for kind in kinds]
+        return found
+
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Names: "age", "age=<missing>", "city=Rome", "when.year", "review:good".
 

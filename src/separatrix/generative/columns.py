@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,15 +32,18 @@ class Columns:
         Positions in `KINDS`.
     guessed : ndarray of bool of shape (d,)
         Whether the column was taken for Bernoulli because it held nothing but zeros and ones.
+    bags : ndarray of int32 of shape (d,) or None
+        Numbers of the bags of multinomial columns, where there are several.
     """
 
     kinds: npt.NDArray[np.uint8]
     guessed: npt.NDArray[np.bool_]
+    bags: npt.NDArray[np.int32] | None = None
 
     @classmethod
     def of(cls, features: Any, X: Any, design: Design, names: Any, n_threads: int) -> Columns:
         """The kinds that the parameter `features` asks for, "auto" decided by the data."""
-        asked = _asked(features, X.shape[1], names)
+        asked, bags = _asked(features, X.shape[1], names)
         auto = asked < 0
         guessed = np.zeros(len(asked), dtype=bool)
         if auto.any():
@@ -52,7 +55,7 @@ class Columns:
                 binary = survey(design, n_threads)[2].astype(bool)
                 guessed = auto & binary
                 asked[auto] = np.where(binary[auto], BERNOULLI, GAUSSIAN)
-        return cls(asked.astype(np.uint8), guessed)
+        return cls(asked.astype(np.uint8), guessed, bags)
 
     def sizes(self, design: Design, at_least: Any, n_threads: int) -> npt.NDArray[np.int64] | None:
         """Number of categories of every column, 0 where it has none; None where no column has."""
@@ -87,15 +90,32 @@ class Columns:
             )
 
 
-def _asked(features: Any, d: int, names: Any) -> npt.NDArray[np.int64]:
-    """The kind of every column as asked for, -1 for "auto"."""
+def _asked(
+    features: Any, d: int, names: Any
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32] | None]:
+    """The kind of every column as asked for, -1 for "auto", and the numbers of their bags."""
     codes = {name: code for code, name in enumerate(KINDS)} | {"auto": -1}
+    # What follows "multinomial:" is the name of a bag; those without one are a bag together.
+    numbers = {"": 0}
 
     def code(kind: Any) -> int:
-        if not isinstance(kind, str) or kind not in codes:
+        if not isinstance(kind, str):
             raise ParameterError(f"features must be of {tuple(codes)}, got {kind!r}")
-        return codes[kind]
+        plain, colon, bag = str(kind).partition(":")
+        if plain not in codes or (colon and plain != "multinomial"):
+            raise ParameterError(
+                f"features must be of {tuple(codes)}, or 'multinomial:' and the name of a bag, "
+                f"got {kind!r}"
+            )
+        return codes[plain] + (numbers.setdefault(bag, len(numbers)) << 3 if colon else 0)
 
+    asked = _codes(features, d, names, code)
+    kinds = np.where(asked < 0, -1, asked & 7)
+    return kinds, np.maximum(asked >> 3, 0).astype(np.int32) if len(numbers) > 1 else None
+
+
+def _codes(features: Any, d: int, names: Any, code: Callable[[Any], int]) -> npt.NDArray[np.int64]:
+    """A number for the kind of every column, -1 where none is named."""
     if isinstance(features, Mapping):
         asked = np.full(d, -1)
         numbers = {} if names is None else {name: j for j, name in enumerate(names)}

@@ -39,6 +39,8 @@ class Counts:
         Kinds of the columns.
     sizes : ndarray of shape (d,) or None
         Number of categories of every column.
+    bags : ndarray of shape (d,) or None
+        Numbers of the bags of multinomial columns; None where all are one bag.
     """
 
     classes: FloatArray
@@ -48,6 +50,7 @@ class Counts:
     table: FloatArray
     kinds: npt.NDArray[np.uint8]
     sizes: npt.NDArray[np.int64] | None
+    bags: npt.NDArray[np.int32] | None = None
 
     @classmethod
     def of(
@@ -61,6 +64,7 @@ class Counts:
         threshold: float,
         design: Any,
         n_threads: int,
+        bags: npt.NDArray[np.int32] | None = None,
     ) -> Counts:
         """Count the rows of X in one threaded pass."""
         arguments = (kinds, sizes, threshold, codes, weights, n_classes, n_threads)
@@ -69,7 +73,7 @@ class Counts:
             found = count(in_place(canonical(X)), *arguments)
         if found is None:
             raise DataError("the sparse rows changed while they were counted")
-        return cls(*found, kinds, sizes)
+        return cls(*found, kinds, sizes, bags)
 
     @property
     def seen(self) -> FloatArray:
@@ -130,6 +134,7 @@ class Counts:
             table=self.table if self.sizes is None else self.table[:, category],
             kinds=self.kinds[chosen],
             sizes=None if self.sizes is None else self.sizes[chosen],
+            bags=None if self.bags is None else self.bags[chosen],
         )
 
     def grouped(self, own: npt.NDArray[np.bool_]) -> Counts:
@@ -174,6 +179,7 @@ class Counts:
             first.table + second.table,
             first.kinds,
             first.sizes,
+            first.bags,
         )
 
 

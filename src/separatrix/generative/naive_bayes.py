@@ -50,10 +50,12 @@ class NaiveBayes(Readable, GenerativeClassifier):
     ----------
     features : str, mapping or sequence of str, default="auto"
         Kind of the columns. "multinomial": counts of words, where all such columns together are
-        one bag; "bernoulli": on or off; "categorical": whole numbers 0, 1, …; "gaussian": a normal
-        variable. A mapping gives kinds to columns by name or number, the others are "auto".
-        "auto" takes sparse data without negative values for counts of words, dense columns of
-        nothing but zeros and ones for Bernoulli, and all else for Gaussian.
+        one bag, or those with the same name behind a colon ("multinomial:title") one each, as the
+        indicator columns of one category should be; "bernoulli": on or off; "categorical": whole
+        numbers 0, 1, …; "gaussian": a normal variable. A mapping gives kinds to columns by name or
+        number, the others are "auto". "auto" takes sparse data without negative values for counts
+        of words, dense columns of nothing but zeros and ones for Bernoulli, and all else for
+        Gaussian.
     smoothing : Laplace, Interpolation, MaximumLikelihood, float or None, default=None
         How counts become probabilities; a number is Laplace's k, None is Laplace(1). Gaussian
         columns have `var_smoothing` instead.
@@ -210,6 +212,8 @@ class NaiveBayes(Readable, GenerativeClassifier):
         check_is_fitted(other)
         if not np.array_equal(self.counts_.kinds, other.counts_.kinds):
             raise DataError("the two models take their columns for different kinds of variables")
+        if not _same_bags(self.counts_.bags, other.counts_.bags):
+            raise DataError("the two models put their columns into different bags of words")
         if self.binarize != other.binarize and (self.counts_.kinds == BERNOULLI).any():
             raise ParameterError(
                 f"the two models binarize differently: {self.binarize} and {other.binarize}"
@@ -250,6 +254,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
                 float(self.binarize),
                 design,
                 n_threads,
+                columns.bags,
             )
             self.classes_, self._columns = found, columns
             self._estimate(counts if first else self.counts_.merge(counts))
@@ -270,7 +275,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
                 "with k > 0, or Interpolation(alpha) with alpha < 1"
             )
         self.class_log_prior_ = log_prior(self.prior, counts.classes)
-        self._smoothed = self.smoothing
+        self._smoothed = (self.smoothing, self.var_smoothing)
         self._made = None
         estimates = self._likelihood.estimates
         self.zero_probabilities_ = estimates.zeros() if smoothing.leaves_zeros else 0
@@ -289,7 +294,8 @@ class NaiveBayes(Readable, GenerativeClassifier):
             counts = self.counts_
             if self.complement:
                 counts = replace(counts, value=counts.value.sum(axis=0) - counts.value)
-            estimates = Estimates(counts, as_smoothing(self._smoothed), self.var_smoothing)
+            smoothing, var_smoothing = self._smoothed
+            estimates = Estimates(counts, as_smoothing(smoothing), var_smoothing)
             self._made = Likelihood(
                 estimates, self.class_log_prior_, float(self.binarize), self.complement
             )
@@ -348,7 +354,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
 
     def _rows(self, X: Any) -> tuple[Any, Design, int]:
         check_is_fitted(self)
-        if self._smoothed != self.smoothing:
+        if self._smoothed != (self.smoothing, self.var_smoothing):
             self._estimate(self.counts_)  # set_params after the fit
         X = validate_X(self, X, reset=False)
         work = X.nnz if is_sparse(X) else X.size
@@ -390,3 +396,11 @@ class NaiveBayes(Readable, GenerativeClassifier):
     def _winners(self, X: Any) -> npt.NDArray[np.intp]:
         odds = self._log_odds(X)
         return self._log_posterior(X).argmax(axis=1) if odds is None else (odds > 0).astype(np.intp)
+
+
+def _same_bags(first: Any, second: Any) -> bool:
+    """Whether columns are parted into bags in the same way, whatever the bags are called."""
+    if first is None or second is None:
+        return first is second
+    pairs = set(zip(first.tolist(), second.tolist(), strict=True))
+    return len(pairs) == len(set(first.tolist())) == len(set(second.tolist()))

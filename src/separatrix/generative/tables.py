@@ -54,13 +54,12 @@ class Estimates:
         self.mean: FloatArray | None = None
         self.variance: FloatArray | None = None
         self.events: FloatArray
-        if only:
+        if only and counts.bags is None:
             self.events = _words(counts.value, smoothing)
         else:
             self.events = np.ones(counts.value.shape)
-            words = kinds == MULTINOMIAL
-            if words.any():
-                self.events[:, words] = _words(counts.value[:, words], smoothing)
+            for bag in _bags(counts):
+                self.events[:, bag] = _words(counts.value[:, bag], smoothing)
         if (kinds == BERNOULLI).any():
             self._switches(counts, smoothing, kinds == BERNOULLI)
         if (kinds == GAUSSIAN).any():
@@ -118,6 +117,16 @@ class Estimates:
         """How many estimates are zero."""
         found = [self.events, self.off, self.table]
         return sum(int((array == 0).sum()) for array in found if array is not None)
+
+
+def _bags(counts: Counts) -> list[npt.NDArray[np.intp]]:
+    """The columns of every bag of words."""
+    words = np.flatnonzero(counts.kinds == MULTINOMIAL)
+    if counts.bags is None or not len(words):
+        return [words] if len(words) else []
+    own = counts.bags[words]
+    order = np.argsort(own, kind="stable")
+    return np.split(words[order], np.flatnonzero(np.diff(own[order])) + 1)
 
 
 def _words(sums: FloatArray, smoothing: Smoothing) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from scipy.stats import beta
 from separatrix import load
 from separatrix.data import Dataset
 from separatrix.experiment import Experiment, Inputs
-from separatrix.experiment.result import FOOTNOTE, HEADINGS
+from separatrix.experiment.metric import METRICS, Outcome
+from separatrix.experiment.ranking import preferred
+from separatrix.experiment.result import FOOTNOTE, HEADINGS, LeaderboardRow
 from separatrix.experiment.source import as_dataset
 from separatrix.persistence import describe
 from tests.unit.experiment.problems import QUICK, blobs, line, table, texts
@@ -79,9 +82,28 @@ def test_a_fit_that_ran_out_of_passes_is_marked():
     )  # fmt: skip
     found = Experiment(blobs(), learners=[hasty]).run()
     row = next(row for row in found.leaderboard if row.learner == "hasty")
-    assert row.short_of_tolerance
+    assert not row.settled
+    assert row.cells()[2].endswith("*")
     assert row.cells()[5].endswith("*")
     assert FOOTNOTE in str(found)
+    (told,) = [row for row in found.to_dict()["leaderboard"] if row["learner"] == "hasty"]
+    assert told["settled"] is told["settings"][0]["settled"] is False
+    assert "ran out of passes or time: the score may change" in found.to_html()
+
+
+@pytest.mark.parametrize(("right", "champion"), [(74, "patient"), (90, "hasty")])
+def test_a_champion_that_was_cut_short_must_lead_by_more_than_the_noise(right, champion):
+    def one(name, n_right, shift, settled):
+        values = np.roll(np.arange(100) < n_right, shift).astype(float)
+        row = LeaderboardRow(
+            name, "-", None, n_right / 100, 0.0, 1, 0.0, "", settled, settled=settled
+        )
+        return row, SimpleNamespace(outcome=Outcome(n_right / 100, values, None))
+
+    found = [one("hasty", right, 0, False), one("patient", 72, 5, True)]
+    tuned = {row.learner: fit for row, fit in found}
+    board = tuple(row for row, _ in found)
+    assert preferred(board, tuned, METRICS["accuracy"], None).learner == champion
 
 
 def pictures():

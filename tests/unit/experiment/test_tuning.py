@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from separatrix import registry
 from separatrix.experiment import tuning
 from separatrix.experiment.entrants import entrants
-from separatrix.experiment.metric import METRICS
+from separatrix.experiment.metric import METRICS, Outcome
 from separatrix.experiment.task import Task
 from separatrix.experiment.tuning import PATIENCE, ROUGH, WORSE, Rows, describe, refit, tune
 from separatrix.linear import LogisticRegression, regularization_path
 from separatrix.registry import C_GRID
+from separatrix.results import StopReason
 from tests.unit.experiment.problems import PEER, blobs, line
 
 ACCURACY = METRICS["accuracy"]
@@ -68,7 +71,7 @@ def test_the_curve_holds_train_and_held_out_scores_of_every_setting():
     learner = registry.get("logistic_regression")
     found = tune(learner, train, held_out, ACCURACY)
     tried = learner.grid[: len(found.curve)]
-    path = regularization_path(LogisticRegression(tol=ROUGH), *train, tried)
+    path = regularization_path(LogisticRegression(tol=ROUGH), train.X, train.y, tried)
     for point, model in zip(found.curve, path.estimators, strict=True):
         assert point.held_out == np.mean(model.predict(held_out.X) == held_out.y)
         assert point.train == np.mean(model.predict(train.X) == train.y)
@@ -107,6 +110,86 @@ def test_a_path_is_left_where_it_gets_worse(monkeypatch):
     assert found.complete
 
 
+class CutShort(LogisticRegression):
+    """Stopped by its budget from some C on; right on a share of the rows that depends on C."""
+
+    right: ClassVar = {0.1: 70, 1.0: 72, 10.0: 74}
+    settled: ClassVar = (0.1, 1.0)
+
+    def _solve(self, data, C, start=None):
+        found = super()._solve(data, C, start)
+        stopped = StopReason.CONVERGED if C in self.settled else StopReason.BUDGET
+        return found._replace(stopped=stopped)
+
+    def predict(self, X):
+        return np.arange(X.shape[0]) >= self.right[self.C]
+
+
+@pytest.mark.parametrize(("right", "chosen"), [(74, 1.0), (90, 10.0)])
+def test_a_fit_that_was_cut_short_must_lead_by_more_than_the_noise(monkeypatch, right, chosen):
+    """Of 100 rows two more are within a standard error, sqrt(2) of them; eighteen are not."""
+    monkeypatch.setattr(tuning, "load", lambda target: CutShort)
+    monkeypatch.setitem(CutShort.right, 10.0, right)
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    learner = replace(registry.get("logistic_regression"), grid=(0.1, 1.0, 10.0))
+    truth = np.zeros(100, dtype=bool)
+    # The two settings are wrong on other rows as well.
+    monkeypatch.setattr(
+        CutShort,
+        "predict",
+        lambda self, X: np.roll(np.arange(len(X)) >= self.right[self.C], int(self.C)),
+    )
+    found = tune(learner, Rows(X, np.arange(100) % 2), Rows(X, truth), ACCURACY)
+    assert [point.settled for point in found.curve] == [True, True, False]
+    assert (found.value, found.settled) == (chosen, chosen == 1.0)
+    assert found.held_out == CutShort.right[chosen] / 100
+
+
+def test_without_a_settled_fit_the_best_is_taken_and_marked(monkeypatch):
+    monkeypatch.setattr(tuning, "load", lambda target: CutShort)
+    monkeypatch.setattr(CutShort, "settled", ())
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    learner = replace(registry.get("logistic_regression"), grid=(0.1, 1.0, 10.0))
+    rows = Rows(X, np.arange(100) % 2)
+    found = tune(learner, rows, Rows(X, np.zeros(100, dtype=bool)), ACCURACY)
+    assert (found.value, found.settled, found.converged) == (10.0, False, False)
+
+
+def test_settings_of_a_path_are_fitted_until_they_converge():
+    """A dual solver needs hundreds of passes here; after 25 its scores are not those of its C."""
+    random = np.random.default_rng(0)
+    X = sp.random(300, 300, 0.05, random_state=0, format="csr")
+    X.data[:] = 10 ** random.uniform(-1, 1.5, size=X.nnz)
+    W = random.normal(size=(300, 3))
+    y = (np.log1p(X.toarray()) @ W + random.normal(size=(300, 3))).argmax(axis=1)
+    train, held_out = Rows(X[:200], y[:200]), Rows(X[200:], y[200:])
+    found = tune(registry.get("linear_svm"), train, held_out, ACCURACY)
+    assert found.passes > 25 * len(found.curve)
+    assert all(point.settled for point in found.curve)
+
+
+def test_noise_is_the_standard_error_of_the_difference():
+    random = np.random.default_rng(0)
+    first, second = (random.random(400) < share for share in (0.8, 0.7))
+    outcomes = [Outcome(v.mean(), v.astype(float), None) for v in (first, second)]
+    spread = np.std(first.astype(float) - second, ddof=1) / 20
+    assert ACCURACY.noise(*outcomes, None) == pytest.approx(spread)
+    assert ACCURACY.noise(outcomes[0], outcomes[0], None) == 0
+    # A root is as uncertain as its slope says.
+    errors = random.normal(size=(2, 400)) * [[1.0], [2.0]]
+    outcomes = [Outcome(0.0, e**2, None) for e in errors]
+    roots = [np.sqrt(np.mean(e**2)) for e in errors]
+    influence = errors[0] ** 2 / (2 * roots[0]) - errors[1] ** 2 / (2 * roots[1])
+    assert RMSE.noise(*outcomes, None) == pytest.approx(influence.std() / 20, rel=0.02)
+    y = np.arange(400) % 4
+    said = [np.where(random.random(400) < share, y, 0) for share in (0.8, 0.5)]
+    outcomes = [Outcome(0.0, None, one) for one in said]
+    means = [np.mean([[(one == y)[y == k][random.integers(0, 100, 100)].mean() for k in range(4)]
+                      for _ in range(300)], axis=1) for one in said]  # fmt: skip
+    rough = np.hypot(*(m.std() for m in means))
+    assert METRICS["balanced_accuracy"].noise(*outcomes, y) == pytest.approx(rough, rel=0.5)
+
+
 def test_ties_go_to_the_strongest_regularization():
     X, y = blobs(90, n_classes=2, spread=0.01)
     found = tune(registry.get("linear_svm"), Rows(X, y), Rows(X, y), ACCURACY)
@@ -133,11 +216,17 @@ def test_every_learner_is_tuned_and_fitted_again(name):
     train, held_out = Rows(X[:80], y[:80]), Rows(X[80:], y[80:])
     found = tune(learner, train, held_out, ACCURACY)
     assert (found.value is None) == (learner.kind == "none")
-    assert found.value is None or found.value in learner.grid
-    assert describe(learner, found.value) == {
-        "none": "-",
-        "passes": f"{found.value or 0:g} pass{'es' * (found.value != 1)}",
-    }.get(learner.kind, f"{learner.parameter} = {found.value or 0:g}")
+    words = describe(learner, found.value)
+    if learner.kind == "counts":
+        assert found.value.var_smoothing in registry.VARIANCE_GRID
+        assert words == f"var_smoothing = {found.value.var_smoothing:g}"
+    elif learner.kind == "none":
+        assert words == "-"
+    else:
+        assert found.value in learner.grid
+        passes = f"{found.value:g} pass{'es' * (found.value != 1)}"
+        named = f"{learner.parameter} = {found.value:g}"
+        assert words == (passes if learner.kind == "passes" else named)
     model = refit(learner, found.value, train)
     # Warm starts and one-step fits end near each other, and counts and passes are the same.
     assert ACCURACY(model, *held_out) == pytest.approx(found.held_out, abs=0.03)
@@ -160,7 +249,7 @@ def test_counts_are_shared_among_the_settings(monkeypatch):
     X, y = blobs()
     found = tune(registry.get("naive_bayes"), Rows(X, y), Rows(X, y), ACCURACY)
     assert len(fits) == found.passes == 1
-    assert len(found.curve) == len(registry.K_GRID)
+    assert len(found.curve) == len(registry.VARIANCE_GRID)
 
 
 def test_the_same_seed_gives_the_same_passes():

@@ -30,6 +30,8 @@ class TrainingCurve:
         The chosen setting.
     logarithmic : bool
         Whether x is drawn on a logarithmic scale.
+    settled : ndarray of bool of shape (m,) or None
+        Where the fit was not cut short; None: everywhere. Scores of the others are marked.
     """
 
     learner: str
@@ -39,9 +41,10 @@ class TrainingCurve:
     train: Array | None = None
     chosen: float = NAN
     logarithmic: bool = False
+    settled: Array | None = None
 
     def __post_init__(self) -> None:
-        check_lengths(self, "x", "held_out", "train")
+        check_lengths(self, "x", "held_out", "train", "settled")
 
 
 @dataclass(frozen=True)

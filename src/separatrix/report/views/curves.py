@@ -56,7 +56,7 @@ def _training_figure(curve: TrainingCurve, content: Content) -> dict[str, object
         "headings": [curve.axis, *(one.name for one in series)],
         "numbers": [
             [
-                formats.setting(float(x)),
+                formats.setting(float(x)) + ("" if _settled(curve, i) else " *"),
                 *(formats.decimal(float(one.y[i]), metric.digits) for one in series),
             ]
             for i, x in enumerate(curve.x[:MOST_NUMBERS])
@@ -64,8 +64,21 @@ def _training_figure(curve: TrainingCurve, content: Content) -> dict[str, object
     }
 
 
+def _settled(curve: TrainingCurve, at: int) -> bool:
+    return curve.settled is None or bool(curve.settled[at])
+
+
 def _training_caption(curve: TrainingCurve, content: Content) -> str:
-    """What was chosen, and what came of it."""
+    """What was chosen, what came of it, and which scores may still change."""
+    words = _choice(curve, content)
+    cut = [x for i, x in enumerate(curve.x) if not _settled(curve, i)]
+    if cut:
+        named = ", ".join(formats.setting(float(x)) for x in cut[:MOST_NUMBERS])
+        words += f" The fit was cut short at {curve.axis} = {named} (*): its score may change."
+    return words.strip()
+
+
+def _choice(curve: TrainingCurve, content: Content) -> str:
     if not math.isfinite(curve.chosen) or not len(curve.x):
         return ""
     at = int(np.argmin(np.abs(np.asarray(curve.x, dtype=np.float64) - curve.chosen)))
