@@ -18,7 +18,7 @@ PYTHONS := $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11 py
 
 # Debian packages that the tests need beyond Python and cargo: installed as root, named otherwise.
 # (python3.x-venv and gcc are added below on machines whose Python or Rust comes without them.)
-DEBIAN_PACKAGES := chromium
+DEBIAN_PACKAGES := chromium fonts-dejavu-core fonts-liberation fonts-noto-core
 
 # One interpreter for maturin and cargo alike, so that neither rebuilds what the other built.
 export VIRTUAL_ENV := $(VENV)
@@ -102,7 +102,7 @@ bench: $(VENV)/.bench  ## Ratios to the peers: all cases, or one with CASE=f1; f
 
 pecos: $(PECOS)/.made  ## The peer PECOS, which needs numpy below 2, in .venv-pecos; `make bench` finds it there
 
-soak: $(VENV)/.dev  ## The tests marked slow and data, in full; all tests with the oldest and the newest packages
+soak: $(VENV)/.dev docs  ## The tests marked slow and data, in full; all tests with the oldest and the newest packages
 	$(call step,pytest of slow and data,$(SLEEPING) $(PY) -m pytest --runslow -m "slow or data")
 	$(call step,the oldest and the newest packages,$(PY) tools/environments.py)
 

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from separatrix.report import Content, write
-from tests.browser.conftest import Browser
+from separatrix.report import write
+from tests.browser.conftest import WIDTHS, Browser
 from tests.unit.report import contents
 
-# Each width and each color once: colors do not move anything.
-LOOKS = [(380, "light"), (768, "dark"), (1600, "light")]
 PAGES = {
     "digits": contents.digits,
     "spam": contents.spam,
     "regression": contents.regression,
     "sentences": contents.sentences,
+    "unbroken": contents.unbroken,
     "enormous": contents.enormous,
     "minimal": contents.minimal,
 }
 
-# Pictures of no size, and images that did not load; all that is folded is unfolded first.
+UNFOLD = 'document.querySelectorAll("details").forEach(one => one.open = true)'
+
+# Pictures of no size, and images that did not load.
 UNSEEN = """
-    document.querySelectorAll("details").forEach(one => one.open = true);
     const unseen = [];
     for (const one of document.querySelectorAll("svg, img")) {
         const box = one.getBoundingClientRect();
@@ -33,20 +34,7 @@ UNSEEN = """
             Number(style.opacity) === 0 || (one.tagName === "IMG" && one.naturalWidth === 0))
             unseen.push(`${one.getAttribute("class")} ${box.width} x ${box.height}`);
     }
-    return [document.querySelectorAll("svg").length, unseen];
-"""
-
-# Elements that reach beyond the page and do not lie in a frame that scrolls.
-TOO_WIDE = """
-    const width = document.documentElement.clientWidth, found = [];
-    for (const one of document.body.querySelectorAll("*")) {
-        const box = one.getBoundingClientRect();
-        const hidden = one.closest(".scroll, .skip, .sr, details:not([open])");
-        if (!hidden && (box.right > width + 0.5 || box.left < -0.5))
-            found.push(`${one.tagName} ${one.getAttribute("class")} ${box.left} to ${box.right}`);
-    }
-    const page = document.scrollingElement;
-    return [page.scrollWidth, page.clientWidth, found];
+    return unseen;
 """
 
 # Letters that are cut off by the frame of their picture, and ticks that touch each other.
@@ -71,57 +59,70 @@ BAD_LETTERS = """
 """
 
 
-@pytest.fixture(scope="session")
-def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Return a function from the name of a page to its address; each is written once."""
     folder = tmp_path_factory.mktemp("reports")
-    return {name: _written(make, folder / f"{name}.html") for name, make in PAGES.items()}
+
+    @cache
+    def written(name: str) -> str:
+        path = folder / f"{name}.html"
+        write(PAGES[name](), path)
+        return path.as_uri()
+
+    return written
 
 
-def _written(make: Callable[[], Content], path: Path) -> str:
-    write(make(), path)
-    return path.as_uri()
-
-
-@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_report_is_silent_alone_and_fits(
-    browser: Browser, addresses: dict[str, str], name: str, width: int, scheme: str
+def test_a_report_is_silent_and_alone(
+    browser: Browser, address: Callable[[str], str], name: str
 ) -> None:
-    address = addresses[name]
-    browser.open(address, width=width, scheme=scheme)
+    browser.open(address(name), width=768)
+    browser.run(UNFOLD)
+    browser.page.emulate_media(color_scheme="dark")
+    assert browser.run("return document.querySelectorAll('svg').length") >= 2
     assert browser.console() == []
     asked = [url for url in browser.requests() if not url.startswith("data:")]
-    assert asked == [address]
-
-    n_pictures, unseen = browser.run(UNSEEN)
-    assert n_pictures >= 2
-    assert unseen == []
-    page_width, window_width, too_wide = browser.run(TOO_WIDE)
-    assert window_width == width
-    assert page_width <= window_width
-    assert too_wide == []
-    assert browser.run(BAD_LETTERS) == []
-    assert browser.console() == []
+    assert asked == [address(name)]
 
 
-def test_letters_of_charts_can_be_read_at_every_width(
-    browser: Browser, addresses: dict[str, str]
+@pytest.mark.parametrize("name", [name for name in PAGES if name != "enormous"])
+def test_a_report_fits_with_any_letters(
+    lettered: Browser, address: Callable[[str], str], name: str
 ) -> None:
-    for width in (380, 600, 768, 1024, 1280, 1600):
-        for name in ("digits", "regression"):
-            browser.open(addresses[name], width=width)
-            heights = browser.run(
-                'return [...document.querySelectorAll("svg.chart text")]'
-                ".map(one => one.getBoundingClientRect().height)"
-            )
-            # The box of a line of text is higher than its letters by about a third.
-            assert heights
-            assert min(heights) >= 11
-            assert max(heights) <= 26
+    lettered.open(address(name), width=WIDTHS[0])
+    lettered.run(UNFOLD)
+    assert lettered.misfits(UNSEEN, BAD_LETTERS) == {}
 
 
-def test_markup_in_the_data_does_nothing(browser: Browser, addresses: dict[str, str]) -> None:
-    browser.open(addresses["spam"], width=768)
+def test_an_enormous_report_fits(
+    browsers: Callable[[str], Browser], address: Callable[[str], str]
+) -> None:
+    browser = browsers("wide")
+    browser.open(address("enormous"), width=WIDTHS[0])
+    browser.run(UNFOLD)
+    assert browser.misfits(UNSEEN, BAD_LETTERS, widths=(380, 1280)) == {}
+
+
+@pytest.mark.parametrize("name", ["digits", "regression"])
+def test_letters_of_charts_can_be_read_at_every_width(
+    browser: Browser, address: Callable[[str], str], name: str
+) -> None:
+    browser.open(address(name), width=WIDTHS[0])
+    for width in WIDTHS:
+        browser.resize(width)
+        heights = browser.run(
+            'return [...document.querySelectorAll("svg.chart text")]'
+            ".map(one => one.getBoundingClientRect().height)"
+        )
+        # The box of a line of text is higher than its letters by about a third.
+        assert heights
+        assert min(heights) >= 11
+        assert max(heights) <= 26
+
+
+def test_markup_in_the_data_does_nothing(browser: Browser, address: Callable[[str], str]) -> None:
+    browser.open(address("spam"), width=768)
     assert browser.run("return document.querySelectorAll('script').length") == 0
     title = browser.run("return document.title")
     assert title == contents.spam().title
@@ -137,9 +138,9 @@ def test_a_script_would_be_refused(browser: Browser, tmp_path: Path) -> None:
     assert any("Content Security Policy" in line for line in browser.console())
 
 
-def test_dark_is_dark_and_paper_is_white(browser: Browser, addresses: dict[str, str]) -> None:
+def test_dark_is_dark_and_paper_is_white(browser: Browser, address: Callable[[str], str]) -> None:
     def paper(scheme: str, medium: str) -> str:
-        browser.open(addresses["digits"], width=768, scheme=scheme, medium=medium)
+        browser.open(address("digits"), width=768, scheme=scheme, medium=medium)
         color: str = browser.run("return getComputedStyle(document.body).backgroundColor")
         return color
 
@@ -148,8 +149,8 @@ def test_dark_is_dark_and_paper_is_white(browser: Browser, addresses: dict[str, 
     assert paper("dark", "print") == "rgb(255, 255, 255)"
 
 
-def test_on_paper_tables_are_whole(browser: Browser, addresses: dict[str, str]) -> None:
-    browser.open(addresses["digits"], width=760, medium="print")
+def test_on_paper_tables_are_whole(browser: Browser, address: Callable[[str], str]) -> None:
+    browser.open(address("digits"), width=760, medium="print")
     cut_off = browser.run(
         """
         return [...document.querySelectorAll(".scroll")].filter(one => one.offsetParent)
@@ -158,15 +159,15 @@ def test_on_paper_tables_are_whole(browser: Browser, addresses: dict[str, str]) 
         """
     )
     assert cut_off == []
-    browser.open(addresses["digits"], width=768)
+    browser.open(address("digits"), width=768)
     pdf = browser.page.pdf(prefer_css_page_size=True)
     assert pdf.startswith(b"%PDF")
 
 
 def test_the_keyboard_reaches_tables_that_scroll(
-    browser: Browser, addresses: dict[str, str]
+    browser: Browser, address: Callable[[str], str]
 ) -> None:
-    browser.open(addresses["digits"], width=380)
+    browser.open(address("digits"), width=380)
     unreachable = browser.run(
         """
         return [...document.querySelectorAll("*")]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -79,8 +80,9 @@ def with_tags(words, tags):
     return [list(map(list, zip(*line, strict=True))) for line in zip(words, tags, strict=True)]
 
 
-def make_models(folder):
-    """Write a model of every kind; its path by name."""
+@cache
+def fitted_models():
+    """A model of every kind by name, and what is told of its training."""
     X, y = texts()
     told = {"input": Inputs("text", ("message",), ("message",)).to_dict(), "task": "binary",
             "metric": "accuracy", "test": 0.97, "n_rows": len(X)}  # fmt: skip
@@ -117,8 +119,13 @@ def make_models(folder):
     chunker = make_pipeline(Templates("word\npos[-1..1]"), StructuredPerceptron(random_state=0))
     models["chunker"] = chunker.fit(columns, phrases), {}
     models["crf"] = CRF().fit([[{"word": w} for w in line] for line in words], tags), {}
+    return models
+
+
+def make_models(folder):
+    """Write a model of every kind; its path by name."""
     paths = {}
-    for name, (model, training) in models.items():
+    for name, (model, training) in fitted_models().items():
         paths[name] = folder / f"{name}.sx"
         save(model, paths[name], training=training)
     return paths

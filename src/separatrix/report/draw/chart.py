@@ -11,6 +11,7 @@ import numpy as np
 
 from separatrix.report.draw.elements import Drawing, element, number, picture
 from separatrix.report.draw.scales import Scale, linear_scale, log_scale, range_of
+from separatrix.report.formats import clip
 from separatrix.report.parts.base import Array
 
 __all__ = ["Mark", "Series", "chart"]
@@ -18,6 +19,8 @@ __all__ = ["Mark", "Series", "chart"]
 WIDTH, HEIGHT = 360.0, 248.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 12.0, 34.0, 38.0
 
+#: Characters of the name of an axis, so that it stays in the picture.
+LONGEST_TITLE = 40
 #: More points than this are thinned out evenly: they would lie over each other.
 MOST_POINTS = 800
 #: Points of a line, thinned out likewise.
@@ -175,8 +178,8 @@ def _axes(x: Scale, y: Scale, x_title: str, y_title: str) -> list[str]:
         taken = x(at) + half
         parts.append(_line(x(at), y.start, x(at), y.start + 4, "axis"))
         parts.append(_text(x(at), y.start + 16, text, "tick", "middle"))
-    parts.append(_text(x.end, y.start + 32, x_title, "name", "end"))
-    parts.append(_text(2.0, 12.0, y_title, "name"))
+    parts.append(_text(x.end, y.start + 32, clip(x_title, LONGEST_TITLE), "name", "end"))
+    parts.append(_text(2.0, 12.0, clip(y_title, LONGEST_TITLE), "name"))
     return parts
 
 
