@@ -197,8 +197,8 @@ class MinimizingClassifier(BaseLinearClassifier):
 
 def zero_sum(solution: Solution, objective: Objective) -> Solution:
     """Shift exempt intercepts to zero sum over the classes: scores move together, P stays."""
-    if solution.w.shape[1] == 1 or not objective.exempt:
-        return solution
+    if solution.w.shape[1] == 1 or not objective.exempt or solution.certificate != "none":
+        return solution  # one that was proven has them there
     w = solution.w.copy()
     w[-1] -= w[-1].mean()
     return solution._replace(w=w)

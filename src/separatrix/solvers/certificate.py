@@ -154,11 +154,15 @@ class Certifier:
             shift = self._best_shift(scores, total, theta, wanted)
             # Where columns lie far from zero, rounding intercepts to what can be stored unbalances
             # theta: the dual point is that of the best intercepts, the value that of the stored.
-            stored = (w[-1] + shift).astype(self._dtype).astype(np.float64)
-            at_stored = (
-                total if (stored == w[-1]).all() else self._losses(scores + (stored - w[-1]))[0]
-            )
-            if at_stored <= total:
+            stored = w[-1] + shift
+            if len(stored) > 1:
+                stored -= stored.mean()  # scores of many classes may move together
+            stored = stored.astype(self._dtype).astype(np.float64)
+            moved = stored - w[-1]
+            if len(stored) > 1:
+                moved -= moved.mean()
+            at_stored = self._losses(scores + moved)[0] if moved.any() else total
+            if at_stored <= total * (1 + _ROUNDING):
                 value, w[-1] = at_stored, stored
             if shift.any():
                 scores = scores + shift
@@ -229,7 +233,10 @@ class Certifier:
         n_classes = scores.shape[1]
         shift = np.zeros(n_classes)
         for _ in range(_STEPS):
-            if self.objective.imbalance(theta.sum(axis=0))[0] * abs(total) <= _BALANCE * wanted:
+            share, length = self.objective.imbalance(theta.sum(axis=0))
+            # What the length adds to R*: at first order under L1, times |w| under L2.
+            steep = math.sqrt(2 * abs(total)) if type(self.objective.regularizer) is L2 else total
+            if share * abs(total) + length * steep <= _BALANCE * wanted:
                 break
             slope = theta.sum(axis=0)
             p = theta.copy()
