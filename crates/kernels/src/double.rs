@@ -4,17 +4,82 @@
 //! by shape alone and partial sums are added in order, so that results do not depend on the number of threads. The
 //! adjoint adds up row by row and needs no transpose of sparse data.
 
+use std::marker::PhantomData;
+
 use crate::batch::threads_for;
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::rows::Rows;
+use crate::simd::{Task, dispatch};
 use crate::threads::try_each;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 256;
 /// Parts of the rows whose sums of an adjoint are kept apart: as many threads can share it.
 const PARTS: usize = 2;
+
+/// A block of rows whose products are written to, or added to, `out`.
+struct Block<'a, T, X> {
+    x: &'a X,
+    /// Weights (d x k), or residuals (one row of k for each row of the block).
+    values: &'a [f64],
+    first: usize,
+    n_rows: usize,
+    k: usize,
+    out: &'a mut [f64],
+    transposed: bool,
+    of: PhantomData<T>,
+}
+
+impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        let Self { x, values, first, n_rows, k, out, transposed, .. } = self;
+        let last = x.n_rows().saturating_sub(1);
+        for r in 0..n_rows {
+            let i = first + r;
+            x.prefetch((i + 1).min(last));
+            match (transposed, k) {
+                (false, 1) => {
+                    let mut sum = 0.0;
+                    x.each(i, |j, v| sum += v.to_f64() * values.get(j).copied().unwrap_or(f64::NAN));
+                    out[r] = sum;
+                }
+                (true, 1) => {
+                    let a = values[r];
+                    if a != 0.0 {
+                        x.each(i, |j, v| {
+                            if let Some(sum) = out.get_mut(j) {
+                                *sum += a * v.to_f64();
+                            }
+                        });
+                    }
+                }
+                (false, _) => {
+                    let out = &mut out[r * k..][..k];
+                    x.each(i, |j, v| add::<FMA>(v.to_f64(), values.get(j * k..).unwrap_or(&[]), out));
+                }
+                (true, _) => {
+                    let residual = &values[r * k..][..k];
+                    x.each(i, |j, v| {
+                        add::<FMA>(v.to_f64(), residual, out.get_mut(j * k..).unwrap_or_default());
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// out += v w, as far as both go.
+#[inline(always)]
+fn add<const FMA: bool>(v: f64, w: &[f64], out: &mut [f64]) {
+    for (o, &w) in out.iter_mut().zip(w) {
+        *o = v.fma::<FMA>(w, *o);
+    }
+}
 
 /// S = X W + 1 b' for feature-major `w` of `k` scores (n x k); `w` holds `n_cols * k` weights, followed by `k`
 /// intercepts or by nothing.
@@ -31,27 +96,18 @@ pub fn scores<T: Real, X: Rows<T>>(
     }
     let (w, intercepts) = w.split_at(weights);
     let mut out: Vec<f64> = zeros(x.n_rows().saturating_mul(k))?;
-    let block = |(b, out): (usize, &mut [f64])| {
+    let n_threads = threads_for(x.n_stored() * k, n_threads);
+    try_each(n_threads, out.chunks_mut(BLOCK * k.max(1)).enumerate(), |(b, out)| {
         stop.check()?;
-        for (r, out) in out.chunks_exact_mut(k).enumerate() {
-            if let [out] = out {
-                x.each(b * BLOCK + r, |j, v| *out += v.to_f64() * w.get(j).copied().unwrap_or(f64::NAN));
-            } else {
-                x.each(b * BLOCK + r, |j, v| {
-                    let v = v.to_f64();
-                    for (o, &w) in out.iter_mut().zip(w.get(j * k..).unwrap_or(&[])) {
-                        *o += v * w;
-                    }
-                });
-            }
+        let (first, n_rows, transposed) = (b * BLOCK, out.len() / k.max(1), false);
+        dispatch(Block { x, values: w, first, n_rows, k, out, transposed, of: PhantomData });
+        for out in out.chunks_exact_mut(k) {
             for (o, &b) in out.iter_mut().zip(intercepts) {
                 *o += b;
             }
         }
         Ok(())
-    };
-    let n_threads = threads_for(x.n_stored() * k, n_threads);
-    try_each(n_threads, out.chunks_mut(BLOCK * k.max(1)).enumerate(), block)?;
+    })?;
     Ok(out)
 }
 
@@ -68,27 +124,11 @@ pub fn adjoint<T: Real, X: Rows<T>>(
     let parts = residuals.chunks(size * k.max(1)).enumerate();
     let mut sums = try_each(threads_for(x.n_stored() * k, n_threads), parts, |(part, residuals)| {
         let mut sum: Vec<f64> = zeros(x.n_cols().saturating_mul(k))?;
-        for (b, block) in residuals.chunks(BLOCK * k.max(1)).enumerate() {
+        for (b, values) in residuals.chunks(BLOCK * k.max(1)).enumerate() {
             stop.check()?;
-            for (r, residual) in block.chunks_exact(k.max(1)).enumerate() {
-                let i = part * size + b * BLOCK + r;
-                if let [a] = residual {
-                    if *a != 0.0 {
-                        x.each(i, |j, v| {
-                            if let Some(s) = sum.get_mut(j) {
-                                *s += a * v.to_f64();
-                            }
-                        });
-                    }
-                } else {
-                    x.each(i, |j, v| {
-                        let v = v.to_f64();
-                        for (s, &a) in sum.get_mut(j * k..).unwrap_or_default().iter_mut().zip(residual) {
-                            *s += a * v;
-                        }
-                    });
-                }
-            }
+            let (first, n_rows) = (part * size + b * BLOCK, values.len() / k.max(1));
+            let out = &mut sum[..];
+            dispatch(Block { x, values, first, n_rows, k, out, transposed: true, of: PhantomData });
         }
         Ok::<_, KernelError>(sum)
     })?;

@@ -62,7 +62,7 @@ class LinearClassifier(MinimizingClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     tol : float, default=1e-4
-        Stop when gap <= tol * max(1, P).
+        Stop when the gap is proven to be at most tol * P; see the guide on certificates.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False

@@ -42,7 +42,7 @@ class LogisticRegression(LikelihoodMixin, MinimizingClassifier):
         "dual", "newton", "lbfgs", "gradient_descent", "proximal", "proximal_newton", "sgd",
         "adagrad", "adadelta", "rmsprop", "adam", or an object of `separatrix.solvers`.
     tol : float, default=1e-4
-        Stop when gap <= tol * max(1, P).
+        Stop when the gap is proven to be at most tol * P; see the guide on certificates.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False

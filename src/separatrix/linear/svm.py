@@ -47,7 +47,7 @@ class LinearSVM(MinimizingClassifier):
         For the hinge "auto" picks "interior_point" on small dense data and "dual" otherwise; the
         squared hinge can also use "newton" and "lbfgs".
     tol : float, default=1e-4
-        Stop when the duality gap is at most tol * max(1, P).
+        Stop when the duality gap is at most tol * P.
     max_iter : int, default=1000
         Largest number of passes over the data.
     warm_start : bool, default=False

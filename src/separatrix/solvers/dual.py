@@ -185,7 +185,8 @@ class _Run:
         self._certifier = Certifier(objective)
         self._smooth = bool(objective.loss.smooth)
         #: The proven gap divided by its estimate, when last proven.
-        self._ratio = _OPTIMISM if self._smooth else 1.0
+        many = objective.loss.n_scores is None
+        self._ratio = _OPTIMISM if self._smooth and many else 1.0
         self._next = 0.0
 
     def until_stopped(self) -> StopReason:

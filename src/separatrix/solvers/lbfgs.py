@@ -117,7 +117,8 @@ class Lbfgs:
                 estimate = optimism * promised
             yield Iterate(point, None if bounded or not known else estimate, prove=near or None)
             near = False
-            if known and "hvp" in objective.can and monitor.converged(point.value, estimate):
+            asks = "hvp" in objective.can and X is None  # Gram matrices promise well enough
+            if known and asks and monitor.converged(point.value, estimate):
                 # The pairs know few directions and promise too much: ask the Hessian itself, and
                 # remember by how much they were wrong (Morales & Nocedal 2000). What is left of
                 # the gradient bounds the gap after the step.

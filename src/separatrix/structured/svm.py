@@ -66,7 +66,7 @@ class StructuredSVM(BaseChainLearner):
         with line search, "subgradient" the stochastic one; the last two return an average of their
         weights. "auto" takes "dual".
     tol : float
-        Stop when the duality gap, a bound of P(w) - min P, is at most tol * max(1, P(w)).
+        Stop when the duality gap, a bound of P(w) - min P, is at most tol * P(w).
     max_iter : int
         The most passes over the data.
     class_weight : dict, "balanced" or None

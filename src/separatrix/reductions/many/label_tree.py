@@ -88,7 +88,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
     fit_intercept : bool, default=True
         Learn intercepts.
     tol : float, default=0.01
-        A node is done when gap <= tol * max(1, P).
+        A node is done when gap <= tol * P.
     max_iter : int or None, default=None
         Largest number of passes over the rows of a node; None means 1,000, and 10 for perceptrons,
         which end earlier only after a pass without mistakes.
