@@ -64,6 +64,26 @@ def _follows(encoding: str, before: tuple[str, str] | None, after: tuple[str, st
     return new not in ("I", "E")
 
 
+def _check_chunks(encoding: str, labels: list[Any], tags: list[tuple[str, str]]) -> None:
+    """Raise DataError where the labels are those of another encoding.
+
+    In BIO a chunk can only begin with the B of its type, in BIOES it can only end with its E, in
+    IOB1 it can only begin with its I. Without them labels would never be predicted.
+    """
+    needed = {"BIO": "B", "BIOES": "E", "IOB1": "I"}[encoding]
+    known = set(tags)
+    lost = [
+        label
+        for label, (prefix, kind) in zip(labels, tags, strict=True)
+        if prefix in ("B", "I") and (needed, kind) not in known
+    ]
+    if lost:
+        raise DataError(
+            f"the labels {lost} do not fit the encoding {encoding}: no {needed} of their type is "
+            f"among the labels {labels}, so that they could never be predicted"
+        )
+
+
 def grammar_of(encoding: str, labels: Iterable[Any]) -> Grammar:
     """What `encoding` forbids among the labels.
 
@@ -83,11 +103,13 @@ def grammar_of(encoding: str, labels: Iterable[Any]) -> Grammar:
     """
     if encoding not in GRAMMARS:
         raise ParameterError(f"grammar must be one of {GRAMMARS}, got {encoding!r}")
+    labels = list(labels)
     tags = [split_tag(label) for label in labels]
     prefixes = {"BIO": "BIO", "IOB1": "BIO", "BIOES": "BIOES"}[encoding]
     for label, (prefix, _) in zip(labels, tags, strict=True):
         if prefix not in tuple(prefixes):
             raise DataError(f"label {label!r} is not one of the encoding {encoding}")
+    _check_chunks(encoding, labels, tags)
     pairs = [[not _follows(encoding, old, new) for new in tags] for old in tags]
     return Grammar(
         np.array(pairs, dtype=bool).reshape(len(tags), len(tags)),

@@ -79,6 +79,11 @@ class GraphScores:
             tables = np.broadcast_to(tables, (n_kinds, K, K))
         if tables.ndim != 3 or tables.shape[1:] != (K, K):
             raise DataError(f"tables must have shape ({n_kinds}, {K}, {K}), got {tables.shape}")
+        if len(graphs.edges) and len(tables) > n_kinds:
+            raise DataError(
+                f"{len(tables)} tables for edges of {n_kinds} kinds: a table belongs to a kind of "
+                "edge, see `Graphs.kinds`; scores of single edges are `own`"
+            )
         if own is not None:
             own = np.ascontiguousarray(own, dtype=np.float64)
             if own.shape != (len(graphs.edges), K, K):

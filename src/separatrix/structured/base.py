@@ -20,7 +20,7 @@ from separatrix.results import Solution, StopReason
 from separatrix.structured.constraints import Constraints
 from separatrix.structured.graph_learner import GraphLearner
 from separatrix.structured.insight import explained, label_weights, transition_weights
-from separatrix.structured.labels import Tags, encode_tags
+from separatrix.structured.labels import Tags, encode_tags, label_pairs
 from separatrix.structures import Chain, observed_chain, structure_named
 from separatrix.structures.chain import Pattern
 from separatrix.validation import check_choice, number_of_threads
@@ -74,6 +74,7 @@ class BaseChainLearner(GraphLearner):
         "_triples",
         "_boundaries",
         "_edge_pattern",
+        "_label_pairs",
     )
 
     state_features: str
@@ -104,6 +105,7 @@ class BaseChainLearner(GraphLearner):
         if len(X) == 0:
             raise DataError("Found array with 0 sample(s): X holds no sequence")
         tags = encode_tags(y, X.offsets, partial=partial)
+        self._label_pairs = label_pairs(tags, X.offsets)
         return X, tags
 
     def _make_chain(self, X: AttributeSequences, tags: Tags, order: int = 1) -> Chain:
@@ -266,7 +268,8 @@ class BaseChainLearner(GraphLearner):
         scores = self.chain_.scores(self.coef_, X, n_threads, scorer=self._scorer())
         if constraints is None:
             return scores
-        return Constraints.of(constraints).apply(scores, self.classes_)
+        seen = vars(self).get("_label_pairs")
+        return Constraints.of(constraints).apply(scores, self.classes_, seen)
 
     def _sequences(self, codes: Integers, offsets: Integers) -> list[list[Any]]:
         """Labels of all tokens as one list per sequence."""

@@ -49,8 +49,23 @@ class Constraints:
             return cls(grammar=constraints)
         return cls(given=constraints)
 
-    def apply(self, scores: ChainScores, classes: npt.NDArray[Any]) -> ChainScores:
-        """The scores with everything else forbidden."""
+    def apply(
+        self,
+        scores: ChainScores,
+        classes: npt.NDArray[Any],
+        seen: npt.NDArray[np.int64] | None = None,
+    ) -> ChainScores:
+        """The scores with everything else forbidden.
+
+        Parameters
+        ----------
+        scores : ChainScores
+        classes : array of shape (K,)
+            The labels.
+        seen : array of shape (K + 1, K), optional
+            How often labels followed each other in training, the last row at the start of a
+            sequence. DataError where a grammar forbids most of that.
+        """
         allowed = None
         if self.given is not None:
             tags = encode_tags(self.given, scores.offsets, classes, partial=True)
@@ -60,6 +75,8 @@ class Constraints:
         rules = Grammar.free(len(classes))
         if self.grammar is not None:
             rules = grammar_of(self.grammar, classes.tolist())
+            if seen is not None:
+                _check_grammar(self.grammar, rules, classes, seen)
         if self.forbidden is not None:
             index = {label: number for number, label in enumerate(classes.tolist())}
             for pair in self.forbidden:
@@ -75,4 +92,17 @@ class Constraints:
             rules.pairs if rules.pairs.any() else None,
             rules.start if rules.start.any() else None,
             rules.end if rules.end.any() else None,
+        )
+
+
+def _check_grammar(
+    name: str, rules: Grammar, classes: npt.NDArray[Any], seen: npt.NDArray[np.int64]
+) -> None:
+    """Raise DataError where labels mostly stood, in training, where the grammar forbids them."""
+    forbidden = np.vstack([rules.pairs, rules.start])
+    lost = 2 * (seen * forbidden).sum(axis=0) > seen.sum(axis=0)
+    if lost.any():
+        raise DataError(
+            f"the labels {classes[lost].tolist()} do not fit the encoding {name}: in most places "
+            "where they stood in training it forbids them. Name the encoding of the training data"
         )

@@ -200,6 +200,26 @@ def _allowed(
     return allowed
 
 
+def label_pairs(tags: Tags, offsets: Integers) -> Integers | None:
+    """How often labels followed each other, shape (K + 1, K); the last row at starts of sequences.
+
+    None where labels are not all known.
+
+    Examples
+    --------
+    >>> tags = encode_tags([["A", "B"], ["B"]], np.array([0, 2, 3]))
+    >>> label_pairs(tags, np.array([0, 2, 3])).tolist()
+    [[0, 1], [0, 0], [1, 1]]
+    """
+    if tags.allowed is not None:
+        return None
+    K = len(tags.classes)
+    before = np.append(K, tags.codes[:-1]) if len(tags.codes) else tags.codes
+    before[offsets[:-1][np.diff(offsets) > 0]] = K
+    counts = np.bincount(before * K + tags.codes, minlength=(K + 1) * K)
+    return counts.reshape(K + 1, K).astype(np.int64)
+
+
 def sequence_weights(
     offsets: Integers,
     tags: Tags,

@@ -139,6 +139,8 @@ def test_bad_scores_are_named():
         GraphScores.of(graphs, np.zeros((3, 2)), np.zeros((2, 2)))
     with pytest.raises(DataError, match=r"tables must have shape \(2, 2, 2\)"):
         GraphScores.of(graphs, np.zeros((2, 2)), np.zeros((2, 3)))
+    with pytest.raises(DataError, match="3 tables for edges of 2 kinds"):
+        GraphScores.of(graphs, np.zeros((2, 2)), np.zeros((3, 2, 2)))
     with pytest.raises(DataError, match="own scores must have shape"):
         GraphScores.of(graphs, np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2, 2)))
     few = GraphScores.of(graphs, np.zeros((2, 2)), np.zeros((1, 2, 2)))

@@ -1,0 +1,37 @@
+"""Constraints by the name of an encoding: those of other labels than the training labels."""
+
+import numpy as np
+import pytest
+
+from separatrix import CRF, StructuredPerceptron, StructuredSVM
+from separatrix.errors import DataError
+
+WORDS = ["the", "cat", "sat", "on", "mat", "dogs", "run"]
+
+
+def sentences(n=40, seed=0):
+    """Sentences of dicts with chunks in BIO labels."""
+    random = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        words = random.choice(WORDS, size=int(random.integers(2, 8)))
+        labels, before = [], "O"
+        for word in words:
+            label = "O" if word in ("sat", "on", "run") else "B-X"
+            if label == "B-X" and before != "O" and random.random() < 0.7:
+                label = "I-X"
+            labels.append(label)
+            before = label
+        X.append([{"word": word, "last": word[-1]} for word in words])
+        y.append(labels)
+    return X, y
+
+
+@pytest.mark.parametrize("encoding", ["BIOES", "IOB1"])
+@pytest.mark.parametrize("learner", [CRF, StructuredSVM, StructuredPerceptron])
+def test_constraints_of_another_encoding_are_refused(learner, encoding):
+    X, y = sentences()
+    model = learner(random_state=0).fit(X, y)
+    assert model.predict(X[:5], constraints="BIO")
+    with pytest.raises(DataError, match=r"'B-X'.*encoding " + encoding):
+        model.predict(X, constraints=encoding)
