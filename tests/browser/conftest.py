@@ -11,7 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -83,12 +83,17 @@ class Browser:
         page.on("console", lambda message: self._console.append(message.text))
         page.on("pageerror", lambda error: self._console.append(str(error)))
         page.on("request", lambda request: self._requests.append(request.url))
-        self._tools = page.context.new_cdp_session(page)
-        self._tools.send("DOM.enable")
-        self._tools.send("CSS.enable")
+
+    @cached_property
+    def _tools(self) -> Any:
+        """What the page itself has no words for; only where asked for: it keeps pages on screen."""
+        return self.page.context.new_cdp_session(self.page)
 
     def open(self, url: str, *, width: int, scheme: str = "light", medium: str = "screen") -> None:
         """Open a page in a window of this width that prefers these colors."""
+        if medium == "print" and "_tools" in vars(self):
+            self._tools.detach()
+            del self._tools
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.emulate_media(media=medium, color_scheme=scheme)
         # From an empty page, so that what is asked afterwards is asked of the new one.
@@ -120,9 +125,14 @@ class Browser:
 
     def fonts(self, selector: str) -> set[str]:
         """Families of the fonts that an element is drawn with."""
+        # Not for longer: while they are on, a page that is told to be paper stays a screen.
+        for domain in ("DOM", "CSS"):
+            self._tools.send(f"{domain}.enable")
         root = self._tools.send("DOM.getDocument")["root"]["nodeId"]
         node = self._tools.send("DOM.querySelector", {"nodeId": root, "selector": selector})
         drawn = self._tools.send("CSS.getPlatformFontsForNode", node)
+        for domain in ("CSS", "DOM"):
+            self._tools.send(f"{domain}.disable")
         return {font["familyName"] for font in drawn["fonts"]}
 
     def run(self, script: str) -> Any:

@@ -56,7 +56,11 @@ def test_isotonic_maps_are_cross_fitted():
             return super().decision_function(X)
 
     found, words = calibrate(
-        LinearSVM().fit(*rows), rows, "isotonic", lambda part: Spy().fit(*part), rows
+        LinearSVM().fit(rows.X, rows.y),
+        rows,
+        "isotonic",
+        lambda part: Spy().fit(part.X, part.y),
+        rows,
     )
     assert len(seen) == 5
     assert sum(seen) == len(rows.y)
@@ -64,8 +68,8 @@ def test_isotonic_maps_are_cross_fitted():
     # The map is the one of scikit-learn for scores of the same folds.
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     peer = CalibratedClassifierCV(LinearSVM(), method="isotonic", cv=folds, ensemble=False)
-    peer.fit(*rows)
-    final = found.carried_over(LinearSVM().fit(*rows))
+    peer.fit(rows.X, rows.y)
+    final = found.carried_over(LinearSVM().fit(rows.X, rows.y))
     np.testing.assert_allclose(final.predict_proba(X), peer.predict_proba(X), atol=1e-6)
 
 
@@ -104,9 +108,9 @@ def test_the_champion_is_calibrated_and_not_its_labels(method):
 
 
 def test_the_map_comes_from_the_fit_before_the_last():
-    split = Given((X[:50], y[:50]), HELD_OUT)
+    split = Given((X[:50], y[:50]), (HELD_OUT.X, HELD_OUT.y))
     result = Experiment(
-        TRAIN, calibration="temperature", learners=["linear_svm"], split=split
+        (TRAIN.X, TRAIN.y), calibration="temperature", learners=["linear_svm"], split=split
     ).run()
     C, scale = result.champion.value, np.abs(TRAIN.X).max(axis=0)
     before = LinearSVM(C=C).fit(TRAIN.X / scale, TRAIN.y)
