@@ -144,12 +144,31 @@ impl Planes {
         self.len() == 0
     }
 
-    /// D of the shares.
-    pub fn dual(&self) -> f64 {
-        let of_block =
-            |(block, c): (&Block, &f64)| c * block.planes.iter().map(|p| p.share * p.cost).sum::<f64>();
-        let gain: f64 = self.blocks.iter().zip(&self.factors).map(of_block).sum();
-        gain - 0.5 * self.w.iter().map(|w| w * w).sum::<f64>()
+    /// A lower bound of min P: D of the shares with the weights computed anew, less what rounding may have added.
+    pub fn dual(&mut self) -> f64 {
+        self.w.fill(0.0);
+        let (mut gain, mut excess, mut lengths, mut count) = (0.0, 0.0f64, 0.0, 0.0);
+        for (block, &c) in self.blocks.iter().zip(&self.factors) {
+            let mut total = 0.0;
+            for plane in block.planes.iter().filter(|plane| plane.share > 0.0) {
+                total += plane.share;
+                count += 1.0;
+                gain += c * plane.share * plane.cost;
+                let mut square = 0.0;
+                for (&j, &v) in plane.columns.iter().zip(&plane.values) {
+                    self.w[j as usize] += c * plane.share * v;
+                    square += v * v;
+                }
+                lengths += c * plane.share * square.sqrt();
+            }
+            excess = excess.max(total - 1.0);
+        }
+        let square: f64 = self.w.iter().map(|w| w * w).sum();
+        // Sums of so many terms, each rounded.
+        let rounding = (count + 8.0) * f64::EPSILON * (gain + square + square.sqrt() * lengths);
+        let dual = gain - 0.5 * square - rounding;
+        // D is concave and zero without shares: what is more than one share in all is scaled back.
+        if dual > 0.0 { dual / (1.0 + excess) } else { dual }
     }
 
     /// The largest cost less score among the planes of an example, the plane zero among them.

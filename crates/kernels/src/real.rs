@@ -30,6 +30,8 @@ pub trait Real:
     const ONE: Self;
     /// Not a number.
     const NAN: Self;
+    /// The distance from one to the next larger number.
+    const EPSILON: Self;
 
     /// Round to this type.
     fn from_f64(x: f64) -> Self;
@@ -69,6 +71,7 @@ macro_rules! impl_real {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const NAN: Self = <$t>::NAN;
+            const EPSILON: Self = <$t>::EPSILON;
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as $t

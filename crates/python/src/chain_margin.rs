@@ -89,14 +89,21 @@ impl ChainMargin {
         self.inner.n_weights()
     }
 
-    /// P(w).
-    fn value(&self, py: Python<'_>, weights: PyReadonlyArray1<'_, f64>, n_threads: usize) -> PyResult<f64> {
+    /// (P(w), size): the rounding of P is a small multiple of the size times that of one number.
+    fn value(
+        &self,
+        py: Python<'_>,
+        weights: PyReadonlyArray1<'_, f64>,
+        n_threads: usize,
+    ) -> PyResult<(f64, f64)> {
         let (w, problem) = (vector("weights", &weights)?, &self.inner);
         macro_rules! value {
             ($data:expr) => {
                 run(py, problem.work($data), |stop| {
                     let w: Vec<_> = w.iter().map(|&w| Real::from_f64(w)).collect();
-                    Ok(problem.loss($data, &w, n_threads, stop)? + problem.penalty(&w))
+                    let (loss, size) = problem.loss($data, &w, n_threads, stop)?;
+                    let penalty = problem.penalty(&w);
+                    Ok((loss + penalty, size + penalty))
                 })
             };
         }

@@ -136,6 +136,12 @@ impl Chains {
         Ok(Self { inner })
     }
 
+    /// The same data in double precision; what single precision does not concern is shared.
+    fn widened(&self, py: Python<'_>) -> PyResult<Self> {
+        let data = with_data!(self, |data: T| run(py, data.work(), |_| Ok(data.widened())))?;
+        Ok(Self { inner: EncodedAny::F64(data) })
+    }
+
     /// (sequences, tokens, weights, edge weights)
     #[getter]
     fn shape(&self) -> (usize, usize, usize, usize) {
@@ -156,8 +162,9 @@ impl Chains {
         with_data!(self, |data: T| PyArray1::from_iter(py, data.positions().iter().map(|&p| i64::from(p))))
     }
 
-    /// Negative log-likelihood and its gradient by (variables, edges, start, end, edge_weights): the weights that there
-    /// are, in order, each divided by the square root of its multiplicity.
+    /// Negative log-likelihood, its size (its rounding is a small multiple of the size times that of one number), and its
+    /// gradient by (variables, edges, start, end, edge_weights): the weights that there are, in order, each divided by the
+    /// square root of its multiplicity.
     #[pyo3(signature = (graph, weights, labels, allowed, sequence_weights, n_threads))]
     #[allow(clippy::too_many_arguments)]
     fn value_and_grad<'py>(
@@ -169,7 +176,7 @@ impl Chains {
         allowed: Option<PyReadonlyArray2<'py, bool>>,
         sequence_weights: Option<PyReadonlyArray1<'py, f64>>,
         n_threads: usize,
-    ) -> PyResult<(f64, Bound<'py, PyTuple>)> {
+    ) -> PyResult<(f64, f64, Bound<'py, PyTuple>)> {
         let arrays = weight_arrays(weights)?;
         let state = vector("weights", &arrays.0)?;
         let (edges, start) = (vector("edges", &arrays.1)?, vector("start", &arrays.2)?);
@@ -193,7 +200,7 @@ impl Chains {
         })?;
         let parts = [found.weights, found.edges, found.start, found.end, found.edge_weights];
         let arrays = parts.map(|part| PyArray1::from_vec(py, part));
-        Ok((found.value, PyTuple::new(py, arrays)?))
+        Ok((found.value, found.gross, PyTuple::new(py, arrays)?))
     }
 }
 

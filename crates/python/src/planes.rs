@@ -77,7 +77,7 @@ impl MarginPlanes {
     }
 
     /// A lower bound of the minimum.
-    fn dual(&self) -> f64 {
+    fn dual(&mut self) -> f64 {
         self.inner.dual()
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 
 from separatrix.data import AttributeSequences, Vocabulary
 from separatrix.distributed.mixing import Mixture, mix
-from separatrix.distributed.objective import DistributedObjective, RemoteScores
+from separatrix.distributed.objective import DistributedObjective, RemoteScores, added
 from separatrix.distributed.partitions import Partitions
 from separatrix.distributed.run import Run
 from separatrix.distributed.sentences import (
@@ -32,6 +33,7 @@ from separatrix.results import StopReason
 from separatrix.solvers import Lbfgs, OwlQn
 from separatrix.structured import CRF, StructuredPerceptron
 from separatrix.structured.labels import class_array
+from separatrix.structured.proof import ChainProof, judged
 from separatrix.structures import Chain
 from separatrix.validation import check_choice, check_positive, seed_from, starts_at_last_fit
 
@@ -55,18 +57,74 @@ class _ChainLoss:
 
 
 class _ChainObjective(DistributedObjective):
-    """The penalized likelihood of sequences in partitions."""
+    """The penalized likelihood of sequences in partitions.
 
-    def __init__(self, *arguments: Any, convex: bool, **settings: Any) -> None:
+    Parameters
+    ----------
+    convex : bool
+        Whether all labels are known.
+    tol : float
+        The relative gap that is to be proven.
+    """
+
+    def __init__(self, *arguments: Any, convex: bool, tol: float, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
-        self._convex = convex and self.regularizer.smooth
-        if self._convex:
+        self._all_known = convex
+        single = self.score_map.dtype.itemsize < 8  # type: ignore[attr-defined]
+        self._proof = ChainProof(self, tol, single=single)
+        if convex and self.regularizer.smooth:
             self.can = self.can | {"hvp"}
+
+    @property
+    def convex(self) -> bool:
+        """Whether P is convex: all labels are known."""
+        return self._all_known
+
+    @property
+    def is_single(self) -> bool:
+        """Whether passes are in single precision."""
+        return self._proof.is_single
+
+    def widen(self) -> None:
+        """From now on pass over the data in double precision."""
+        self._proof.widened()
+
+    @property
+    def noise(self) -> float:
+        """How far the value seen last may be off, besides rounding."""
+        return self._proof.noise
+
+    def evaluate(self, w: Array) -> tuple[float, float, Array]:
+        """C sum_i c_i loss_i, what its rounding is a multiple of, and its gradient."""
+        double = not self.is_single
+        parts = [(*part, double) for part in self.parts]
+        value, size, grad = self.session.reduce(_partial_likelihood, added, parts, w)
+        return self.C * value, self.C * size, self.C * grad
+
+    @cached_property
+    def reach(self) -> float:
+        """Bound of |Psi(x, y) - Psi(x, y')| over all sequences and labellings."""
+        (reach,) = self.session.reduce(_partial_reach, _largest, self.parts)
+        return float(reach)
+
+    def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """The loss part C sum_i c_i loss_i alone, and its gradient."""
+        at = self._proof.at(w)
+        return at.loss, at.grad.copy()
+
+    def gap_bound(self, w: Array, grad: Array, value: float) -> float:
+        """A proven bound of P(w) - min P, rounding included; infinite where there is none."""
+        return self._proof.gap_bound(w, value)
+
+    def prove(self, w: Array, lower: float = -np.inf) -> tuple[float, float]:
+        """P(w) and a bound of P(w) - min P, in double precision, where min P >= `lower`."""
+        return self._proof.prove(w, lower)
 
     @property
     def convexity(self) -> float:
         """m where P - m/2 |w|^2 is known to be convex; else zero."""
-        return float(getattr(self.regularizer, "curvature", 0.0)) if self._convex else 0.0
+        convex = self.convex and self.regularizer.smooth
+        return float(getattr(self.regularizer, "curvature", 0.0)) if convex else 0.0
 
     def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
         """The map v -> H v at w by differences of gradients."""
@@ -81,6 +139,20 @@ class _ChainObjective(DistributedObjective):
             return result
 
         return apply
+
+
+def _partial_likelihood(problem: Any, double: bool, w: Array) -> tuple[float, float, Array]:
+    """Value, size and gradient of one partition at w."""
+    result: tuple[float, float, Array] = problem.evaluate(w, double)
+    return result
+
+
+def _partial_reach(problem: Any) -> tuple[float]:
+    return (problem.reach,)
+
+
+def _largest(*reaches: tuple[float]) -> tuple[float]:
+    return max(reaches)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +219,7 @@ def fit_crf(run: Run, estimator: CRF, parts: Partitions) -> None:
         C=estimator.C,
         exempt=False,
         convex=not estimator.partial,
+        tol=estimator.tol,
     )
     plain = regularizer.smooth and estimator.solver != "owlqn"
     solver: Any = Lbfgs(memory=12) if plain else OwlQn()
@@ -157,6 +230,7 @@ def fit_crf(run: Run, estimator: CRF, parts: Partitions) -> None:
         if starts_at_last_fit(estimator, labels=labels, features=sizes):
             w0 = estimator.coef_[:, None]
     solution = run.minimize(solver, objective, w0)
+    solution = judged(solution, objective, estimator.tol)
     w = np.asarray(solution.w[:, 0], dtype=np.float64)
     estimator._store(data.chain, data.nothing, data.shared.classes, w, solution)
     estimator._finish(solution, estimator.tol)

@@ -264,9 +264,25 @@ class ChainProblem:
 
     def value_and_grad(self, w: Array) -> tuple[float, Array]:
         """Sums over the sequences of c_i loss_i and of its gradient."""
+        value, _, grad = self.evaluate(w, False)
+        return value, grad
+
+    def evaluate(self, w: Array, double: bool) -> tuple[float, float, Array]:
+        """Sums over the sequences of c_i loss_i, of what its rounding is a multiple of, gradient.
+
+        From the first call with `double` on, passes are in double precision.
+        """
         likelihood = self.likelihood
-        value, grad = likelihood.loss_value_and_grad(likelihood.variables(aligned(w)[:, 0]))
-        return value, likelihood.weights(grad)[:, None]
+        if double:
+            likelihood.widen()
+        variables = likelihood.variables(aligned(w)[:, 0])
+        value, size, grad = likelihood.evaluate(variables)
+        return value, size, likelihood.weights(grad)[:, None]
+
+    @property
+    def reach(self) -> float:
+        """Bound of |Psi(x, y) - Psi(x, y')| over the sequences and their labellings."""
+        return self.likelihood.reach
 
     def epoch(
         self, w: Floats, update: str, step: float, seed: int | None

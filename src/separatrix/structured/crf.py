@@ -37,8 +37,8 @@ class CRF(CrfsuiteFormat):
 
     Minimizes P(w) = R(w) + C sum_i c_i (log Z(x_i) - h(x_i, y_i)) with R(w) = 1/2 |w|^2 for "l2",
     |w|_1 for "l1", and l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2 for "elasticnet". On graphs, biases
-    of labels are not penalized, and where inference is not exact log Z is its estimate (Bethe) or
-    its bound.
+    of labels are not penalized, and where inference is not exact `loss` says what stands for the
+    likelihood.
 
     Parameters
     ----------
@@ -46,9 +46,15 @@ class CRF(CrfsuiteFormat):
         Structure of the outputs; names stand for `Forest()`, `Graph()`, `Grid()` and `LabelSet()`.
     C : float
         Weight of the losses; CRFsuite's c2 is 1 / (2 C).
-    loss : {"likelihood", "pseudo"}
-        On graphs, "pseudo" is the negative log of the pseudo-likelihood, the sum over the nodes of
-        -log p(label | labels of its neighbors): no inference (Besag 1975).
+    loss : {"auto", "likelihood", "forests", "pseudo"}
+        On graphs, where sums over all labellings are not exact, what is minimized in the place of
+        the negative log-likelihood: with "likelihood" log Z is the bound of
+        ``inference="tree_reweighted"``, or the estimate of belief propagation, which is not convex;
+        with "forests" the bound of forests that cover the graph (Wainwright et al. 2005, at a
+        fixed split), convex and exact to compute. "pseudo" is the negative log of the
+        pseudo-likelihood, the sum over the nodes of -log p(label | labels of its neighbors):
+        convex, no inference (Besag 1975). "auto" is the likelihood where its sums are exact or
+        "tree_reweighted"; else "forests", and "pseudo" where nodes have many edges.
     penalty : {"l2", "l1", "elasticnet"}
         R.
     l1_ratio : float
@@ -69,7 +75,9 @@ class CRF(CrfsuiteFormat):
         first order, all labels known, no attributes of edges), OWL-QN for a penalty with |w|_1, and
         L-BFGS otherwise.
     tol : float
-        Stop when P(w) - min P, as far as it is known, is at most tol P(w).
+        Stop when P(w) - min P is proven to be at most tol P(w): the record says "converged". With
+        `partial`, and where log Z is an estimate, nothing can be proven: it says "stationary" where
+        no more progress is seen. See the guide on certificates.
     max_iter : int
         The most passes over the data.
     class_weight : dict, "balanced" or None
@@ -108,6 +116,8 @@ class CRF(CrfsuiteFormat):
     ----------
     Lafferty, McCallum & Pereira (2001), Conditional random fields.
     Besag (1975), Statistical analysis of non-lattice data.
+    Wainwright, Jaakkola & Willsky (2005), A new class of upper bounds on the log partition
+    function.
 
     Examples
     --------
@@ -125,7 +135,7 @@ class CRF(CrfsuiteFormat):
         structure: Any = "chain",
         *,
         C: float = 1.0,
-        loss: str = "likelihood",
+        loss: str = "auto",
         penalty: str = "l2",
         l1_ratio: float | None = None,
         order: int = 1,
@@ -218,7 +228,7 @@ class CRF(CrfsuiteFormat):
                 validation=validation,
             )
             return self
-        if self.loss != "likelihood":
+        if self.loss not in ("auto", "likelihood"):
             raise ParameterError(f"loss={self.loss!r} needs another structure than a chain")
         X, tags = self._take(X, y, partial=self.partial)
         weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
@@ -235,6 +245,7 @@ class CRF(CrfsuiteFormat):
             regularizer,
             C=self.C,
             sequence_weight=weights,
+            tol=self.tol,
             n_threads=number_of_threads(self.n_jobs),
         )
         solver = make_chain_solver(self.solver, objective, seed=seed_from(self.random_state))

@@ -29,6 +29,8 @@ Integers = npt.NDArray[np.int64]
 #: Names of solvers for `CRF(solver=...)` on graphs.
 _SOLVERS = ("auto", "lbfgs", "owlqn")
 _MEMORY = 12
+#: Edges for every node up to which forests that cover a graph are few, and their bound is good.
+_FEW_EDGES = 4
 
 
 class GraphExamples(NamedTuple):
@@ -90,8 +92,9 @@ def held_out_graphs(
         examples, held_out = _split(examples, model)
     else:
         return examples, None
-    features, n_threads = examples.features, number_of_threads(model.n_jobs)
     X, codes = held_out
+    features = structure.features_for(examples.features, X)
+    n_threads = number_of_threads(model.n_jobs)
 
     def score(w: Array) -> float:
         scores = features.scores(np.ascontiguousarray(w[:, 0]), X, n_threads)
@@ -132,7 +135,7 @@ def fit_likelihood(
     validation: Any = None,
 ) -> None:
     """Fit a `CRF` on graphs by L-BFGS or OWL-QN."""
-    check_choice("loss", model.loss, ("likelihood", "pseudo"))
+    check_choice("loss", model.loss, ("auto", "likelihood", "forests", "pseudo"))
     regularizer = model._regularizer()
     examples = take_graphs(model, structure, X, y, sample_weight, token_weight)
     if model.loss == "pseudo" and getattr(examples.X, "factors", None) is not None:
@@ -145,7 +148,7 @@ def fit_likelihood(
         regularizer,
         C=model.C,
         graph_weight=examples.weights,
-        loss=model.loss,
+        loss=_loss_for(model, examples),
         n_threads=number_of_threads(model.n_jobs),
     )
     solver = model.solver
@@ -172,12 +175,23 @@ def fit_likelihood(
         model._finish(solution, model.tol)
 
 
+def _loss_for(model: Any, examples: GraphExamples) -> str:
+    """The loss by name; for "auto" a convex one: the likelihood itself where sums are exact."""
+    if model.loss != "auto":
+        return str(model.loss)
+    if examples.features.method != "loopy":
+        return "likelihood"
+    graphs = examples.X.graphs
+    has_factors = getattr(examples.X, "factors", None) is not None
+    few = np.diff(graphs.edge_offsets) <= _FEW_EDGES * np.diff(graphs.node_offsets)
+    return "forests" if has_factors or few.all() else "pseudo"
+
+
 def _warn_of_estimate(model: Any, solution: Solution) -> None:
     warnings.warn(
-        f"CRF stopped after {solution.n_passes:.0f} passes with a relative gap of about "
-        f"{solution.relative_gap:.1e} (tol={model.tol:.0e}), since the "
-        "estimate of log Z is no smooth function of the weights there. Lower C, raise tol, or give "
-        "the structure inference='tree_reweighted' (slower, a bound that is convex).",
+        f"CRF stopped after {solution.n_passes:.0f} passes (tol={model.tol:.0e}), since the "
+        "estimate of log Z is no smooth function of the weights there. Lower C, raise tol, or take "
+        "a bound that is convex: loss='forests', or inference='tree_reweighted' (slower).",
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from separatrix.structured.graph_fitting import (
     take_graphs,
 )
 from separatrix.structured.hinge_solvers import Bounds
+from separatrix.structured.proof import EPSILON, ROUNDINGS
 from separatrix.structured.running import minimize
 from separatrix.validation import check_choice, number_of_threads, seed_from
 
@@ -47,11 +48,14 @@ class Search(NamedTuple):
         Delta(y, y').
     losses : array of shape (n_graphs,)
         Delta(y, y') + h(x, y') - h(x, y), or a bound that no labelling exceeds where there is one.
+    sizes : array of shape (n_graphs,)
+        What the rounding of the losses is a multiple of.
     """
 
     planes: Any
     costs: Floats
     losses: Floats
+    sizes: Floats
 
 
 class GraphHinge:
@@ -138,7 +142,8 @@ class GraphHinge:
         own = self.features.values(scores, codes)
         limit = np.where(np.isfinite(best.bound), best.bound, best.scores)
         planes = self.features.differences(X, codes, best.labels)
-        return Search(planes, costs, np.maximum(limit - own, 0.0))
+        sizes = np.abs(limit) + np.abs(own) + np.diff(graphs.node_offsets)
+        return Search(planes, costs, np.maximum(limit - own, 0.0), sizes)
 
     def _taken(self, rows: Integers | None) -> tuple[Any, Integers, Floats | None, Any]:
         """Graphs, labels, scales of costs, and places of the messages."""
@@ -154,10 +159,32 @@ class GraphHinge:
         """1/2 |w|^2."""
         return 0.5 * float(w @ w)
 
+    def measure(self, variables: Array) -> tuple[float, float]:
+        """P(w), and by how much it may be off.
+
+        Where labellings found need not be the best, that is up to what a bound on the best allows.
+        """
+        w = np.ascontiguousarray(variables[:, 0], dtype=np.float64)
+        found = self.search(w)
+        value = self.penalty(w) + float(self.factors @ found.losses)
+        off = ROUNDINGS * EPSILON * (self.penalty(w) + float(self.factors @ found.sizes))
+        if self.features.method == "loopy":
+            off += max(0.0, self._bounded(w) - value)
+        return value, off
+
+    def _bounded(self, w: Floats) -> float:
+        """An upper bound of P(w) by dual decomposition."""
+        features = replace(self.features, method="tree_reweighted")
+        scores = features.scores(w, self.X, self.n_threads)
+        best = features.cost_augmented_best(
+            scores, self.codes, self.cost, self.n_threads, None, self.scale
+        )
+        losses = np.maximum(best.bound - features.values(scores, self.codes), 0.0)
+        return self.penalty(w) + float(self.factors @ losses)
+
     def value(self, variables: Array) -> float:
         """P(w)."""
-        w = np.ascontiguousarray(variables[:, 0], dtype=np.float64)
-        return self.penalty(w) + float(self.factors @ self.search(w).losses)
+        return self.measure(variables)[0]
 
 
 @dataclass(frozen=True)
@@ -191,7 +218,7 @@ class CachedFrankWolfe:
         """Minimize until `monitor` says stop; `w0` counts as a first candidate."""
         planes = MarginPlanes(objective.factors, objective.n_weights, self.seed)
         random = np.random.default_rng(self.seed)
-        bounds, passes = Bounds(), 0
+        bounds, passes = Bounds(objective, monitor), 0
         stopped: StopReason | None = None
         n = len(objective.factors)
         everyone = np.arange(n, dtype=np.int64)
@@ -235,15 +262,18 @@ class CachedFrankWolfe:
                     if known - planes.dual() <= _SETTLED * bounds.gap:
                         # No rival is new, and the known ones are weighed: what is left of the gap
                         # is that maxima are not exact.
-                        stopped = StopReason.BUDGET
+                        stopped = StopReason.STATIONARY
+                if stopped is None and bounds.is_exhausted:
+                    stopped = _exhausted(objective)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
         name = "Frank-Wolfe on cached planes"
-        solution = bounds.solution(planes, float(passes), stopped, monitor, name)
-        if objective.features.method == "loopy":
-            words = "duality gap, as far as the labellings found are the best"
-            solution = solution._replace(certificate=words)
-        return solution
+        return bounds.solution(planes, float(passes), stopped, monitor, name)
+
+
+def _exhausted(objective: GraphHinge) -> StopReason:
+    """Why a gap cannot be smaller: rounding, or maxima that are not exact."""
+    return StopReason.PRECISION if objective.features.is_exact else StopReason.STATIONARY
 
 
 def _add(planes: MarginPlanes, rows: Integers, found: Search) -> int:

@@ -84,6 +84,10 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         encoded = structure_named(self.structure).encode(X, self.graph_)
         return encoded, self.graph_.scores(self.coef_, encoded, number_of_threads(self.n_jobs))
 
+    def _inference(self, X: Any) -> Any:
+        """The features with the inference that fits graphs as the structure reads them."""
+        return structure_named(self.structure).features_for(self.graph_, X)
+
     def _graph_labels(self, codes: Integers, X: Any) -> Any:
         return structure_named(self.structure).labels(codes, X, self.classes_)
 
@@ -93,7 +97,7 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
 
     def _graph_predict(self, X: Any) -> Any:
         X, scores = self._graph_scores(X)
-        best = self.graph_.best(scores, number_of_threads(self.n_jobs))
+        best = self._inference(X).best(scores, number_of_threads(self.n_jobs))
         return self._graph_labels(best.labels, X)
 
     def _graph_values(self, scores: GraphScores, codes: Integers) -> Floats:
@@ -107,9 +111,8 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
     def _graph_score(self, X: Any, y: Any, sample_weight: Any) -> float:
         """Share of the nodes that are labeled right, graphs weighted by `sample_weight`."""
         X, scores = self._graph_scores(X)
-        right = self.graph_.best(scores, number_of_threads(self.n_jobs)).labels == (
-            self._graph_codes(y, X)
-        )
+        best = self._inference(X).best(scores, number_of_threads(self.n_jobs))
+        right = best.labels == self._graph_codes(y, X)
         if sample_weight is None:
             return float(right.mean())
         offsets = X.graphs.node_offsets
@@ -124,7 +127,8 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
         n_threads = number_of_threads(self.n_jobs)
         # Four digits of a marginal are enough for images, and cost a tenth of five.
         tol = 1e-5 if X.graphs.shapes is None else 1e-4
-        found = self.graph_.log_sum_exp(scores, edges=edges, tol=tol, n_threads=n_threads)
+        features = self._inference(X)
+        found = features.log_sum_exp(scores, edges=edges, tol=tol, n_threads=n_threads)
         return X, scores, found
 
     def _graph_marginals(self, X: Any) -> Any:
@@ -150,7 +154,7 @@ class GraphLearner(BaseEstimator):  # type: ignore[misc]
     def _graph_sample(self, X: Any, n: int, random_state: Any) -> Any:
         X, scores = self._graph_scores(X)
         seed = seed_from(random_state)
-        draws = self.graph_.sample(scores, n, seed, number_of_threads(self.n_jobs))
+        draws = self._inference(X).sample(scores, n, seed, number_of_threads(self.n_jobs))
         labels = [self._graph_labels(draw, X) for draw in draws]
         return np.stack(labels) if isinstance(self.graph_, LabelGraph) and labels else labels
 

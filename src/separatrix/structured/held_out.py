@@ -82,7 +82,7 @@ class HeldOutMonitor(Monitor):
             return stopped
         score = self.trace.rows[-1].held_out
         if self._best is None or score > self._best[0]:
-            self._best = score, weights().copy(), objective, gap
+            self._best = score, weights().copy(), objective, gap if proven else float("inf")
             self._since = 0
         else:
             self._since += 1
@@ -95,4 +95,8 @@ class HeldOutMonitor(Monitor):
         if self._best is None:
             return solution
         _, w, objective, gap = self._best
+        if np.array_equal(w, solution.w):
+            return solution
+        if solution.stopped is StopReason.CONVERGED:
+            solution = solution._replace(stopped=StopReason.HELD_OUT)
         return solution._replace(w=w, objective=objective, gap=gap)

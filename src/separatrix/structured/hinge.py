@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from separatrix._core import ChainMargin
 from separatrix.data import AttributeSequences
 from separatrix.protocols import Array
 from separatrix.structured.labels import Tags
+from separatrix.structured.proof import EPSILON, ROUNDINGS
 from separatrix.structures import Chain, EncodedChains
 
 __all__ = ["ChainHinge"]
@@ -20,6 +22,8 @@ Integers = npt.NDArray[np.int64]
 
 #: Sequences, first tokens, starts of labels, labels and values of dual variables.
 Planes = tuple[Integers, Integers, Integers, Integers, Floats]
+#: Relative gap that solvers in single precision do not reach.
+_SINGLE = 1e-6
 #: In the weights of starts: none, and a state that no sequence begins with.
 _NO_WEIGHT, _NO_START = -1, -2
 
@@ -48,6 +52,9 @@ class ChainHinge:
         Weight of the losses.
     sequence_weight : array of shape (n_sequences,) or None
         c_i; None stands for ones.
+    tol : float
+        The relative gap that is to be proven: below what single precision can reach, data in single
+        precision are taken in double.
     n_threads : int
         Threads; the result does not depend on them.
 
@@ -69,16 +76,18 @@ class ChainHinge:
         mean: bool = False,
         C: float = 1.0,
         sequence_weight: Floats | None = None,
+        tol: float = 1.0,
         n_threads: int = 1,
     ) -> None:
         self.chain = chain
         self.n_threads = n_threads
         self.data: EncodedChains = chain.encode(X, merge=True)
+        if tol < _SINGLE:
+            self.data = self.data.widened()
         lengths = X.lengths
         scale = 1.0 / np.maximum(lengths, 1) if mean else np.ones(len(lengths))
         c = np.ones(len(lengths)) if sequence_weight is None else sequence_weight
-        self.handle = ChainMargin(
-            self.data.handle,
+        self._parts = (
             chain.states.graph,
             _links(chain),
             tags.codes,
@@ -86,6 +95,7 @@ class ChainHinge:
             scale,
             C * c,
         )
+        self.handle = ChainMargin(self.data.handle, *self._parts)
         self.planes: Planes | None = None
         self._n_inner = len(self.data.multiplicity)
 
@@ -114,10 +124,22 @@ class ChainHinge:
         w = self.weights(v[:, None])
         return 0.5 * float(w @ w)
 
+    @cached_property
+    def _double(self) -> ChainMargin:
+        """The problem in double precision."""
+        if self.dtype.itemsize == 8:
+            return self.handle
+        return ChainMargin(self.data.widened().handle, *self._parts)
+
+    def measure(self, variables: Array) -> tuple[float, float]:
+        """P(w) in double precision, and by how much rounding may have moved it."""
+        v = np.ascontiguousarray(variables[:, 0], dtype=np.float64)
+        value, size = self._double.value(v, self.n_threads)
+        return value, ROUNDINGS * EPSILON * size
+
     def value(self, variables: Array) -> float:
         """P(w)."""
-        v = np.ascontiguousarray(variables[:, 0], dtype=np.float64)
-        return self.handle.value(v, self.n_threads)
+        return self.measure(variables)[0]
 
 
 def _links(chain: Chain) -> tuple[Integers, Integers, Integers, Integers, int]:

@@ -26,28 +26,57 @@ _NO_GAIN = 1e-7
 
 
 class Bounds:
-    """The best weights and the best lower bound so far."""
+    """The best weights and the best lower bound so far.
 
-    def __init__(self) -> None:
+    P may come from a search in single precision. It is measured in double precision, with its
+    rounding, before a gap is told that is within the tolerance, and at the end.
+
+    Parameters
+    ----------
+    objective : object
+        With ``measure(w)``: P(w) and by how much it may be off.
+    monitor : Monitor
+        Knows the tolerance.
+    """
+
+    def __init__(self, objective: Any, monitor: Monitor) -> None:
+        self._objective, self._monitor = objective, monitor
         self.w: Array | None = None
         self.primal = float("inf")
         self.dual = float("-inf")
+        self._off: float | None = None  # of P, once it is measured
 
     def take(self, primal: float, w: Array, dual: float) -> None:
         """Note P at weights w, and a lower bound."""
         if primal < self.primal:
-            self.primal, self.w = primal, w[:, None]
+            self.primal, self.w, self._off = primal, w[:, None], None
         self.dual = max(self.dual, dual)
+        if self._monitor.converged(self.primal, self.gap):
+            self.measure()
+
+    def measure(self) -> None:
+        """Take P at the weights, and its rounding, in double precision."""
+        if self._off is None and self.w is not None:
+            self.primal, self._off = self._objective.measure(self.w)
+            if self.primal == 0:
+                self._off = 0.0  # no loss and no weights: nothing was rounded
 
     @property
     def gap(self) -> float:
-        """P(w) - min P is at most this; rounding can bring the bounds past each other."""
-        return max(0.0, self.primal - self.dual)
+        """P(w) - min P is at most this, rounding included once P is measured."""
+        off = self._off or 0.0
+        return max(off, self.primal + off - self.dual)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether rounding alone is more than the gap that is wanted."""
+        return self._off is not None and self._off > self._monitor.wanted(self.primal)
 
     def solution(
         self, handle: Any, passes: float, stopped: StopReason, monitor: Monitor, solver: str
     ) -> Solution:
         """The record of a run that ends here."""
+        self.measure()
         certified = self.w is not None
         return Solution(
             w=self.w if self.w is not None else handle.weights()[:, None],
@@ -91,7 +120,7 @@ class SegmentDualAscent:
         `w0` counts as a first candidate.
         """
         handle = ChainSegments(objective.handle, self.seed)
-        bounds, passes = Bounds(), 0
+        bounds, passes = Bounds(objective, monitor), 0
         stopped: StopReason | None = None
 
         def weights() -> Array:
@@ -100,7 +129,8 @@ class SegmentDualAscent:
         def search(at: Floats | None) -> StopReason | None:
             primal, w = handle.search(at, objective.n_threads)
             bounds.take(primal, w, handle.dual())
-            return monitor.record(passes, bounds.primal, bounds.gap, weights)
+            stopped = monitor.record(passes, bounds.primal, bounds.gap, weights)
+            return StopReason.PRECISION if stopped is None and bounds.is_exhausted else stopped
 
         try:
             if objective.planes is not None:
@@ -149,7 +179,7 @@ class BlockVisits:
     def minimize(self, objective: ChainHinge, w0: Array | None, monitor: Monitor) -> Solution:
         """Minimize from zero until `monitor` says stop; `w0` counts as a first candidate."""
         handle = ChainVisits(objective.handle, self.kind, self.seed)
-        bounds, passes, next_check = Bounds(), 0, 1
+        bounds, passes, next_check = Bounds(objective, monitor), 0, 1
         stopped: StopReason | None = None
 
         def weights() -> Array:
@@ -169,6 +199,8 @@ class BlockVisits:
                     check()
                     next_check = passes + max(1, passes // 2)
                     stopped = monitor.record(passes, bounds.primal, bounds.gap, weights)
+                    if stopped is None and bounds.is_exhausted:
+                        stopped = StopReason.PRECISION
                 else:
                     value = loss + objective.penalty(handle.weights())
                     stopped = monitor.record(passes, value, np.inf, weights)

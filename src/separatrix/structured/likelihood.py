@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from separatrix._core import ChainDual
 from separatrix.data import AttributeSequences
 from separatrix.protocols import Array, Regularizer
 from separatrix.structured.labels import Tags
+from separatrix.structured.proof import ChainProof
 from separatrix.structures import Chain, EncodedChains
 
 __all__ = ["ChainLikelihood"]
@@ -36,6 +38,8 @@ class _NegativeLogLikelihood:
 class ChainLikelihood:
     """Negative log-likelihood of sequences under a penalty, as the solvers want it.
 
+    A run in single precision goes on in double where it comes near the tolerance (`ChainProof`).
+
     Under an L2 penalty attributes with equal columns share a weight (`EncodedChains`): the solver's
     variables are the weights of transitions and boundaries, then sqrt(k) times the shared ones.
 
@@ -53,6 +57,8 @@ class ChainLikelihood:
         Weight of the losses.
     sequence_weight : array of shape (n_sequences,) or None
         c_i; None stands for ones.
+    tol : float
+        The relative gap that is to be proven.
     n_threads : int
         Threads; the result does not depend on them.
 
@@ -60,6 +66,8 @@ class ChainLikelihood:
     ----------
     can : frozenset of str
         What the objective offers to solvers.
+    convex : bool
+        Whether P is convex: all labels are known.
     weight_shape : tuple
         (n_variables, 1).
     """
@@ -77,6 +85,7 @@ class ChainLikelihood:
         *,
         C: float = 1.0,
         sequence_weight: Floats | None = None,
+        tol: float = 0.0,
         n_threads: int = 1,
     ) -> None:
         self.chain = chain
@@ -85,7 +94,9 @@ class ChainLikelihood:
         self.sequence_weight = sequence_weight
         self.n_threads = n_threads
         self.data: EncodedChains = chain.encode(X, merge=getattr(regularizer, "name", "") == "l2")
-        self._offsets = X.offsets
+        self.handle = self.data.handle
+        self._proof = ChainProof(self, tol, single=self.data.dtype.itemsize < 8)
+        self._X = X
         self._labels = tags.codes if tags.allowed is None else None
         self._allowed = tags.allowed
         # Rows are padded, and not every label was observed: solvers see only the weights there are.
@@ -95,9 +106,9 @@ class ChainLikelihood:
         can = {"smooth_loss", "elastic_net"}
         if regularizer.smooth:
             can |= {"value_grad", "smooth"}
-            if tags.allowed is None:  # convex
+            if tags.allowed is None:
                 can.add("hvp")
-        self._last: tuple[Array, Array] | None = None
+        self.convex = tags.allowed is None
         self.can = frozenset(can)
 
     @property
@@ -112,8 +123,8 @@ class ChainLikelihood:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Precision of the data."""
-        return self.data.dtype
+        """Precision of the passes."""
+        return self.data.dtype if self.is_single else np.dtype(np.float64)
 
     def variables(self, w: Floats) -> Array:
         """The solver's variables, shape (n_variables, 1), from the weights of the chain."""
@@ -158,7 +169,7 @@ class ChainLikelihood:
     @property
     def value_at_zero(self) -> float:
         """P(0) with all labels known: every labelling of a sequence is as likely."""
-        lengths = np.diff(self._offsets)
+        lengths = self._X.lengths
         c = 1.0 if self.sequence_weight is None else self.sequence_weight
         return self.C * float((c * lengths).sum()) * float(np.log(self.chain.n_labels))
 
@@ -187,9 +198,9 @@ class ChainLikelihood:
         free = self.chain.gather(edges, start, end, np.zeros(0))
         return np.concatenate([free, state[self._used] / self._scale])[:, None]
 
-    def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
-        """C sum_i c_i loss_i and its gradient by the solver's variables."""
-        value, (state, edges, start, end, edge_weights) = self.data.handle.value_and_grad(
+    def evaluate(self, w: Array) -> tuple[float, float, Array]:
+        """C sum_i c_i loss_i, what its rounding is a multiple of, and its gradient."""
+        value, size, (state, edges, start, end, edge_weights) = self.handle.value_and_grad(
             self.chain.states.graph,
             self.kernel_weights(w),
             self._labels,
@@ -200,21 +211,22 @@ class ChainLikelihood:
         free = self.chain.gather(edges, start, end, edge_weights)
         grad = np.concatenate([free, state])
         grad *= self.C
-        return self.C * value, grad[:, None]
+        return self.C * value, self.C * size, grad[:, None]
+
+    def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """C sum_i c_i loss_i and its gradient by the solver's variables."""
+        at = self._proof.at(w)
+        return at.loss, at.grad.copy()
 
     def value_and_grad(self, w: Array) -> tuple[float, Array]:
         """P(w) and its gradient."""
         value, grad = self.loss_value_and_grad(w)
         grad += self.regularizer.grad(w)
-        self._last = w, grad
         return value + self.regularizer.value(w), grad
 
     def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
         """The map v -> H v at w by differences of gradients; `scores` are not used."""
-        if self._last is None or self._last[0] is not w:
-            self.value_and_grad(w)
-        assert self._last is not None
-        grad = self._last[1]
+        grad = self._proof.at(w).grad + self.regularizer.grad(w)
         size = _DIFFERENCE[self.dtype.itemsize] * (1.0 + float(np.linalg.norm(w)))
 
         def apply(v: Array) -> Array:
@@ -237,13 +249,47 @@ class ChainLikelihood:
     @property
     def convexity(self) -> float:
         """m where P - m/2 |w|^2 is known to be convex; else zero."""
-        if self._allowed is not None or not self.regularizer.smooth:
+        if not self.convex or not self.regularizer.smooth:
             return 0.0
         return float(getattr(self.regularizer, "curvature", 0.0))
 
+    @property
+    def is_single(self) -> bool:
+        """Whether passes are in single precision."""
+        return self._proof.is_single
+
+    @property
+    def noise(self) -> float:
+        """How far the value seen last may be off, besides rounding."""
+        return self._proof.noise
+
+    def widen(self) -> None:
+        """From now on pass over the data in double precision."""
+        if self.is_single:
+            self.handle = self.handle.widened()
+            self._proof.widened()
+
+    @cached_property
+    def reach(self) -> float:
+        """Bound of |Psi(x, y) - Psi(x, y')| over all sequences and labellings."""
+        longest = int(self._X.lengths.max(initial=0))
+        squares = [_largest_square(m) for m in (self._X.matrix, self._X.edge_matrix)]
+        # A transition, a triple and the boundaries add ones.
+        return 2.0 * longest * float(np.sqrt(sum(squares) + 4.0))
+
     def gap_bound(self, w: Array, grad: Array, value: float) -> float:
-        """1/2 |grad|^2 / m bounds P(w) - min P where P is m-strongly convex; else infinite."""
-        strength = float(getattr(self.regularizer, "curvature", 0.0))
-        if strength <= 0 or not self.regularizer.smooth:
-            return float("inf")
-        return float(np.vdot(grad, grad)) / (2 * strength)
+        """A proven bound of P(w) - min P, rounding included; infinite where there is none."""
+        return self._proof.gap_bound(w, value)
+
+    def prove(self, w: Array, lower: float = -np.inf) -> tuple[float, float]:
+        """P(w) and a bound of P(w) - min P, in double precision, where min P >= `lower`."""
+        return self._proof.prove(w, lower)
+
+
+def _largest_square(matrix: Any) -> float:
+    """The largest squared norm of a row of a CSR matrix, or of none."""
+    if matrix is None or matrix.nnz == 0:
+        return 0.0
+    squares = np.square(matrix.data, dtype=np.float64)
+    starts = matrix.indptr[:-1][np.diff(matrix.indptr) > 0]
+    return float(np.add.reduceat(squares, starts).max())

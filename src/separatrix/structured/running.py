@@ -12,6 +12,7 @@ from separatrix.protocols import Array, Solver
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.progress import progress
 from separatrix.structured.held_out import HeldOutMonitor
+from separatrix.structured.proof import judged
 
 __all__ = ["minimize", "run_passes"]
 
@@ -50,7 +51,15 @@ def minimize(
             score=score,
             patience=model.n_iter_no_change if model.early_stopping else None,
         )
-        solution = monitor.best(solver.minimize(objective, start, monitor))
+        solution = solver.minimize(objective, start, monitor)
+        if getattr(objective, "is_single", False) and solution.stopped is StopReason.PRECISION:
+            objective.widen()
+            monitor.offset += solution.n_passes
+            before, solution = solution, solver.minimize(objective, solution.w, monitor)
+            solution = solution._replace(n_passes=solution.n_passes + before.n_passes)
+        solution = monitor.best(solution)
+        if hasattr(objective, "prove"):
+            solution = judged(solution, objective, model.tol)
     if not np.isfinite(solution.w).all():
         raise FloatingPointError(
             f"{solution.solver} ended with weights that are not finite; scale the features"

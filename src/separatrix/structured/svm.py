@@ -235,6 +235,7 @@ class StructuredSVM(BaseChainLearner):
             mean=self._mean,
             C=self.C,
             sequence_weight=weights,
+            tol=self.tol,
             n_threads=number_of_threads(self.n_jobs),
         )
         if start is not None:
@@ -293,13 +294,13 @@ class StructuredSVM(BaseChainLearner):
         cost = self._cost_matrix(self.graph_.n_labels)
         n_threads = number_of_threads(self.n_jobs)
         codes = self._graph_codes(y, X)
-        hinge = GraphHinge(self.graph_, X, codes, cost, mean=self._mean, n_threads=n_threads)
+        hinge = GraphHinge(self._inference(X), X, codes, cost, mean=self._mean, n_threads=n_threads)
         return hinge.search(self.coef_).losses
 
     @staticmethod
     def _certified(solution: Solution, objective: Any) -> Solution:
         """The solution with P at its weights, which a held-out score chose, and the best bound."""
-        value = objective.value(solution.w)
+        value, off = objective.measure(solution.w)
         bounds = [row.objective - row.gap for row in solution.trace.rows if np.isfinite(row.gap)]
-        gap = max(0.0, value - max(bounds)) if bounds else float("inf")
+        gap = max(off, value + off - max(bounds)) if bounds else float("inf")
         return solution._replace(objective=value, gap=gap)

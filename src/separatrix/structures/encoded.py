@@ -85,6 +85,13 @@ class EncodedChains:
         handle = Chains(csr, X.offsets, *pattern, n_labels, merge, inner_edges)
         return cls(handle, handle.multiplicity(), handle.positions(), X.matrix.dtype)
 
+    def widened(self) -> EncodedChains:
+        """The same in double precision."""
+        if self.dtype.itemsize == 8:
+            return self
+        handle = self.handle.widened()
+        return EncodedChains(handle, self.multiplicity, self.positions, np.dtype(np.float64))
+
     @property
     def scale(self) -> Floats:
         """sqrt(k)."""

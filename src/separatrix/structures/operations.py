@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 from separatrix.data import Graphs
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference import bounds, forest, junction, loopy
+from separatrix.inference import bounds, cover, forest, junction, loopy
 from separatrix.inference.bounds import LogPartitionBound
 from separatrix.inference.convergence import Convergence
 from separatrix.inference.graphs import GraphMarginals, GraphScores, labelling_scores
 from separatrix.inference.loopy import LoopyMarginals
 
-__all__ = ["METHODS", "Best", "GraphOperations", "method_for"]
+__all__ = ["COVER", "METHODS", "Best", "GraphOperations", "method_for"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -24,6 +24,8 @@ Integers = npt.NDArray[np.int64]
 METHODS = ("forest", "junction", "loopy", "tree_reweighted")
 #: Methods that are exact wherever they apply.
 _EXACT = ("forest", "junction")
+#: For learning alone: sums by the bound of `inference.cover`.
+COVER = "forests"
 #: Damping where none is given.
 _DAMPING = {"loopy": 0.0, "tree_reweighted": 0.3}
 #: Cells of the tables of a graph up to which "auto" takes a junction tree.
@@ -77,10 +79,11 @@ class GraphOperations:
 
     Attributes
     ----------
-    method : {"forest", "junction", "loopy", "tree_reweighted"}
+    method : {"forest", "junction", "loopy", "tree_reweighted", "forests"}
         Exact on graphs without cycles, exact on graphs of small treewidth, belief propagation, or
         tree-reweighted sums (an upper bound of the negative log-likelihood) with maxima by dual
-        decomposition.
+        decomposition. "forests" bounds sums by those of forests that cover the graph; it has
+        neither maxima nor draws.
     damping : float or None
         Share of the old message that belief propagation keeps; None is the method's own.
     max_sweeps : int
@@ -92,7 +95,7 @@ class GraphOperations:
     max_sweeps: int
 
     def _check_method(self) -> None:
-        if self.method not in METHODS:
+        if self.method not in (*METHODS, COVER):
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
         if self.damping is not None and not 0 <= self.damping < 1:
             raise ParameterError(f"damping must be at least 0 and below 1, got {self.damping!r}")
@@ -181,6 +184,8 @@ class GraphOperations:
             return forest.marginals(scores, edges=edges, n_threads=n_threads)
         if self.method == "junction":
             return junction.marginals(scores, edges=edges, n_threads=n_threads)
+        if self.method == COVER:
+            return cover.marginals(scores, edges=edges, n_threads=n_threads)
         propagate: Any = loopy.marginals
         if self.method == "tree_reweighted":
             propagate = bounds.tree_reweighted

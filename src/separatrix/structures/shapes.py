@@ -6,7 +6,7 @@ which they came.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,15 @@ class _OnNodes:
         features._check(graphs)
         return graphs
 
+    def features_for(self, features: Any, X: FeatureGraphs) -> Any:
+        """Fitted features with the inference that fits X: "auto" decides for every batch."""
+        if self.inference != "auto":
+            return features
+        factors = X.factors
+        n_states = features.n_labels if factors is None else features.n_labels**factors.arity
+        method = self._method(_whole(X), n_states)
+        return features if method == features.method else replace(features, method=method)
+
     def codes(self, y: Any, X: FeatureGraphs, classes: AnyArray) -> Integers:
         """Labels of the nodes of X as numbers."""
         return encode_nodes(y, X.graphs, classes)[1]
@@ -150,9 +159,10 @@ class Graph(_OnNodes):
     pairs : {"full", "symmetric", "associative", "potts"}
         As for `Forest`.
     inference : {"auto", "forest", "junction", "loopy", "tree_reweighted"}
-        "auto" is what fits the training data: exact where they have no cycles, or where junction
-        trees are small, and belief propagation otherwise. "tree_reweighted" learns from an upper
-        bound on the negative log-likelihood, and decodes with a bound on the best score.
+        "auto" is what fits the graphs, in `fit` and again in every prediction: exact where they
+        have no cycles, or where junction trees are small, and belief propagation otherwise.
+        "tree_reweighted" learns from an upper bound on the negative log-likelihood, and decodes
+        with a bound on the best score.
     bias : bool
         Whether labels have biases, which are not penalized by `CRF`.
     damping : float or None

@@ -24,6 +24,7 @@ from separatrix import (
 )
 from separatrix.distributed import fit
 from separatrix.errors import ParameterError, SolverError
+from separatrix.results import StopReason
 from tests.unit.distributed.sequences import sentences, sequence_bags
 
 
@@ -157,6 +158,14 @@ def test_chains(client: Any, options: dict[str, Any]) -> None:
     assert there.coef_.shape == here.coef_.shape
     pairs = zip(there.predict(X), here.predict(X), strict=True)
     assert np.mean([mine == own for mine, own in pairs]) >= 0.95  # ties but for rounding
+
+
+def test_chains_labelled_in_part_have_no_certificate(client: Any) -> None:
+    X, y = sentences(60)
+    y = [[None if i % 3 == 1 else label for i, label in enumerate(row)] for row in y]
+    there = fit(CRF(partial=True, tol=1e-3), *sequence_bags(X, y, 4), client=client)
+    assert there.solution_.stopped is StopReason.STATIONARY
+    assert (there.solution_.gap, there.solution_.certificate) == (np.inf, "none")
 
 
 def test_online_learners_mix_what_partitions_learn(client: Any, ten: Any) -> None:

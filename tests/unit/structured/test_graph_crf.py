@@ -310,7 +310,7 @@ def squares():
 
 def test_poor_fixed_points_do_not_pass_for_low_losses():
     images, truth = squares()
-    crf = CRF(Grid()).fit(images, truth)
+    crf = CRF(Grid(), loss="likelihood").fit(images, truth)
     assert crf.solution_.stopped.value == "stationary"
     # Messages that start at those of a distant trial settle elsewhere, where the loss seems lower.
     assert crf.solution_.objective == pytest.approx(43.65, abs=0.1)
@@ -320,7 +320,7 @@ def test_poor_fixed_points_do_not_pass_for_low_losses():
 def test_an_estimate_that_is_not_smooth_enough_warns_once():
     images, truth = squares()
     with pytest.warns(ConvergenceWarning, match="inference='tree_reweighted'") as caught:
-        CRF(Grid(), C=30.0).fit(images, truth)
+        CRF(Grid(), C=30.0, loss="likelihood").fit(images, truth)
     assert len(caught) == 1
     with pytest.warns(ConvergenceWarning, match="stopped after 3 passes"):
-        CRF(Grid(), max_iter=3).fit(images, truth)
+        CRF(Grid(), max_iter=3, loss="likelihood").fit(images, truth)

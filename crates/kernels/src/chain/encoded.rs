@@ -6,7 +6,7 @@
 //! names them once, and the weight is the sum of theirs (see [`crate::chain::observed::same_columns`]).
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::chain::batch::check_offsets;
 use crate::chain::layout::{Layout, Place};
@@ -30,7 +30,8 @@ pub struct Encoded<T> {
     width: usize,
     offsets: Vec<usize>,
     row_starts: Vec<usize>,
-    rows: Vec<u32>,
+    /// Shared with the same data in another precision.
+    rows: Arc<Vec<u32>>,
     row_values: Vec<T>,
     n_rows: usize,
     /// How many attributes share each weight of the rows.
@@ -86,7 +87,7 @@ impl<T: Gather> Encoded<T> {
             width,
             offsets,
             row_starts: Vec::with_capacity(n + 1),
-            rows: Vec::new(),
+            rows: Arc::default(),
             row_values: Vec::new(),
             n_rows: layout.n_rows,
             row_shares: layout.multiplicity[..layout.n_rows * width].iter().map(|&m| m as u16).collect(),
@@ -100,6 +101,7 @@ impl<T: Gather> Encoded<T> {
             norms: (0..n).map(|t| sum_of_squares(x.row(t).1) as f32).collect(),
         };
         encoded.row_starts.push(0);
+        let mut named = Vec::new();
         for t in 0..n {
             let (columns, values) = x.row(t);
             for (&column, &value) in columns.iter().zip(values) {
@@ -114,7 +116,7 @@ impl<T: Gather> Encoded<T> {
                 }
                 match layout.places[a] {
                     Place::Row(row) => {
-                        encoded.rows.push(row);
+                        named.push(row);
                         if !ones {
                             encoded.row_values.push(value);
                         }
@@ -128,10 +130,11 @@ impl<T: Gather> Encoded<T> {
                     }
                 }
             }
-            encoded.row_starts.push(encoded.rows.len());
+            encoded.row_starts.push(named.len());
             encoded.spots.end_token();
         }
-        encoded.rows.shrink_to_fit();
+        named.shrink_to_fit();
+        encoded.rows = Arc::new(named);
         encoded.spots.shrink();
         Ok(encoded)
     }
@@ -166,6 +169,28 @@ impl<T: Gather> Encoded<T> {
 }
 
 impl<T: Real> Encoded<T> {
+    /// The same data in double precision, to prove what a run in single precision found; the streams are shared.
+    pub fn widened(&self) -> Encoded<f64> {
+        Encoded {
+            n_labels: self.n_labels,
+            width: self.width,
+            offsets: self.offsets.clone(),
+            row_starts: self.row_starts.clone(),
+            rows: Arc::clone(&self.rows),
+            row_values: self.row_values.iter().map(|v| v.to_f64()).collect(),
+            n_rows: self.n_rows,
+            row_shares: self.row_shares.clone(),
+            spots: self.spots.widened(),
+            edge_pairs: self.edge_pairs.as_ref().map(Pairs::widened),
+            n_edge_weights: self.n_edge_weights,
+            multiplicity: self.multiplicity.clone(),
+            positions: self.positions.clone(),
+            used: self.used.clone(),
+            norms: self.norms.clone(),
+            spare: Mutex::default(),
+        }
+    }
+
     /// Number of labels.
     pub fn n_labels(&self) -> usize {
         self.n_labels

@@ -102,6 +102,8 @@ impl Targets<'_> {
 pub struct Gradient {
     /// sum_i c_i (log Z_i - score_i)
     pub value: f64,
+    /// sum_i c_i (|log Z_i| + |score_i| + tokens): what the rounding of `value` is a multiple of.
+    pub gross: f64,
     /// By the weights of the labels.
     pub weights: Vec<f64>,
     /// By the scores of the edges.
@@ -117,6 +119,7 @@ pub struct Gradient {
 /// What a block of sequences adds.
 pub(super) struct Sums<T> {
     pub value: f64,
+    pub gross: f64,
     pub weights: Vec<T>,
     pub edges: Vec<f64>,
     pub start: Vec<f64>,
@@ -128,6 +131,7 @@ impl<T: Real> Sums<T> {
     fn new(data: &Encoded<T>, graph: &Graph) -> Self {
         Self {
             value: 0.0,
+            gross: 0.0,
             weights: data.take_room(),
             edges: vec![0.0; graph.n_edges()],
             start: vec![0.0; graph.n_states()],
@@ -222,6 +226,7 @@ fn add_up<T: Real>(
     };
     let total = Gradient {
         value: parts.iter().map(|part| part.value).sum(),
+        gross: parts.iter().map(|part| part.gross).sum(),
         weights,
         edges: add(graph.n_edges(), |part| &part.edges),
         start: add(graph.n_states(), |part| &part.start),

@@ -42,9 +42,11 @@ impl<T: Real> LogBlock<'_, T> {
             self.fill(&mut space, tokens.clone());
             space.residual.clear();
             space.residual.resize(space.nodes.len(), 0.0);
-            self.sums.value += c * self.expect(&mut space, tokens.clone(), c, number)?;
+            let log_z = self.expect(&mut space, tokens.clone(), c, number)?;
             self.restrict(&mut space.nodes, tokens.clone());
-            self.sums.value -= c * self.expect(&mut space, tokens.clone(), -c, number)?;
+            let score = self.expect(&mut space, tokens.clone(), -c, number)?;
+            self.sums.value += c * (log_z - score);
+            self.sums.gross += c * (log_z.abs() + score.abs() + tokens.len() as f64);
             let k = self.data.n_labels();
             for (t, residual) in tokens.zip(space.residual.chunks(k)) {
                 for (r, &x) in space.row.iter_mut().zip(residual) {

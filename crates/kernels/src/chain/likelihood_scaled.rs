@@ -83,17 +83,22 @@ impl<T: VectorExp> Task for ScaledBlock<'_, T> {
             space.resize(length, width);
             self.fill::<FMA>(&mut space, tokens.clone(), false);
             if self.targets.allowed.is_none() {
-                self.sums.value -= c * self.observed(&space, tokens.clone(), c);
+                let score = self.observed(&space, tokens.clone(), c);
+                self.sums.value -= c * score;
+                self.sums.gross += c * score.abs();
             }
             let log_z = space.run::<FMA>(self.transitions, length);
             self.sums.value += c * log_z;
+            self.sums.gross += c * (log_z.abs() + length as f64);
             let factors = self.transitions.factors();
             let room = edge_sums.prepare(c, factors, &mut self.sums.edges);
             space.add_edges::<FMA>(k, width, length, room);
             if self.targets.allowed.is_some() {
                 given.resize(length, width);
                 self.fill::<FMA>(&mut given, tokens.clone(), true);
-                self.sums.value -= c * given.run::<FMA>(self.transitions, length);
+                let score = given.run::<FMA>(self.transitions, length);
+                self.sums.value -= c * score;
+                self.sums.gross += c * score.abs();
                 let room = edge_sums.prepare(-c, factors, &mut self.sums.edges);
                 given.add_edges::<FMA>(k, width, length, room);
                 for (p, q) in space.marginals.iter_mut().zip(&given.marginals).take(length * width) {

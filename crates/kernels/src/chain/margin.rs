@@ -196,14 +196,15 @@ impl Margin {
         cost
     }
 
-    /// sum_i C_i H_i(w); the same to the bit on any number of threads.
+    /// sum_i C_i H_i(w), the same to the bit on any number of threads, and the sum of C_i times the sizes of the scores
+    /// behind H_i, which its rounding is a multiple of.
     pub fn loss<T: Real>(
         &self,
         data: &Encoded<T>,
         w: &[T],
         n_threads: usize,
         stop: &Interrupt,
-    ) -> Result<f64, KernelError> {
+    ) -> Result<(f64, f64), KernelError> {
         self.check(data)?;
         check_length("weights", w.len(), self.n_weights())?;
         let n = self.c.len();
@@ -213,7 +214,7 @@ impl Margin {
             Ok(dispatch(Losses { problem: self, data, w, sequences }))
         };
         let parts = try_each(threads_for(self.work(data), n_threads), 0..n.div_ceil(BLOCK), block)?;
-        Ok(parts.iter().sum())
+        Ok(parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1)))
     }
 }
 
@@ -285,19 +286,21 @@ struct Losses<'a, T> {
 }
 
 impl<T: Real> Task for Losses<'_, T> {
-    type Output = f64;
+    type Output = (f64, f64);
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> f64 {
+    fn run<const FMA: bool>(self) -> (f64, f64) {
         let mut rival = Rival::new(self.problem);
         rival.set_edges(self.problem, self.w, 1.0);
-        let mut total = 0.0;
+        let (mut total, mut size) = (0.0, 0.0);
         for number in self.sequences {
-            if self.problem.c[number] > 0.0 {
-                total += self.problem.c[number] * rival.find::<FMA>(self.problem, self.data, self.w, number);
+            let c = self.problem.c[number];
+            if c > 0.0 {
+                total += c * rival.find::<FMA>(self.problem, self.data, self.w, number);
+                size += c * rival.size(self.data.width());
             }
         }
-        total
+        (total, size)
     }
 }
 

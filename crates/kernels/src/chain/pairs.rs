@@ -1,6 +1,7 @@
 //! Streams of (weight, label) pairs per token, for attributes with few labels and for attributes of edges.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::real::Real;
 
@@ -28,7 +29,8 @@ pub struct Spot {
 #[derive(Debug)]
 pub struct Stream<P, T> {
     starts: Vec<usize>,
-    pairs: Vec<P>,
+    /// Shared with the same stream in another precision.
+    pairs: Arc<Vec<P>>,
     values: Vec<T>,
 }
 
@@ -40,12 +42,12 @@ impl<P: Copy, T: Real> Stream<P, T> {
     pub fn with_capacity(n: usize) -> Self {
         let mut starts = Vec::with_capacity(n + 1);
         starts.push(0);
-        Self { starts, pairs: Vec::new(), values: Vec::new() }
+        Self { starts, pairs: Arc::default(), values: Vec::new() }
     }
 
     /// One more pair of the token at the end; without a value where all are one.
     pub fn push(&mut self, pair: P, value: Option<T>) {
-        self.pairs.push(pair);
+        Arc::make_mut(&mut self.pairs).push(pair);
         self.values.extend(value);
     }
 
@@ -56,8 +58,17 @@ impl<P: Copy, T: Real> Stream<P, T> {
 
     /// Give back room that is not needed.
     pub fn shrink(&mut self) {
-        self.pairs.shrink_to_fit();
+        Arc::make_mut(&mut self.pairs).shrink_to_fit();
         self.values.shrink_to_fit();
+    }
+
+    /// The same stream with values in double precision; the pairs are shared.
+    pub fn widened(&self) -> Stream<P, f64> {
+        Stream {
+            starts: self.starts.clone(),
+            pairs: Arc::clone(&self.pairs),
+            values: self.values.iter().map(|v| v.to_f64()).collect(),
+        }
     }
 
     /// The pairs of some tokens, for a look ahead.

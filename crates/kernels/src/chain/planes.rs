@@ -200,6 +200,15 @@ impl<T: Real> Planes<T> {
         }
     }
 
+    /// By how much the dual variables break their constraints: rounding at most.
+    pub fn excess(&self) -> f64 {
+        let mut cover = vec![0.0; self.slack.len()];
+        for plane in &self.all {
+            cover[plane.edges()].iter_mut().for_each(|sum| *sum += plane.alpha);
+        }
+        cover.iter().fold(0.0, |most, &sum: &f64| most.max(sum - 1.0))
+    }
+
     /// Most that alpha_k can grow.
     #[inline(always)]
     fn room(&self, k: usize) -> f64 {

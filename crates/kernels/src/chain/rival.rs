@@ -109,6 +109,18 @@ impl<T: Real> Rival<T> {
         self.excess(problem, tokens.start, width)
     }
 
+    /// Sum over the tokens of the largest scores, of labels and of edges, of the sequence seen last: what the rounding of
+    /// its H is a multiple of.
+    pub fn size(&self, width: usize) -> f64 {
+        let largest = |row: &[T]| row.iter().fold(0.0, |most: f64, score| most.max(score.abs().to_f64()));
+        let nodes: f64 = self.nodes.chunks_exact(width).map(largest).sum();
+        let edges = if self.edges_per_token.is_empty() { &self.edges } else { &self.edges_per_token };
+        let others = edges.iter().chain(&self.start).chain(&self.end);
+        let edge =
+            others.filter(|score| score.is_finite()).fold(0.0, |most: f64, score| most.max(score.abs()));
+        nodes + self.labels.len() as f64 * edge
+    }
+
     /// The best labelling of any chain, from `nodes`.
     fn find_any(&mut self, problem: &Margin, data: &Encoded<T>, w: &[T], first: usize) {
         let (k, width, length) = (data.n_labels(), data.width(), self.labels.len());

@@ -199,21 +199,45 @@ impl<T: Real> SegmentPlanes<T> {
         Ok(parts.iter().sum())
     }
 
-    /// D(alpha), with the weights computed anew from the dual variables.
+    /// A lower bound of min P: D(alpha) with the weights computed anew from the dual variables, less what rounding may
+    /// have added. Entries other than +-1 are kept in the precision of the data.
     pub fn dual(&mut self, problem: &Margin) -> Result<f64, KernelError> {
         check_length("sequences", self.planes.len(), problem.c.len())?;
-        let mut w = zeros::<f64>(self.w.len())?;
-        let mut linear = 0.0;
+        let n = self.w.len();
+        let (mut w, mut size) = (zeros::<f64>(n)?, zeros::<f64>(n)?);
+        let (mut linear, mut count, mut excess) = (0.0, 0.0, 0.0f64);
+        let kept = T::EPSILON.to_f64();
         for (planes, &c) in self.planes.iter().zip(&problem.c) {
             for (k, plane) in planes.all.iter().enumerate().filter(|(_, plane)| plane.alpha > 0.0) {
                 linear += c * plane.alpha * plane.cost;
-                planes.each(k, |at, _, moved| w[at] -= c * plane.alpha * moved.to_f64());
+                count += 1.0;
+                planes.each(k, |at, _, moved| {
+                    let moved = moved.to_f64();
+                    w[at] -= c * plane.alpha * moved;
+                    // In units of the rounding of a double.
+                    let rounded = if moved.abs() == 1.0 { 0.0 } else { kept / f64::EPSILON };
+                    size[at] += c * plane.alpha * moved.abs() * rounded;
+                });
             }
+            excess = excess.max(planes.excess());
+        }
+        let (mut cross, mut square, mut penalty) = (0.0, 0.0, 0.0);
+        let mut lengths = 0.0;
+        for ((w, size), &k) in w.iter().zip(&size).zip(&problem.shares).filter(|(_, k)| **k > 0.0) {
+            let (off, k) = (size * f64::EPSILON, f64::from(k));
+            penalty += 0.5 * w * w / k;
+            cross += w.abs() * off / k;
+            square += off * off / k;
+            lengths += w * w / k;
         }
         for (old, &new) in self.w.iter_mut().zip(&w) {
             *old = T::from_f64(new);
         }
-        Ok(linear - problem.penalty(&w))
+        // Sums of so many terms, each rounded.
+        let rounding = (count + 8.0) * f64::EPSILON * (linear + lengths);
+        let dual = linear - penalty - cross - 0.5 * square - rounding;
+        // D is concave and zero at alpha = 0: what leaves the constraints by rounding is scaled back.
+        Ok(if dual > 0.0 { dual / (1.0 + excess) } else { dual })
     }
 
     fn check(&self, problem: &Margin, data: &Encoded<T>) -> Result<(), KernelError> {

@@ -17,7 +17,9 @@ use crate::simd::dispatch;
 /// The state of a solver.
 #[derive(Debug)]
 pub struct Subgradient<T> {
-    v: Vec<T>,
+    v: Vec<f64>,
+    /// v in the precision of the data, for searches.
+    near: Vec<T>,
     /// sum over the visits j of (j - 1) times the change of v.
     sum: Vec<f64>,
     /// sum over the visits of C_i Delta_i(y').
@@ -33,6 +35,7 @@ impl<T: Real> Subgradient<T> {
         problem.check(data)?;
         Ok(Self {
             v: zeros(problem.n_weights())?,
+            near: zeros(problem.n_weights())?,
             sum: zeros(problem.n_weights())?,
             cost: 0.0,
             visits: 0.0,
@@ -50,13 +53,13 @@ impl<T: Real> Subgradient<T> {
 impl<T: Real> Visits<T> for Subgradient<T> {
     fn weights(&self) -> Vec<T> {
         let factor = self.factor();
-        self.v.iter().map(|v| T::from_f64(factor * v.to_f64())).collect()
+        self.v.iter().map(|v| T::from_f64(factor * v)).collect()
     }
 
     fn average(&self) -> Vec<T> {
         let (t, n) = (self.visits.max(1.0), self.order.len() as f64);
         let factor = 2.0 * n / (t * (t + 1.0));
-        let mean = |(v, sum): (&T, &f64)| T::from_f64(factor * (t * v.to_f64() - sum));
+        let mean = |(v, sum): (&f64, &f64)| T::from_f64(factor * (t * v - sum));
         self.v.iter().zip(&self.sum).map(mean).collect()
     }
 
@@ -75,7 +78,10 @@ impl<T: Real> Visits<T> for Subgradient<T> {
     fn dual(&mut self, problem: &Margin) -> Result<f64, KernelError> {
         check_length("weights", self.v.len(), problem.n_weights())?;
         let factor = self.factor();
-        Ok(factor * self.cost - factor * factor * problem.penalty(&self.v))
+        let (cost, penalty) = (factor * self.cost, factor * factor * problem.penalty(&self.v));
+        // v and the cost are sums over the visits: as many roundings, each of at most what there is at the end.
+        let rounding = (self.visits + 8.0) * f64::EPSILON * (cost + 2.0 * penalty);
+        Ok(cost - penalty - rounding)
     }
 }
 
@@ -85,7 +91,7 @@ impl<T: Real> AtSequence<T> for Subgradient<T> {
     }
 
     fn point(&self) -> (&[T], f64) {
-        (&self.v, self.factor())
+        (&self.near, self.factor())
     }
 
     #[inline(always)]
@@ -101,7 +107,8 @@ impl<T: Real> AtSequence<T> for Subgradient<T> {
         self.cost += c * problem.path_difference(data, number, states, entries);
         for &(at, value) in entries.settle(&problem.shares) {
             let change = -c * value * f64::from(problem.shares[at as usize]);
-            self.v[at as usize] += T::from_f64(change);
+            self.v[at as usize] += change;
+            self.near[at as usize] = T::from_f64(self.v[at as usize]);
             self.sum[at as usize] += self.visits * change;
         }
         self.visits += 1.0;

@@ -89,7 +89,7 @@ fn the_loss_is_the_maximum_over_all_labellings() {
             let w: Vec<f64> =
                 (0..problem.n_weights()).map(|_| size * (random.below(1001) as f64 / 500.0 - 1.0)).collect();
             let expected: f64 = (0..n).map(|i| 2.0 * enumerated(&problem, &encoded, &w, i)).sum();
-            let found = problem.loss(&encoded, &w, 1, &Interrupt::new()).expect("valid");
+            let found = problem.loss(&encoded, &w, 1, &Interrupt::new()).expect("valid").0;
             assert!((found - expected).abs() < 1e-9 * (1.0 + expected), "{k} {size}: {found} {expected}");
         }
     }
@@ -141,7 +141,7 @@ fn the_solvers_close_the_gap_at_one_optimum() {
             larger.dual(&other).expect("valid");
             larger.weights().to_vec()
         };
-        let value = other.loss(&encoded, &w, 1, &stop).expect("valid") + other.penalty(&w);
+        let value = other.loss(&encoded, &w, 1, &stop).expect("valid").0 + other.penalty(&w);
         assert!(larger.dual(&other).expect("valid") <= value);
         let mut wolfe = FrankWolfe::new(&problem, &encoded, 2).expect("valid");
         let mut steps = Subgradient::new(&problem, &encoded, 2).expect("valid");
@@ -151,7 +151,7 @@ fn the_solvers_close_the_gap_at_one_optimum() {
                 solver.run_pass(&problem, &encoded, &stop).expect("valid");
             }
             let w = solver.average();
-            let value = problem.loss(&encoded, &w, 1, &stop).expect("valid") + problem.penalty(&w);
+            let value = problem.loss(&encoded, &w, 1, &stop).expect("valid").0 + problem.penalty(&w);
             let bound = solver.dual(&problem).expect("valid");
             assert!(bound <= primal * (1.0 + 1e-9) && value >= dual * (1.0 - 1e-9));
             assert!(value - bound <= near * value, "{k} {second_order}: {value} {bound} {primal}");

@@ -1,0 +1,228 @@
+"""Proofs of optimality for likelihoods: bounds of P(w) - min P from dual points, right of rounding.
+
+For P(w) = R(w) + L(w) with L a sum of log-partition functions less linear terms, every distribution
+over the labellings is a dual point. With u the weighted sum of observed less expected features and
+h the weighted sum of entropies, ``min P >= h - R*(u)``; at the model's own marginals u = -grad L(w)
+and h = L(w) + <w, u>. Mixing a distribution with the observed labels by the share t scales u to t u
+and leaves an entropy of at least t h.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.protocols import Array
+from separatrix.results import Solution, StopReason
+
+__all__ = ["EPSILON", "ROUNDINGS", "ChainProof", "Evaluation", "fenchel_gap", "judged", "strengths"]
+
+Floats = npt.NDArray[np.float64]
+
+EPSILON = float(np.finfo(np.float64).eps)
+#: Rounding of a sum, in units of the rounding of its largest term: what the kernels reach, with
+#: room. The law of structured certificates compares with sums in extended precision.
+ROUNDINGS = 32.0
+#: Rounding of P in single precision: below it passes go on in double precision.
+_COARSE = 4 * float(np.finfo(np.float32).eps)
+
+
+class Evaluation(NamedTuple):
+    """The loss at some weights: its value, what its rounding is a multiple of, and its gradient."""
+
+    w: Array
+    loss: float
+    size: float
+    grad: Array
+
+
+class ChainProof:
+    """Bounds of P(w) - min P for a likelihood of chains, and the precision of its passes.
+
+    Passes go over the data in their own precision. Where a run in single precision comes near the
+    tolerance, or near what single precision can tell, this and all later passes are in double
+    precision, and so is what proves the gap.
+
+    Parameters
+    ----------
+    objective : object
+        With ``regularizer``, ``convex``, ``evaluate(w)`` (loss, size, gradient), ``reach`` (bound
+        of the length of a difference of features of a sequence) and ``widen()``, which has passes
+        made in double precision and calls `widened`.
+    tol : float
+        The relative gap that is to be proven.
+    single : bool
+        Whether passes are in single precision.
+
+    Attributes
+    ----------
+    noise : float
+        How far the value seen last may be off, besides rounding.
+    """
+
+    def __init__(self, objective: Any, tol: float, *, single: bool) -> None:
+        self._objective, self._tol = objective, tol
+        self.is_single = single
+        self.noise = 0.0
+        self._last: Evaluation | None = None
+
+    def at(self, w: Array) -> Evaluation:
+        """The loss at w; the one seen last is kept."""
+        if self._last is None or self._last.w is not w:
+            self._last = Evaluation(w, *self._objective.evaluate(w))
+        return self._last
+
+    def widened(self) -> None:
+        """Passes are in double precision from now on."""
+        self.is_single, self._last = False, None
+
+    def gap_bound(self, w: Array, value: float | None = None) -> float:
+        """A proven bound of `value` - min P, rounding included; infinite where there is none.
+
+        The duality gap at the marginals of w: 1/2 |grad P|^2 under an L2 penalty. `value` is P(w)
+        as a solver saw it, perhaps in single precision; None stands for P(w) in double precision.
+        """
+        objective = self._objective
+        self.noise = 0.0
+        if not objective.convex:
+            return float("inf")
+        at, penalty = self.at(w), float(objective.regularizer.value(w))
+        if at.loss + penalty == 0 and not at.grad.any():
+            return 0.0  # all labels are the same one
+        if self.is_single:
+            near = max(self._tol * (at.loss + penalty), _COARSE * (at.size + penalty))
+            if self._fenchel(at, 0.0) > near:
+                return self._bound(at, penalty, _COARSE)
+            objective.widen()
+            at = self.at(w)
+        moved = 0.0 if value is None else abs(value - at.loss - penalty)
+        self.noise = moved + ROUNDINGS * EPSILON * (at.size + penalty)
+        return self._bound(at, penalty, EPSILON) + moved
+
+    def _bound(self, at: Evaluation, penalty: float, unit: float) -> float:
+        off = ROUNDINGS * unit * at.size * self._objective.reach
+        return self._fenchel(at, off) + ROUNDINGS * unit * (at.size + penalty)
+
+    def _fenchel(self, at: Evaluation, off: float) -> float:
+        regularizer = self._objective.regularizer
+        return fenchel_gap(max(at.loss, 0.0), at.w, -at.grad, regularizer, off=off)
+
+    def prove(self, w: Array, lower: float = -np.inf) -> tuple[float, float]:
+        """P(w) and a bound of P(w) - min P, in double precision, where min P >= `lower`."""
+        if self.is_single:
+            self._objective.widen()
+        bound = self.gap_bound(w)
+        value = self.at(w).loss + float(self._objective.regularizer.value(w))
+        return value, min(bound, max(value - lower, 0.0) + self.noise)
+
+
+def judged(solution: Solution, objective: Any, tol: float) -> Solution:
+    """The record with what is proven about its weights, and the word for how the run ended.
+
+    Parameters
+    ----------
+    solution : Solution
+    objective : object
+        With ``convex`` and ``prove(w, lower)``: P(w) and a bound of P(w) - min P, given a lower
+        bound of min P.
+    tol : float
+        The relative gap that was wanted.
+    """
+    stopped = solution.stopped
+    ended = stopped in (StopReason.CONVERGED, StopReason.STATIONARY, StopReason.PRECISION)
+    if not objective.convex:
+        rows = solution.trace.rows[-1:]
+        if ended and all(row.gap <= tol * abs(row.objective) for row in rows):
+            stopped = StopReason.STATIONARY  # the last estimate is within the tolerance
+        return solution._replace(gap=float("inf"), certificate="none", stopped=stopped)
+    claimed = solution.certificate == "duality gap" and np.isfinite(solution.gap)
+    # A run that was cut short stays in single precision.
+    cut = stopped in (StopReason.BUDGET, StopReason.INTERRUPTED)
+    if (cut and getattr(objective, "is_single", False)) or not np.isfinite(solution.w).all():
+        words = "none" if solution.certificate == "duality gap" else solution.certificate
+        return solution if claimed else solution._replace(certificate=words)
+    lower = solution.objective - solution.gap if claimed else -np.inf
+    value, gap = objective.prove(solution.w, lower)
+    if not np.isfinite(gap):
+        if stopped is StopReason.CONVERGED:
+            stopped = StopReason.STATIONARY
+        return solution._replace(objective=value, gap=gap, certificate="none", stopped=stopped)
+    if ended:
+        proven = gap <= tol * abs(value)
+        stopped = StopReason.CONVERGED if proven else StopReason.PRECISION
+    return solution._replace(objective=value, gap=gap, certificate="duality gap", stopped=stopped)
+
+
+def strengths(regularizer: Any) -> tuple[float, float]:
+    """Weights of |w|_1 and of 1/2 |w|^2 in a regularizer.
+
+    Examples
+    --------
+    >>> from separatrix.regularizers import L2, ElasticNet
+    >>> strengths(L2()), strengths(ElasticNet(0.25))
+    ((0.0, 1.0), (0.25, 0.75))
+    """
+    ratio = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(regularizer.name)
+    if ratio is None:
+        ratio = float(regularizer.l1_ratio)
+    return ratio, float(getattr(regularizer, "curvature", 0.0))
+
+
+def fenchel_gap(
+    loss: float, w: Array, u: Array, regularizer: Any, *, missing: float = 0.0, off: float = 0.0
+) -> float:
+    """Bound of P(w) - min P by the dual point u, scaled towards zero where that is better.
+
+    Written as a sum of terms that are not negative, so that nothing cancels:
+    P(w) - (t h - R*(t u)) = (1 - t) L(w) + t missing + sum_j (R(w_j) + R*(t u_j) - t w_j u_j).
+
+    Parameters
+    ----------
+    loss : float
+        L(w), at least zero.
+    w : array
+        Penalized weights.
+    u : array
+        The dual point at the same weights; at all others it is zero.
+    regularizer : Regularizer
+        R: an L1, L2 or elastic-net penalty.
+    missing : float
+        L(w) + <w, u> - h: zero at the model's own marginals.
+    off : float
+        By how much u may be off, in the Euclidean norm.
+
+    Returns
+    -------
+    float
+        Infinite where there is no penalty.
+
+    Examples
+    --------
+    >>> from separatrix.regularizers import L2
+    >>> fenchel_gap(1.0, np.array([1.0]), np.array([1.5]), L2())  # 1/2 |w - u|^2
+    0.125
+    """
+    l1, l2 = strengths(regularizer)
+    if l1 <= 0 and l2 <= 0:
+        return float("inf")
+    w, u = w.ravel(), u.ravel()
+    size = np.abs(w)
+    plain = loss + l1 * float(size.sum()) + 0.5 * l2 * float(w @ w)  # t = 0: P(w) itself
+    if l2 > 0:
+        scale = 1.0
+        if l1 == 0:
+            inner, terms = w - u / l2, 0.0
+        else:
+            over, sign = np.maximum(np.abs(u) - l1, 0.0), np.sign(u)
+            inner = w - sign * over / l2
+            terms = float((l1 * size - np.where(over > 0, sign * l1, u) * w).sum())
+        square = float(inner @ inner)
+        # The derivative by u is -inner, and that changes by 1 / l2 at most.
+        terms += 0.5 * l2 * square + off * float(np.sqrt(square)) + off * off / (2 * l2)
+    else:
+        most = float(np.abs(u).max(initial=0.0)) + off
+        scale = min(1.0, l1 / most) if most > 0 else 1.0
+        terms = float((l1 * size - scale * w * u).sum()) + off * float(np.linalg.norm(w))
+    return min(plain, (1.0 - scale) * loss + scale * missing + terms)
