@@ -64,13 +64,15 @@ def test_small_sample_weights_do_not_stop_at_the_start():
     assert not untrue(model, exact_of(X, y, "logistic", weights=weights))
 
 
-def test_boosting_over_small_C_learns():
+@pytest.mark.parametrize("C", [1e-2, 1e-4, 1e-6])
+def test_boosting_over_small_C_learns(C):
     X, y = load_iris(return_X_y=True)
     ours, theirs = (
-        AdaBoostClassifier(cls(C=1e-3), n_estimators=50, random_state=0).fit(X, y).score(X, y)
+        AdaBoostClassifier(cls(C=C), n_estimators=50, random_state=0).fit(X, y).score(X, y)
         for cls in (LogisticRegression, PeerLogisticRegression)
     )
-    assert ours >= theirs - 0.03  # it was .333 against .707
+    # It was .333 against .727; run to its optimum, the peer comes to .693 as well.
+    assert ours >= max(theirs - 0.04, 0.6)
 
 
 # -- shifted columns ------------------------------------------------------------------------------

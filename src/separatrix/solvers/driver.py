@@ -115,7 +115,8 @@ def drive(
 
     A solver whose iterates end by themselves can make no more progress in floating point: the
     solution then says PRECISION unless its gap is within the tolerance. Where nothing bounds the
-    gap, a run ends as STATIONARY when the estimate of it is within the tolerance.
+    gap, a run ends as STATIONARY when the estimate of it is within the tolerance. Weights of zero
+    are never the end without a step: with a tiny C they are near the optimum, and predict nothing.
     """
     judge = _Judge(points, monitor)
     best: Point | None = None
@@ -125,7 +126,10 @@ def drive(
     try:
         for iterate in iterates:
             n_seen += 1
+            if untouched := n_seen == 1 and not start.any():
+                iterate = iterate._replace(prove=False)
             point, new_gap, new_proven = judge(iterate)
+            new_proven &= not untouched
             done = new_proven and monitor.converged(point.value, new_gap)
             if best is None or point.value <= best.value or done:
                 best, gap, proven = point, new_gap, new_proven
