@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -38,12 +39,15 @@ class Iterate(NamedTuple):
         stands for the norm of the gradient.
     prove : bool or None
         Whether to prove the gap here; None leaves that to the estimate.
+    flatter : tuple of (array, float) or None
+        Weights nearby where the gradient is expected to be shorter, and its expected length.
     """
 
     point: Point
     estimate: float | None = None
     residual: float | None = None
     prove: bool | None = None
+    flatter: tuple[Array, float] | None = None
 
 
 class _Judge:
@@ -68,12 +72,21 @@ class _Judge:
                 return point, self._estimated(iterate), False
             self.bounded = True
             self._lower = max(self._lower, point.value - quick)
+            wanted = self._monitor.wanted(point.value)
+            if iterate.flatter is not None and point.value - self._lower > wanted:
+                w, length = iterate.flatter
+                if length**2 / 2 <= min(wanted, _AGAIN * self._failed):
+                    other = self._points.at(w)
+                    quick = self._objective.gap_bound(w, other.grad, other.value)
+                    self._lower, self._failed = max(self._lower, other.value - quick), length**2 / 2
             # What the objective knows of its own rounding, and never less than that of its sum.
             noise = _UNIT * abs(point.value) + getattr(self._objective, "noise", 0.0)
             return point, point.value - self._lower + noise, True
         hope = self._hope(iterate)
         worth = hope * self._ratio <= self._monitor.wanted(point.value)
         if iterate.prove or (iterate.prove is None and worth and hope <= _AGAIN * self._failed):
+            if iterate.flatter is not None and iterate.flatter[1] ** 2 / 2 <= hope:
+                point = replace(point, w=iterate.flatter[0])
             return self.prove(point, hope)
         return point, min(hope * self._ratio, point.value - self._certifier.lower), False
 
@@ -83,6 +96,8 @@ class _Judge:
         if type(objective.regularizer) is L2:
             inner = objective.penalized(iterate.point.grad)
             hope = float(np.vdot(inner, inner)) / 2
+        if iterate.flatter is not None:
+            hope = min(hope, iterate.flatter[1] ** 2 / 2)
         return hope if iterate.estimate is None else min(hope, max(iterate.estimate, 0.0))
 
     def prove(self, point: Point, hope: float = math.inf) -> tuple[Point, float, bool]:

@@ -123,6 +123,24 @@ class Pairs:
         direction: Array = result.reshape(grad.shape)
         return direction
 
+    def flattest(self, grad: Array) -> tuple[Array, float]:
+        """The step s along the pairs after which the gradient should be shortest, and its length.
+
+        On a quadratic the gradient changes by a sum of the y as w changes by that of the s. Where
+        gradients do not get shorter for k steps, as those of conjugate directions do not, it is
+        shorter by the root of k (Weiss 1994, residual smoothing).
+        """
+        rows = self._order
+        steps, changes = self._steps[rows], self._changes[rows]
+        gram = changes @ changes.T if self.inner is not None else self._gram[np.ix_(rows, rows)]
+        scale = 1.0 / np.sqrt(np.diagonal(gram))
+        with_changes = (changes @ grad.reshape(-1)) * scale
+        shares = np.linalg.lstsq(gram * scale * scale[:, None], -with_changes, rcond=1e-12)[0]
+        shares *= scale
+        left = grad.reshape(-1) + shares @ changes
+        step: Array = (shares @ steps).reshape(grad.shape)
+        return step, float(np.linalg.norm(left))
+
     def _loops(self, grad: Array, inner: Callable[[Array], Array]) -> Array:
         """The recursion with a preconditioner."""
         q = grad.copy()
