@@ -25,7 +25,7 @@ def test_fit_in_a_child_after_a_fit_in_the_parent(method):
         pytest.skip(f"{method} does not exist on this system")
     here = fit_and_score(2)
     with multiprocessing.get_context(method).Pool(1) as pool:
-        there = pool.apply_async(fit_and_score, (2,)).get(timeout=60)
+        there = pool.apply_async(fit_and_score, (2,)).get(timeout=120)
     assert here == there
 
 

@@ -91,7 +91,7 @@ def test_the_tutorial_tells_the_truth(tmp_path, monkeypatch, capfd):
     finally:
         if service is not None:
             service.terminate()
-            service.wait(10)
+            service.wait(120)
 
 
 def ask_from_python(address, capfd):

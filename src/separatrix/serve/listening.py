@@ -56,25 +56,34 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def turn_away(listener: socket.socket) -> None:
+def turn_away(listener: socket.socket) -> bool:
     """Let nobody new in; whoever is at the door already still gets in.
 
     Without it a client can connect between the last `accept` and the `close`, and is cut off with
     its request sent. With it the client's system asks again after a second, and is refused. Only
-    Linux can do so; elsewhere that moment stays.
+    Linux can do so, and where filters are kept to root it does not; there that moment stays.
 
     Parameters
     ----------
     listener : socket.socket
+
+    Returns
+    -------
+    bool
+        Whether the system did so.
     """
     if sys.platform != "linux":
-        return
+        return False
     program = ctypes.create_string_buffer(
         b"".join(struct.pack("HBBI", *step) for step in _NO_NEW_CONNECTIONS)
     )
     # struct sock_fprog: the number of steps, and where they are.
     where = struct.pack("@HP", len(_NO_NEW_CONNECTIONS), ctypes.addressof(program))
-    listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, where)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, where)
+    except OSError:
+        return False
+    return True
 
 
 def take_in_waiting(listener: socket.socket) -> Iterator[socket.socket]:

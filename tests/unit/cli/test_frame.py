@@ -106,7 +106,7 @@ def test_a_signal_while_predicting_ends_with_130(home):
         while "ready" not in process.stderr.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert err == "Interrupted.\n"
 

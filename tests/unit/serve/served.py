@@ -32,6 +32,8 @@ from separatrix import (
 from separatrix.experiment.inputs import Inputs
 
 ROOT = Path(__file__).parents[3]
+#: Seconds after which something is not slow but broken, on one core that others use as well.
+PATIENCE = 120
 
 MESSAGES = {
     "spam": ["free money now", "win a free prize, money!", "free offer just for you now"],
@@ -155,7 +157,7 @@ def service(*paths, options=(), environment=None):
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
             try:
-                process.wait(20)
+                process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

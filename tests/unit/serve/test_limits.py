@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from separatrix.serve.predictors import ClassPredictor
+from tests.unit.serve.served import PATIENCE
 
 
 def test_bytes(open_app):
@@ -54,7 +55,7 @@ def slow(monkeypatch):
     go, compute = threading.Event(), ClassPredictor.compute
 
     def waiting(self, X, asks):
-        go.wait(5)
+        go.wait(PATIENCE)
         return compute(self, X, asks)
 
     monkeypatch.setattr(ClassPredictor, "compute", waiting)
@@ -65,7 +66,7 @@ def slow(monkeypatch):
 
 def wait_for(web, n):
     """Wait until n requests are under way."""
-    end = time.monotonic() + 4
+    end = time.monotonic() + PATIENCE
     while f"separatrix_requests_in_progress {n}\n" not in web.get("/metrics").text:
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -86,7 +87,7 @@ def test_requests_at_a_time(open_app, slow):
     slow.clear()
     with ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(web.post, "/v1/predict", json={"row": "a"}) for _ in range(6)]
-        end = time.monotonic() + 5
+        end = time.monotonic() + PATIENCE
         while sum(one.done() for one in asked) < 4 and time.monotonic() < end:
             time.sleep(0.01)
         slow.set()

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from separatrix import LogisticRegression, TextVectorizer, save
 from separatrix.cli.app import main
 from separatrix.serve import Client, ServiceError
-from tests.unit.serve.served import ROOT, service, texts
+from tests.unit.serve.served import PATIENCE, ROOT, service, texts
 
 TOKEN = "a-token-of-some-length"
 
@@ -32,7 +32,7 @@ class Load(threading.Thread):
         self.labels, self.cut, self.refused = [], [], 0
 
     def run(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
         body = json.dumps({"row": "free money"}).encode()
         headers = {"Content-Type": "application/json"}
         while not self._stopped.is_set():
@@ -96,7 +96,7 @@ def reload_under_load(tmp_path, turned, times):
             assert said == {"right": "spam", "wrong": "ham"}[name]
         stop.set()
         for load in loads:
-            load.join(30)
+            load.join(PATIENCE)
     assert [load.cut for load in loads] == [[]] * 8
     assert sum(load.refused for load in loads) == 0
     labels = [label for load in loads for label in load.labels]
@@ -106,12 +106,12 @@ def reload_under_load(tmp_path, turned, times):
 
 
 def complaints(port):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", "/v1/models")
     return json.loads(connection.getresponse().read())["complaints"]
 
 
-def wait_for(condition, what, seconds=20):
+def wait_for(condition, what, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, what
@@ -135,10 +135,10 @@ def stop_under_load(paths, n_connections, fresh=False):
             load.start()
         wait_for(lambda: min(len(load.labels) for load in loads) > 3, "the load is there")
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
         stop.set()
         for load in loads:
-            load.join(30)
+            load.join(PATIENCE)
     assert [load.cut for load in loads] == [[]] * n_connections
     assert all(set(load.labels) == {"spam"} for load in loads)
     assert sum(load.refused for load in loads) == n_connections
@@ -174,8 +174,8 @@ def test_a_stop_finishes_what_is_under_way(paths):
             lambda: b"in_progress 1" in metrics._exchange("GET", "/metrics", None, ""), "it began"
         )
         process.send_signal(signal.SIGTERM)
-        asking.join(30)
-        assert process.wait(20) == 0
+        asking.join(PATIENCE)
+        assert process.wait(PATIENCE) == 0
     assert len(found) == len(rows)
 
 
@@ -266,7 +266,7 @@ def test_an_address_that_is_not_there(paths):
         [sys.executable, "-m", "separatrix", "serve", str(paths["mail"]), *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )
     assert done.returncode == 1, done.stderr

@@ -28,12 +28,12 @@ def test_threads_that_overlap_leave_the_number_as_it_was():
     def other():
         with blas_threads(1):
             inside.set()
-            leave.wait(10)
+            leave.wait(120)
 
     thread = threading.Thread(target=other)
     with blas_threads(1):
         thread.start()
-        assert inside.wait(10)
+        assert inside.wait(120)
     assert set(numbers()) <= {1}
     leave.set()
     thread.join()
