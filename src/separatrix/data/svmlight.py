@@ -37,7 +37,7 @@ def _labels(
 ) -> npt.NDArray[np.float64] | LabelSets:
     """One label a row, or sets of them."""
     if multilabel is True or (multilabel == "auto" and several is not None):
-        whole = bool((labels == np.round(labels)).all())
+        whole = bool(((labels == np.round(labels)) & (np.abs(labels) < 2**63)).all())
         return LabelSets(labels.astype(np.int64) if whole else labels, starts)
     if several is not None:
         raise FormatError("several labels (multilabel=False)", several)

@@ -80,6 +80,10 @@ def test_label_sets_and_queries():
     assert list(ours.y) == labels
     assert ours.query.tolist() == query.tolist()
     assert list(read(b"1 1:1\n2 1:1", "svmlight", multilabel=True).y) == [(1.0,), (2.0,)]
+    # Whole numbers that no integer of 64 bits holds.
+    for label in ("1e300", "9223372036854775808", "-1e19"):
+        (row,) = read(f"1,{label} 1:1".encode(), "svmlight").y
+        assert set(row) == {1.0, float(label)}
 
 
 def test_options():
