@@ -75,7 +75,7 @@ def limits(n_problems: int):
     return settings(max_examples=n_problems, suppress_health_check=[*HealthCheck])
 
 
-@pytest.mark.parametrize(("family", "share"), zip(FAMILIES, SHARES, strict=True), ids=str)
+@pytest.mark.parametrize(("family", "share"), list(zip(FAMILIES, SHARES, strict=True)), ids=str)
 def test_claims_are_true(family, share):
     @limits(-(-PROBLEMS * share // sum(SHARES)))
     @given(problem=problems(family))

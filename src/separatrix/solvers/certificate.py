@@ -334,6 +334,8 @@ class Certifier:
         # Twice the least share of q that will do, so that nobody sends more than half.
         t = min(1.0, 2 * float((share / (1 + share)).max()))
         lacking = np.maximum(-excess, 0)
+        if not lacking.any():  # what is too much is rounding
+            return p
         to = lacking / lacking.sum()
         sent = (1 - t) / t * share
         q = sent[self._targets][:, None] * to
