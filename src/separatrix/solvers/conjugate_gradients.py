@@ -20,7 +20,6 @@ def newton_step(
     point: Point,
     inverse: Callable[[Array], Array] | None,
     forcing: float,
-    left: float = np.inf,
 ) -> Array:
     """An approximate solution p of H p = grad, one pass per step.
 
@@ -38,8 +37,6 @@ def newton_step(
         Preconditioner: an approximation of v -> H^-1 v, symmetric and positive definite.
     forcing : float
         Relative residual to reach.
-    left : float
-        Length of the residual to reach as well, in the plain norm.
     """
     if point.scores is None:
         points.n_passes += 0.5
@@ -61,9 +58,7 @@ def newton_step(
         residual -= step * image
         z = residual if inverse is None else inverse(residual)
         before, length = length, float(np.vdot(residual, z))
-        if not length > target and not float(np.linalg.norm(residual)) > left:
-            break
-        if not length > 0:
+        if not length > target:
             break
         direction = z + (length / before) * direction
     return solution

@@ -34,8 +34,6 @@ _ROWS_PER_FEATURE = 20
 _SHARE = 3
 #: Relative residual of the Newton steps that verify the end of a run.
 _FORCING = 0.35
-#: |grad|^2 after such a step, over the gap that would do: half of it bounds the gap.
-_LEFT = 0.5
 #: Trials of a line search; fewer where values are estimates that need not be smooth.
 _TRIALS, _FEW_TRIALS = 40, 8
 
@@ -101,7 +99,7 @@ class Lbfgs:
         objective = points.objective
         estimated = getattr(objective, "estimated", False)
         pairs = Pairs(self.memory)
-        optimism, near = 1.0, False
+        optimism = 1.0
         point = points.first(start)
         bounded = math.isfinite(objective.gap_bound(point.w, point.grad, point.value))
         if X is not None:
@@ -118,20 +116,16 @@ class Lbfgs:
             yield Iterate(
                 point,
                 None if bounded or not known else estimate,
-                prove=near or None,
                 flatter=_flatter(pairs, point, monitor) if bounded and len(pairs) > 1 else None,
             )
-            near = False
-            asks = "hvp" in objective.can and X is None  # Gram matrices promise well enough
+            # Where a bound tells the end, or Gram matrices promise well enough, nobody is asked.
+            asks = "hvp" in objective.can and X is None and not bounded
             if known and asks and monitor.converged(point.value, estimate):
                 # The pairs know few directions and promise too much: ask the Hessian itself, and
-                # remember by how much they were wrong (Morales & Nocedal 2000). What is left of
-                # the gradient bounds the gap after the step.
-                left = math.sqrt(_LEFT * monitor.wanted(point.value)) if bounded else math.inf
-                direction = newton_step(points, point, pairs, _FORCING, left)
+                # remember by how much they were wrong (Morales & Nocedal 2000).
+                direction = newton_step(points, point, pairs, _FORCING)
                 gain = 0.5 * float(np.vdot(point.grad, direction))
                 optimism = max(1.0, gain / promised) if promised > 0 else 1.0
-                near = bounded and monitor.converged(point.value, gain)
             step = 1.0 if known else 1 / max(1.0, float(np.linalg.norm(point.grad)))
             ray = points.along(point, -direction)
             taken = None
