@@ -74,7 +74,8 @@ def test_objective_and_features_are_the_same(options):
             assert set(a) == set(b)
             if "algorithm" not in options:
                 assert a == pytest.approx(b, abs=1e-3)
-    assert (ours.predict(NEW) == theirs.predict(NEW)).mean() > 0.9
+    if "algorithm" not in options:  # theirs shuffles by a generator that it does not seed
+        assert (ours.predict(NEW) == theirs.predict(NEW)).mean() > 0.9
     if c1 == 0 and "min_freq" not in options:
         assert ours.num_attributes_ == theirs.num_attributes_
 

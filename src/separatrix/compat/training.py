@@ -166,8 +166,10 @@ class Training:
         """Minimize c1 |w|_1 + c2 |w|^2 + sum_i (log Z_i - score_i)."""
         settings = self.settings
         C, regularizer = _penalty(settings.get("c1", 0.0), settings["c2"])
+        # What OWL-QN estimates from a quadratic model is too small by a factor of some units.
+        tol = settings["delta"] if regularizer.smooth else 0.1 * settings["delta"]
         objective = ChainLikelihood(
-            self.chain, self.X, self.tags, regularizer, C=C, n_threads=self.n_threads
+            self.chain, self.X, self.tags, regularizer, C=C, tol=tol, n_threads=self.n_threads
         )
         memory = settings.get("num_memories", 6)
         solver: Solver = Lbfgs(memory=memory)
@@ -175,10 +177,8 @@ class Training:
             solver = OwlQn(memory=memory)
         elif objective.can_dual:
             solver = ChainDualAscent(seed=self.seed)
-        # What OWL-QN estimates from a quadratic model is too small by a factor of some units.
-        share = 1.0 if regularizer.smooth else 0.1
         options: dict[str, Any] = {
-            "tol": share * settings["delta"],
+            "tol": tol,
             "max_passes": settings["max_iterations"],
             "report": self._note(C),
         }
