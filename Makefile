@@ -72,7 +72,7 @@ test: lint  ## Everything CI runs: lint, cargo test, stub check, pytest with doc
 	@$(call packages,$(DEBIAN_PACKAGES))
 	$(call step,cargo test,cargo test --locked --workspace)
 	$(call step,stubs against the built module (stubtest),$(PY) -m mypy.stubtest --allowlist tools/stubtest.allow separatrix._core)
-	$(call step,pytest with doctests and coverage,$(SLEEPING) $(PY) -m pytest -n auto --cov --cov-report=term)
+	$(call step,pytest with doctests and coverage,$(SLEEPING) $(PY) -m pytest -n auto --dist worksteal --cov --cov-report=term)
 	@printf '\n== all checks passed\n'
 
 lint: $(VENV)/.dev rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
