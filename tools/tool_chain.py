@@ -178,7 +178,9 @@ def main() -> None:
             f"{name}={shlex.quote(os.environ[name])}" for name in ("RUSTUP_HOME", "CARGO_HOME")
         ]
         path = f'PATH={shlex.quote(str(folder / "cargo" / "bin"))}:"$PATH"'
-        starter.write_text(f'#!/bin/sh\n{" ".join([*settings, path])} exec {program} "$@"\n')
+        starter.write_text(
+            f'#!/bin/sh\n{" ".join([*settings, path])} exec {program} "$@"\n', encoding="utf-8"
+        )
         starter.chmod(0o755)
     print(f"== Rust from {folder} ({_megabytes(folder)} MB, kept for later builds)")
 

@@ -132,7 +132,9 @@ def test_a_script_would_be_refused(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "attacked.html"
     write(contents.minimal(), path)
     page = path.read_text(encoding="utf-8")
-    path.write_text(page.replace("</body>", "<script>document.title='broken'</script></body>"))
+    path.write_text(
+        page.replace("</body>", "<script>document.title='broken'</script></body>"), encoding="utf-8"
+    )
     browser.open(path.as_uri(), width=768)
     assert browser.run("return document.title") == "iris"
     assert any("Content Security Policy" in line for line in browser.console())

@@ -19,7 +19,7 @@ GUIDE = sorted(path for path in (DOCS / "guide").glob("*.md") if path.stem != "i
 
 def rows():
     """Cells of every part."""
-    lines = (DOCS / "notes.md").read_text().splitlines()
+    lines = (DOCS / "notes.md").read_text(encoding="utf-8").splitlines()
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {cells[0]: cells for cells in table if re.fullmatch(r"[A-E]\d+", cells[0])}
 
@@ -59,18 +59,18 @@ def test_named_tests_are_in_their_files():
         for entry in cells[4].split("<br>"):
             path = ROOT / LINK.findall(entry)[0].split("generated/source/")[1].removesuffix(".md")
             for name in re.findall(r"`(test_\w+)`", entry.partition(")")[2]):
-                assert f"def {name}(" in path.read_text(), (part, name)
+                assert f"def {name}(" in path.read_text(encoding="utf-8"), (part, name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_of_a_page_lead_somewhere(page):
-    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert [link for link in LINK.findall(text) if not leads_somewhere(link, page)] == []
 
 
 @pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
 def test_a_page_of_the_guide_has_its_parts(page):
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     wanted = ["Idea", "Formula", "Code", "Picture", "When to use it", "What it costs"]
     wanted.append("Questions in the notes")
     if page.stem.startswith("beyond_"):
@@ -81,16 +81,18 @@ def test_a_page_of_the_guide_has_its_parts(page):
 def test_every_example_has_a_title_and_every_picture_a_script():
     titles = {}
     for path in (ROOT / "examples").glob("*.py"):
-        found = re.match(r'"""\n(.+)\n(=+)\n\n', path.read_text())
+        found = re.match(r'"""\n(.+)\n(=+)\n\n', path.read_text(encoding="utf-8"))
         assert found, f"{path.name}: the docstring begins with a title, underlined with ="
         assert len(found[1]) == len(found[2]), path.name
         titles[path.stem] = found[1]
     assert len(set(titles.values())) == len(titles)
     for page in PAGES:
-        for name in re.findall(r"sphx_glr_(\w+)_\d\d\d\.png", page.read_text()):
+        for name in re.findall(r"sphx_glr_(\w+)_\d\d\d\.png", page.read_text(encoding="utf-8")):
             assert name in titles, (page.name, name)
 
 
 def test_every_example_stands_in_the_gallery_once():
-    shown = re.findall(r"^   \.\./examples/(\w+)\.py$", (DOCS / "gallery.md").read_text(), re.M)
+    shown = re.findall(
+        r"^   \.\./examples/(\w+)\.py$", (DOCS / "gallery.md").read_text(encoding="utf-8"), re.M
+    )
     assert sorted(shown) == sorted(path.stem for path in (ROOT / "examples").glob("*.py"))

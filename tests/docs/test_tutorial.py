@@ -22,7 +22,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 def blocks():
     """The commands of the page with the lines shown below each."""
     found: list[tuple[str, list[str]]] = []
-    for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.DOTALL):
+    for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
         for line in block.splitlines():
             if line.startswith("$ "):
                 found.append((line[2:], []))
@@ -96,6 +96,8 @@ def test_the_tutorial_tells_the_truth(tmp_path, monkeypatch, capfd):
 
 def ask_from_python(address, capfd):
     """The block of the client, with the address of this run."""
-    block = re.search(r"```python\n(import csv.*?)```", PAGE.read_text(), re.DOTALL)[1]
+    block = re.search(
+        r"```python\n(import csv.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+    )[1]
     exec(block.replace("http://127.0.0.1:8000", address) + "client.close()\n", {})
     assert capfd.readouterr().out.strip() == block.rstrip().split("# ")[-1]

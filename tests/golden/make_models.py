@@ -48,7 +48,7 @@ def main(folder: Path) -> None:
             "predict": model.predict(rows).tolist(),
             "decision_function": model.decision_function(rows).tolist(),
         }
-        path.with_suffix(".json").write_text(json.dumps(answers, indent=1) + "\n")
+        path.with_suffix(".json").write_text(json.dumps(answers, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -125,9 +125,9 @@ def test_the_standard_output_is_a_stream_also_where_it_is_a_file(tmp_path):
     command = [sys.executable, "-c", WRITES_TO_STDOUT]
     piped = subprocess.run(command, capture_output=True, text=True, check=True)
     assert piped.stdout.split() == ["before", "bytes", "after"]
-    with open(tmp_path / "out", "w") as file:
+    with open(tmp_path / "out", "w", encoding="utf-8") as file:
         subprocess.run(command, stdout=file, check=True)
-    assert (tmp_path / "out").read_text().split() == ["before", "bytes", "after"]
+    assert (tmp_path / "out").read_text(encoding="utf-8").split() == ["before", "bytes", "after"]
     assert os.listdir(tmp_path) == ["out"]
 
 

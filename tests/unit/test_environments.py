@@ -43,7 +43,7 @@ def test_pythons_are_found_on_path_and_others_are_not(monkeypatch, tmp_path):
     (tmp_path / f"python3.{minor}").symlink_to(sys.executable)
     # A starter of pyenv for a version that is not chosen.
     starter = tmp_path / f"python3.{minor + 1}"
-    starter.write_text("#!/bin/sh\necho 'command not found' >&2; exit 127\n")
+    starter.write_text("#!/bin/sh\necho 'command not found' >&2; exit 127\n", encoding="utf-8")
     starter.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -29,7 +29,7 @@ done
 
 
 def script(path, text):
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
     return path
 
@@ -166,7 +166,7 @@ def test_a_wrong_download_or_half_an_installation_is_not_kept(machine, server, t
     machine["RUSTUP_UPDATE_ROOT"] += "/wrong"
     stops_with(prepare(machine, tmp_path), "404", "rustup.rs")
     half = tmp_path / "home" / ".cache" / "separatrix" / "rust-1.89" / "rustup" / "half"
-    half.write_text("of a download that was interrupted")
+    half.write_text("of a download that was interrupted", encoding="utf-8")
     machine["RUSTUP_UPDATE_ROOT"] = machine["RUSTUP_UPDATE_ROOT"].removesuffix("/wrong")
     assert prepare(machine, tmp_path).returncode == 0
     assert not half.exists()

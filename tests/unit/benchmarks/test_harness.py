@@ -246,8 +246,8 @@ def test_results_are_merged(tmp_path):
     slower = {**first, "title": "run again"}
     report.merge(slower, results, page)
 
-    text = page.read_text()
-    assert set(json.loads(results.read_text())) == {"x0", "x1"}
+    text = page.read_text(encoding="utf-8")
+    assert set(json.loads(results.read_text(encoding="utf-8"))) == {"x0", "x1"}
     assert "## x0: another" in text
     assert "## x1: run again" in text
     assert "stand-in" not in text

@@ -69,7 +69,7 @@ def home(tmp_path_factory):
 
 def _mail(folder):
     rows = [(label, text) for label, texts in TEXTS.items() for text in texts] * 20
-    with open(folder / "mail.csv", "w", newline="") as file:
+    with open(folder / "mail.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("label", "message"), *rows])
     data = read(folder / "mail.csv", text="message")
     inputs = Inputs.of(data)
@@ -87,7 +87,7 @@ def _mail(folder):
 
 def _people(folder):
     random = np.random.default_rng(0)
-    with open(folder / "people.csv", "w", newline="") as file:
+    with open(folder / "people.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["age", "city", "code", "class"])
         for _ in range(200):

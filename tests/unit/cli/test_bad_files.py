@@ -52,7 +52,7 @@ def test_one_sentence_with_the_place(run, tmp_path, command, name):
 )
 def test_wrong_targets(run, tmp_path, command, content, target, code, message):
     file = tmp_path / "x.csv"
-    file.write_text("size,color,answer\n" + content)
+    file.write_text("size,color,answer\n" + content, encoding="utf-8")
     words = [word for word in COMMANDS[command](file, tmp_path) if word != "answer"]
     if target is None:
         words.remove("--target")

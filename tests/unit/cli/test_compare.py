@@ -25,7 +25,7 @@ def files(tmp_path_factory):
     """Files as a person would have them."""
     folder = tmp_path_factory.mktemp("files")
     random = np.random.default_rng(0)
-    with open(folder / "visits.csv", "w", newline="") as file:
+    with open(folder / "visits.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["patient", "day", "age", "city", "code", "ill"])
         for row in range(240):
@@ -35,9 +35,11 @@ def files(tmp_path_factory):
             shown = age if random.random() > 0.1 else ""
             day = f"2024-{1 + row // 20:02}-{1 + row % 20:02}"
             writer.writerow([f"p{row // 4}", day, shown, city, code, "yes" if ill else "no"])
-    lines = (folder / "visits.csv").read_text().splitlines()
-    (folder / "new.csv").write_text("\n".join([lines[0], *lines[-40:]]).replace("x9", "12") + "\n")
-    (folder / "costs.csv").write_text("truth,no,yes\nno,0,1\nyes,10,0\n")
+    lines = (folder / "visits.csv").read_text(encoding="utf-8").splitlines()
+    (folder / "new.csv").write_text(
+        "\n".join([lines[0], *lines[-40:]]).replace("x9", "12") + "\n", encoding="utf-8"
+    )
+    (folder / "costs.csv").write_text("truth,no,yes\nno,0,1\nyes,10,0\n", encoding="utf-8")
     with gzip.open(folder / "prices.tsv.gz", "wt") as file:
         file.write("rooms\tdistance\tprice\n")
         for rooms, far, noise in random.normal(size=(150, 3)):
@@ -50,7 +52,7 @@ def files(tmp_path_factory):
     head = np.array([0x803, 300, 8, 8], dtype=">i4").tobytes()
     pixels = (X[:300] * 15).astype(np.uint8).tobytes()
     (folder / "train-images-idx3-ubyte").write_bytes(head + pixels)
-    with open(folder / "mail.jsonl", "w") as file:
+    with open(folder / "mail.jsonl", "w", encoding="utf-8") as file:
         words = {"spam": "free money win prize now", "ham": "lunch at home today with you"}
         for row in range(120):
             label = ("spam", "ham")[row % 2]
@@ -271,7 +273,7 @@ def test_wrong_words_are_told_in_one_sentence(run, files, words, code, message):
     ],
 )  # fmt: skip
 def test_files_that_do_not_fit(run, files, tmp_path, name, content, option, message):
-    (tmp_path / name).write_text(content)
+    (tmp_path / name).write_text(content, encoding="utf-8")
     done = run("compare", files / "visits.csv", "-t", "ill", "-q", option, tmp_path / name)
     assert done.code in (1, 2)
     assert message in done.err

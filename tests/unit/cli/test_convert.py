@@ -21,7 +21,9 @@ def test_there_and_back(run, home, tmp_path, name):
     assert (done.code, done.out) == (0, "")
     assert f"200 rows of {home / 'people.csv'} written" in done.err
     assert run("convert", tmp_path / name, tmp_path / "back.csv", "--quiet").err == ""
-    assert (tmp_path / "back.csv").read_text() == (home / "people.csv").read_text()
+    assert (tmp_path / "back.csv").read_text(encoding="utf-8") == (home / "people.csv").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_bundled_data_and_what_would_be_lost(run, tmp_path):
@@ -95,6 +97,6 @@ def test_datasets_are_told_as_they_are(run):
 
 def test_a_file_of_a_bundled_name_is_meant_by_its_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "iris").write_text("a,class\n1,x\n2,y\n")
+    (tmp_path / "iris").write_text("a,class\n1,x\n2,y\n", encoding="utf-8")
     assert open_source("iris").format == "bundled"
     assert len(open_source("./iris").read()) == 2

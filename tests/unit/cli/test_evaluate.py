@@ -92,17 +92,19 @@ def test_models_without_probabilities(run, home):
 
 
 def test_labels_may_stand_in_another_column(run, home, tmp_path):
-    text = (home / "mail.csv").read_text().replace("label,message", "verdict,message")
-    (tmp_path / "x.csv").write_text(text)
+    text = (
+        (home / "mail.csv").read_text(encoding="utf-8").replace("label,message", "verdict,message")
+    )
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
     done = run("evaluate", home / "mail.sx", tmp_path / "x.csv", "--target", "verdict")
     assert done.out.startswith("accuracy 1.0000")
 
 
 def test_one_class_and_strange_labels(run, home, tmp_path):
     file = tmp_path / "x.csv"
-    file.write_text("label,message\nspam,free money now\nspam,free offer\n")
+    file.write_text("label,message\nspam,free money now\nspam,free offer\n", encoding="utf-8")
     assert run("evaluate", home / "mail.sx", file).out.startswith("accuracy 1.0000 (2 of 2")
-    file.write_text("label,message\nspam,free money now\nmeat,free offer\n")
+    file.write_text("label,message\nspam,free money now\nmeat,free offer\n", encoding="utf-8")
     done = run("evaluate", home / "mail.sx", file)
     assert "does not know, counted as mistakes: 'meat'" in done.out
     assert done.out.startswith("accuracy 0.5000")
@@ -121,10 +123,10 @@ def test_one_class_and_strange_labels(run, home, tmp_path):
 def test_what_is_wrong_is_said(run, home, tmp_path, model, content, words, code, message):
     path = tmp_path / "x.csv"
     if content is None:
-        text = (home / "sugar.csv").read_text()
-        path.write_text(text.replace("target", "progress", 1))
+        text = (home / "sugar.csv").read_text(encoding="utf-8")
+        path.write_text(text.replace("target", "progress", 1), encoding="utf-8")
     else:
-        path.write_text(content)
+        path.write_text(content, encoding="utf-8")
     done = run("evaluate", home / model, path, *words)
     assert (done.code, done.out) == (code, "")
     assert message in done.err

@@ -131,7 +131,7 @@ def test_python_m_is_the_same_program(home):
 
 def test_advice_is_for_the_command_line(run, home, tmp_path):
     file = tmp_path / "table.txt"
-    file.write_text("a b\nc d\n")
+    file.write_text("a b\nc d\n", encoding="utf-8")
     done = run("predict", home / "people.sx", file)
     assert done.code == 1
     assert "give --input-format (one of conll, csv)" in done.err

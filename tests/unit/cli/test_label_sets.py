@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("sets")
     for name, n in (("train", 200), ("test", 50)):
-        (folder / f"{name}.svm").write_text("\n".join(lines(n, n)) + "\n")
+        (folder / f"{name}.svm").write_text("\n".join(lines(n, n)) + "\n", encoding="utf-8")
     words = ["train", folder / "train.svm", "--learner", "label_crf", "--save", folder / "m.sx"]
     assert main([*map(str, words), "--quiet"]) == 0
     return folder
@@ -45,7 +45,7 @@ def test_compare(run, folder, tmp_path):
     assert "Task: label_sets" in done.out
     assert "mean F1 of the rows" in done.out
     assert "frequent_labels" in done.out
-    assert "sets of 3 labels" in report.read_text()
+    assert "sets of 3 labels" in report.read_text(encoding="utf-8")
 
 
 def test_predictions(run, folder):
@@ -78,7 +78,7 @@ def test_evaluate(run, folder):
 
 
 def test_labels_that_the_model_does_not_know(run, folder, tmp_path):
-    (tmp_path / "odd.svm").write_text("0,7 1:1\n2 2:1\n")
+    (tmp_path / "odd.svm").write_text("0,7 1:1\n2 2:1\n", encoding="utf-8")
     done = run("evaluate", folder / "m.sx", tmp_path / "odd.svm", "--quiet")
     assert done.code == 0, done.err
     assert "labels that the model does not know, counted as mistakes: 7" in done.out
@@ -86,7 +86,9 @@ def test_labels_that_the_model_does_not_know(run, folder, tmp_path):
 
 def test_rows_of_at_most_one_label(run, tmp_path):
     path = tmp_path / "single.svm"
-    path.write_text("".join(f"{a} 1:{v}\n" for a, v in [("0", 1), ("1", -1), ("", 0.1)] * 20))
+    path.write_text(
+        "".join(f"{a} 1:{v}\n" for a, v in [("0", 1), ("1", -1), ("", 0.1)] * 20), encoding="utf-8"
+    )
     words = ("compare", path, "--learners", "label_crf", "--quiet")
     assert run(*words).code != 0
     done = run(*words, "--task", "label_sets")
@@ -117,7 +119,7 @@ def test_other_models_refuse_sets(run, folder, tmp_path):
     done = run("evaluate", tmp_path / "classes.sx", folder / "test.svm", "--quiet")
     assert done.code != 0
     assert "rows have sets of labels, and the model predicts one" in done.err
-    (tmp_path / "table.csv").write_text("x0,x1,x2,label\n1,2,3,a\n")
+    (tmp_path / "table.csv").write_text("x0,x1,x2,label\n1,2,3,a\n", encoding="utf-8")
     done = run("evaluate", folder / "m.sx", tmp_path / "table.csv", "--quiet")
     assert done.code != 0
     assert "there are no sets of labels" in done.err

@@ -80,17 +80,19 @@ def test_out_is_written_whole_or_not_at_all(run, home, tmp_path):
     done = run("predict", home / "mail.sx", home / "mail.csv", "--out", out)
     assert (done.code, done.out) == (0, "")
     assert f"120 predictions in {out}" in done.err
-    assert len(rows(out.read_text())) == 120
+    assert len(rows(out.read_text(encoding="utf-8"))) == 120
     broken = tmp_path / "broken.csv"
-    broken.write_text("label,message\nspam,free money\nham\n")
-    before = out.read_text()
+    broken.write_text("label,message\nspam,free money\nham\n", encoding="utf-8")
+    before = out.read_text(encoding="utf-8")
     done = run("predict", home / "mail.sx", broken, "--out", out)
     assert done.code == 1
     assert f"{broken}:3: 1 fields, but 2 on line 1" in done.err
-    assert out.read_text() == before
+    assert out.read_text(encoding="utf-8") == before
     assert sorted(os.listdir(tmp_path)) == ["broken.csv", "said.csv"]
     run("predict", home / "mail.sx", home / "mail.csv", "--out", tmp_path / "a.jsonl", "--quiet")
-    assert json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0]) == {"prediction": "spam"}
+    assert json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()[0]) == {
+        "prediction": "spam"
+    }
 
 
 def test_other_formats_are_read_alike(run, home, tmp_path):
@@ -106,7 +108,7 @@ def test_other_formats_are_read_alike(run, home, tmp_path):
 def test_words_that_look_like_numbers_stay_words(run, home, tmp_path):
     """In training `code` held x9 too; here 007 alone must not become the number 7."""
     file = tmp_path / "few.csv"
-    file.write_text("code,city,age\n007,Rome,45\n12,Rome,45\n")
+    file.write_text("code,city,age\n007,Rome,45\n12,Rome,45\n", encoding="utf-8")
     found = rows(run("predict", home / "people.sx", file, "--proba").out)
     model = load(home / "people.sx")
     table = {"age": [45.0, 45.0], "city": ["Rome", "Rome"], "code": ["007", "12"]}
@@ -124,8 +126,8 @@ def test_standard_input(home):
 
 def test_a_reader_that_leaves_ends_the_run_in_silence(home):
     big = home / "big.csv"
-    lines = (home / "mail.csv").read_text().splitlines()
-    big.write_text("\n".join([lines[0], *lines[1:] * 500]) + "\n")
+    lines = (home / "mail.csv").read_text(encoding="utf-8").splitlines()
+    big.write_text("\n".join([lines[0], *lines[1:] * 500]) + "\n", encoding="utf-8")
     command = f"{sys.executable} -m separatrix predict {home / 'mail.sx'} {big} --proba | head -n 2"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False
@@ -139,7 +141,7 @@ def test_a_reader_that_leaves_ends_the_run_in_silence(home):
 @pytest.mark.parametrize("head", ["", "message\n"])
 def test_a_file_of_texts_has_one_a_line(run, home, tmp_path, name, head):
     file = tmp_path / name
-    file.write_text(f"{head}free money now\n\nsee you at lunch")
+    file.write_text(f"{head}free money now\n\nsee you at lunch", encoding="utf-8")
     nothing = load(home / "mail.sx").predict([""])[0]
     done = run("predict", home / "mail.sx", file)
     assert done.out.split() == ["prediction", "spam", nothing, "ham"]

@@ -15,7 +15,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 def shown():
     """(command, lines) of the section on the command line."""
-    section = README.read_text().split("## Command line\n")[1].split("\n## ")[0]
+    section = README.read_text(encoding="utf-8").split("## Command line\n")[1].split("\n## ")[0]
     block = [line[4:] for line in section.splitlines() if line.startswith("    ")]
     found = []
     for line in block:
@@ -32,7 +32,7 @@ def test_the_readme_tells_the_truth(run, data_dir, tmp_path, monkeypatch):
     packed = (data_dir / "sms_spam" / "SMSSpamCollection.gz").read_bytes()
     rows = [b"\t".join(line.split(b"\t")[:2]) for line in gzip.decompress(packed).splitlines()]
     Path("sms.tsv").write_bytes(b"\n".join([b"label\tmessage", *rows]) + b"\n")
-    Path("new.txt").write_text("call now to claim your prize\nsee you at lunch\n")
+    Path("new.txt").write_text("call now to claim your prize\nsee you at lunch\n", encoding="utf-8")
     commands = shown()
     assert len(commands) == 5
     for words, expected in commands:

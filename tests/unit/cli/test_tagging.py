@@ -23,12 +23,16 @@ ONE = (
 def folder(tmp_path_factory):
     """Files and taggers: of words and parts of speech, and of words alone."""
     folder = tmp_path_factory.mktemp("tagging")
-    (folder / "train.conll").write_text(conll(100))
-    (folder / "test.conll").write_text(conll(30, seed=1))
-    (folder / "plain.data").write_text(conll(20, seed=2))
-    (folder / "one.conll").write_text(ONE)
-    (folder / "unlabeled.conll").write_text(re.sub(r" \S+$", "", ONE, flags=re.MULTILINE))
-    (folder / "raw.txt").write_text("the old cat1 sees the dog2 .\n\nevery idea3 likes a river .\n")
+    (folder / "train.conll").write_text(conll(100), encoding="utf-8")
+    (folder / "test.conll").write_text(conll(30, seed=1), encoding="utf-8")
+    (folder / "plain.data").write_text(conll(20, seed=2), encoding="utf-8")
+    (folder / "one.conll").write_text(ONE, encoding="utf-8")
+    (folder / "unlabeled.conll").write_text(
+        re.sub(r" \S+$", "", ONE, flags=re.MULTILINE), encoding="utf-8"
+    )
+    (folder / "raw.txt").write_text(
+        "the old cat1 sees the dog2 .\n\nevery idea3 likes a river .\n", encoding="utf-8"
+    )
     return folder
 
 
@@ -65,7 +69,7 @@ def test_compare_finds_the_task_and_saves_a_champion(run, folder, tmp_path):
     assert "the champion is better with probability" in done.out
     model, data = load(out), read(folder / "test.conll")
     assert chunk_f1(data.y, model.predict(data.X)) > 0.9
-    page = report.read_text()
+    page = report.read_text(encoding="utf-8")
     assert "Worst sequences" in page
     assert "Chunks per type" in page
 
@@ -84,7 +88,7 @@ def test_compare_by_content_and_as_json(run, folder):
 
 def test_templates_of_crfpp(run, folder, tmp_path):
     template = tmp_path / "template"
-    template.write_text("U00:%x[0,0]\nU01:%x[0,1]\nU02:%x[-1,1]/%x[0,1]\nB\n")
+    template.write_text("U00:%x[0,0]\nU01:%x[0,1]\nU02:%x[-1,1]/%x[0,1]\nB\n", encoding="utf-8")
     out = tmp_path / "t.sx"
     done = run(
         "train", folder / "train.conll", "--learner", "crf", "--templates", template,
@@ -92,7 +96,7 @@ def test_templates_of_crfpp(run, folder, tmp_path):
     )  # fmt: skip
     assert done.code == 0, done.err
     assert load(out)[0].syntax == "crfpp"
-    template.write_text("U00:%x[0,0\n")
+    template.write_text("U00:%x[0,0\n", encoding="utf-8")
     done = run("compare", folder / "train.conll", "--templates", template)
     assert done.code == 1
     assert f"error: {template}:1" in done.err
@@ -122,7 +126,7 @@ def test_predict_takes_lines_of_text_where_words_are_enough(run, folder, taggers
     done = run("predict", taggers["words"], folder / "raw.txt")
     assert done.code == 0, done.err
     assert [line.split()[0] for line in done.out.splitlines() if line] == (
-        (folder / "raw.txt").read_text().split()
+        (folder / "raw.txt").read_text(encoding="utf-8").split()
     )
     assert done.out.splitlines()[0] == "the B-NP"
     done = run("predict", taggers["chunks"], folder / "raw.txt")
@@ -132,7 +136,7 @@ def test_predict_takes_lines_of_text_where_words_are_enough(run, folder, taggers
     packed.write_bytes(gzip.compress((folder / "raw.txt").read_bytes()))
     assert run("predict", taggers["words"], packed).out.startswith("the B-NP\n")
     even = tmp_path / "even"
-    even.write_text("the old cat1\nevery dog2 sees\n")
+    even.write_text("the old cat1\nevery dog2 sees\n", encoding="utf-8")
     done = run("predict", taggers["words"], even)
     assert done.code == 1
     assert "give --input-format conll or lines" in done.err
@@ -230,7 +234,7 @@ def test_a_tagger_saved_by_hand(run, folder, tmp_path):
 )
 def test_bad_training_files(run, tmp_path, text, words, message):
     path = tmp_path / "bad.conll"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     done = run("compare", path, *words)
     assert done.code == 1
     assert re.search(rf"error: .*{message}", done.err), done.err
@@ -266,17 +270,17 @@ def test_templates_are_for_sequences_only(run):
 
 def test_test_files_that_do_not_fit(run, folder, tmp_path):
     short = tmp_path / "short.conll"
-    short.write_text("the DT\ncat1 NN\n\nsees VB\n")
+    short.write_text("the DT\ncat1 NN\n\nsees VB\n", encoding="utf-8")
     done = run("compare", folder / "train.conll", "--test", short)
     assert done.code in (1, 2)
     assert "'2'" in done.err
     strange = tmp_path / "strange.conll"
-    strange.write_text("the DT X\ncat1 NN Y\n\nsees VB Z\n")
+    strange.write_text("the DT X\ncat1 NN Y\n\nsees VB Z\n", encoding="utf-8")
     done = run("compare", folder / "train.conll", "--test", strange)
     assert done.code == 1
     assert f"{strange}: none of the labels" in done.err
     partly = tmp_path / "partly.conll"
-    partly.write_text(ONE + "well UH B-INTJ\n\n")
+    partly.write_text(ONE + "well UH B-INTJ\n\n", encoding="utf-8")
     done = run("compare", folder / "train.conll", "--test", partly, "-l", "crf")
     assert done.code == 0
     assert "1 of the test tokens have labels that no train sequence has (B-INTJ)" in done.out

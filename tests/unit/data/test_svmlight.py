@@ -211,7 +211,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="disk full"):
         write_svmlight(path, [[2.0]], [1])
     assert [file.name for file in tmp_path.iterdir()] == ["a.svm"]
-    assert path.read_text() == "1 1:1\n"
+    assert path.read_text(encoding="utf-8") == "1 1:1\n"
 
 
 @pytest.mark.parametrize("n", [1, 7, 1000])

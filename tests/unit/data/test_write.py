@@ -40,7 +40,7 @@ def test_a_table_reads_back_as_it_was(tmp_path, end):
 
 def test_whole_numbers_with_gaps_stay_whole(tmp_path):
     write(read(b"age,class\n36,a\n,b\n"), tmp_path / "x.csv")
-    assert (tmp_path / "x.csv").read_text() == "age,class\n36,a\n,b\n"
+    assert (tmp_path / "x.csv").read_text(encoding="utf-8") == "age,class\n36,a\n,b\n"
 
 
 def test_a_file_without_header_keeps_its_order(tmp_path):
@@ -60,7 +60,7 @@ def test_matrices_and_label_sets(tmp_path):
     with pytest.raises(DataError, match="queries"):
         write(matrix, tmp_path / "x.csv")
     write(Dataset("matrix", X, np.array([1.0, -1.0])), tmp_path / "x.csv")
-    assert (tmp_path / "x.csv").read_text().splitlines()[0] == "x0,x1,target"
+    assert (tmp_path / "x.csv").read_text(encoding="utf-8").splitlines()[0] == "x0,x1,target"
     sets = Dataset("table", {"n": np.array([1, 2])}, LabelSets.of([["a", "b"], []]), ("n",), "tags")
     write(sets, tmp_path / "x.jsonl")
     assert list(read(tmp_path / "x.jsonl", target="tags").y) == [("a", "b"), ()]
@@ -91,10 +91,10 @@ def test_sequences(tmp_path):
 )
 def test_what_would_be_lost_is_refused(tmp_path, data, name, message):
     old = tmp_path / name
-    old.write_text("old")
+    old.write_text("old", encoding="utf-8")
     with pytest.raises(DataError, match=message):
         write(read(data), old)
-    assert old.read_text() == "old"
+    assert old.read_text(encoding="utf-8") == "old"
     assert os.listdir(tmp_path) == [name]
 
 
@@ -109,7 +109,7 @@ def test_comments_are_not_lost_in_silence(tmp_path):
 
 def test_lossy_writes_what_is_asked_for(tmp_path):
     write(read(b'{"zip": "007", "class": "a"}\n'), tmp_path / "x.csv", lossy=True)
-    assert (tmp_path / "x.csv").read_text() == "zip,class\n007,a\n"
+    assert (tmp_path / "x.csv").read_text(encoding="utf-8") == "zip,class\n007,a\n"
 
 
 @pytest.mark.parametrize("name", ["x.xyz", "x", "x.conllu", "x.parquet.gz", "x.csv.zst"])

@@ -142,7 +142,7 @@ client.close()
 
 def test_interrupt_leaves_no_task_and_a_checkpoint(cluster: Any, tmp_path: Path) -> None:
     script = tmp_path / "interrupted.py"
-    script.write_text(textwrap.dedent(SCRIPT))
+    script.write_text(textwrap.dedent(SCRIPT), encoding="utf-8")
     folder = tmp_path / "state"
     done = subprocess.run(
         [sys.executable, str(script), cluster.scheduler_address, str(folder)],

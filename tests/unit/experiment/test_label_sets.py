@@ -74,7 +74,7 @@ def test_the_report_shows_labels_mistakes_and_pairs(result, tmp_path):
     (pairs,) = part(result, Weights).groups
     assert all(" + " in name for name in pairs.features)
     result.to_html(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "sets of 4 labels" in page
     assert "beach" in page
 
@@ -164,8 +164,11 @@ def test_files(tmp_path):
 
 def test_further_rows_of_one_label_each_are_sets(tmp_path):
     train, test = tmp_path / "train.svm", tmp_path / "test.svm"
-    train.write_text("".join(f"{a} 1:{v}\n" for a, v in [("0,1", 1), ("0", -1), ("", 0.1)] * 10))
-    test.write_text("0 1:-1\n1 1:1\n")
+    train.write_text(
+        "".join(f"{a} 1:{v}\n" for a, v in [("0,1", 1), ("0", -1), ("", 0.1)] * 10),
+        encoding="utf-8",
+    )
+    test.write_text("0 1:-1\n1 1:1\n", encoding="utf-8")
     result = Experiment(read(train), split=Given(test), learners=["label_crf"]).run()
     assert result.test.n_rows == 2
     assert Inputs.from_dict(result.inputs.to_dict()).sets

@@ -149,9 +149,9 @@ def test_a_class_without_train_rows_is_refused_before_the_search(metric, first, 
 
 
 def test_files_of_test_and_held_out_rows(tmp_path):
-    (tmp_path / "more.csv").write_text("code,age,class\n007,1.5,a\n12,9.5,b\n")
+    (tmp_path / "more.csv").write_text("code,age,class\n007,1.5,a\n12,9.5,b\n", encoding="utf-8")
     lines = [f"x{row % 5},{row}.5,{'a' if row < 30 else 'b'}" for row in range(60)]
-    (tmp_path / "train.csv").write_text("\n".join(["code,age,class", *lines]))
+    (tmp_path / "train.csv").write_text("\n".join(["code,age,class", *lines]), encoding="utf-8")
     path = str(tmp_path / "more.csv")
     result = Experiment(str(tmp_path / "train.csv"), split=Given(path), learners=[]).run()
     assert result.sizes["train"] + result.sizes["held-out"] == 60
@@ -173,7 +173,7 @@ def test_files_of_test_and_held_out_rows(tmp_path):
     ],
 )
 def test_files_that_do_not_fit_are_refused_before_the_search(tmp_path, content, words):
-    (tmp_path / "test.csv").write_text(content)
+    (tmp_path / "test.csv").write_text(content, encoding="utf-8")
     rows = {
         "code": np.array(["x1", "x2"] * 20, dtype=object),
         "age": np.arange(40.0),

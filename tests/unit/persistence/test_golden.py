@@ -21,7 +21,7 @@ ASKED = {"table_logistic": TABLE, "voted_perceptron": sp.csr_matrix(ROWS)}
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.sx")), ids=lambda path: path.stem)
 def test_golden_file(path):
     model = load(path, verify=True)
-    answers = json.loads(path.with_suffix(".json").read_text())
+    answers = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     rows = ASKED[path.name.partition(".")[0]]
     assert model.predict(rows).tolist() == answers["predict"]
     np.testing.assert_allclose(

@@ -59,7 +59,9 @@ def test_the_same_command_makes_the_same_file(tmp_path, words):
         folder = tmp_path / seed
         folder.mkdir()
         lines = [f"{('spam', 'ham')[n % 2]}\tword{n % 7} and word{n % 5} of {n}" for n in range(90)]
-        (folder / "mail.tsv").write_text("\n".join(["label\ttext", *lines]) + "\n")
+        (folder / "mail.tsv").write_text(
+            "\n".join(["label\ttext", *lines]) + "\n", encoding="utf-8"
+        )
         subprocess.run(
             [sys.executable, "-m", "separatrix", *words, "--quiet"],
             cwd=folder,

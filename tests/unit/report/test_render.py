@@ -367,11 +367,11 @@ def test_arrays_that_disagree_are_errors():
 
 def test_write_replaces_the_file_as_a_whole(tmp_path):
     path = tmp_path / "report.html"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     broken = dataclasses.replace(contents.minimal(), parts=(Part(),))
     with pytest.raises(ParameterError):
         write(broken, path)
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
     write(contents.spam(), path)
     assert path.read_text(encoding="utf-8") == render(contents.spam())
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]

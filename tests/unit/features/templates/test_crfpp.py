@@ -141,7 +141,7 @@ def test_errors_name_line_and_column(text, message, tmp_path):
     with pytest.raises(FormatError, match=re.escape(message)):
         Templates.from_crfpp(text + "\n")
     path = tmp_path / "template"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     line, rest = re.match(r"line (\d+): (.*)", message).groups()
     with pytest.raises(FormatError, match=re.escape(f"{path}:{line}: {rest}")):
         Templates.from_crfpp(path)

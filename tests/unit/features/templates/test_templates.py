@@ -202,7 +202,7 @@ def test_columns_by_name_role_and_position():
 
 def test_conll_u_finds_the_form(tmp_path):
     path = tmp_path / "x.conllu"
-    path.write_text("1\tDogs\tdog\tNOUN\tNNS\t_\t0\troot\t_\t_\n\n")
+    path.write_text("1\tDogs\tdog\tNOUN\tNNS\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
     data = read(path)
     found = Templates("word\npos").fit_transform(data.X)
     assert list(found[0][0]) == ["word[0]=Dogs", "pos[0]=NNS"]
