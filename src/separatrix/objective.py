@@ -10,39 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix._core import Dense, fused_value_and_grad, longest_row, losses_at
-from separatrix.losses import (
-    CostAugmentedMax,
-    Exponential,
-    GeneratedLoss,
-    Hinge,
-    Logistic,
-    LogSumExp,
-    Squared,
-    SquaredHinge,
-)
+from separatrix.losses import GeneratedLoss, kernel_of
 from separatrix.protocols import Array, Loss, Regularizer, ScoreMap
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 
-__all__ = ["Objective", "dual_kernel_of", "kernel_of"]
-
-
-def kernel_of(loss: Loss) -> str | None:
-    """Name of the kernel that computes `loss`; a user's own loss has none, whatever its name."""
-    if type(loss) in {Exponential, Logistic, Squared, SquaredHinge}:
-        return str(loss.name)  # type: ignore[attr-defined]
-    if type(loss) is GeneratedLoss and type(loss.max_op) is LogSumExp:
-        return "multiclass_logistic"
-    return None
-
-
-def dual_kernel_of(loss: Loss) -> str | None:
-    """Name of the dual kernel of `loss`, by its class as for `kernel_of`."""
-    if type(loss) in {Hinge, Logistic, SquaredHinge}:
-        return str(loss.name)  # type: ignore[attr-defined]
-    if type(loss) is GeneratedLoss:
-        kinds = {LogSumExp: "multiclass_logistic", CostAugmentedMax: "multiclass_hinge"}
-        return kinds.get(type(loss.max_op))
-    return None
+__all__ = ["Objective"]
 
 
 class Objective:
@@ -106,10 +78,11 @@ class Objective:
                     can.add("hvp")
         if isinstance(self.regularizer, L1 | L2 | ElasticNet | Unpenalized):
             can.add("elastic_net")
-        name = dual_kernel_of(self.loss)
-        if name and type(self.regularizer) is L2 and hasattr(self.score_map, "design"):
+        kernel = kernel_of(self.loss)
+        has_dual = kernel is not None and kernel.dual
+        if has_dual and type(self.regularizer) is L2 and hasattr(self.score_map, "design"):
             can.add("dual")
-            if name in ("hinge", "multiclass_hinge"):
+            if not self.loss.smooth:
                 can.add("hinge")
         if hasattr(getattr(self.score_map, "design", None), "values"):
             can.add("dense")
@@ -132,16 +105,16 @@ class Objective:
     @cached_property
     def _kernel(self) -> tuple[str, npt.NDArray[Any], Array | None, int] | None:
         """Name, targets, row weights and threads for the kernels, in the types they take."""
-        name = kernel_of(self.loss)
+        kernel = kernel_of(self.loss)
         dtype = getattr(self.score_map, "dtype", None)
-        if name is None or dtype is None or self._design is None:
+        if kernel is None or not kernel.passes or dtype is None or self._design is None:
             return None
-        kind = np.int64 if name == "multiclass_logistic" else dtype
+        kind = np.int64 if self.loss.n_scores is None else dtype
         targets = np.ascontiguousarray(self.targets, dtype=kind)
         weights = self.sample_weight
         if weights is not None:
             weights = np.ascontiguousarray(weights, dtype=dtype)
-        return name, targets, weights, int(getattr(self.score_map, "n_threads", 1))
+        return kernel.name, targets, weights, int(getattr(self.score_map, "n_threads", 1))
 
     @property
     def row_weights(self) -> npt.NDArray[np.float64]:

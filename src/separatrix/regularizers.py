@@ -11,7 +11,7 @@ from separatrix.errors import ParameterError
 from separatrix.protocols import Array, Regularizer
 from separatrix.validation import check_choice
 
-__all__ = ["L1", "L2", "ElasticNet", "Unpenalized", "regularizer_named"]
+__all__ = ["L1", "L2", "ElasticNet", "Unpenalized", "regularizer_named", "strengths"]
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,20 @@ class Unpenalized:
     def prox(self, w: Array, step: float) -> Array:
         """w."""
         return w
+
+
+def strengths(regularizer: Regularizer) -> tuple[float, float] | None:
+    """Weights of |w|_1 and of 1/2 |w|^2 in a built-in penalty; None for a user's own.
+
+    Examples
+    --------
+    >>> strengths(L2()), strengths(ElasticNet(0.25)), strengths(Unpenalized())
+    ((0.0, 1.0), (0.25, 0.75), (0.0, 0.0))
+    """
+    if type(regularizer) is ElasticNet:
+        return regularizer.l1_ratio, 1 - regularizer.l1_ratio
+    plain = {L1: (1.0, 0.0), L2: (0.0, 1.0), Unpenalized: (0.0, 0.0)}
+    return plain.get(type(regularizer))
 
 
 def regularizer_named(

@@ -124,6 +124,9 @@ def test_shifted_sparse_columns_make_no_certificate_false(shift):
     assert not untrue(model, exact_of(X, y, "logistic"))
 
 
+STOCHASTIC = [name for name in SOLVERS if hasattr(SOLVERS[name], "schedule")]
+
+
 # -- a loss is what it computes, not what it is called -----------------------------------------
 
 
@@ -168,6 +171,16 @@ class Anonymous(SteepLogistic):
     name: ClassVar[str] = "mine"
 
 
+@pytest.mark.parametrize("solver", STOCHASTIC)
+def test_the_name_of_a_loss_does_not_choose_its_steps(solver):
+    X, y = breast_cancer()
+    steep, plain = (
+        LinearClassifier(loss(), solver=solver, max_iter=2, random_state=0).fit(X, y)
+        for loss in (SteepLogistic, Anonymous)
+    )
+    np.testing.assert_array_equal(steep.coef_, plain.coef_)
+
+
 def test_a_loss_by_the_name_of_another_has_no_dual():
     X, y = breast_cancer()
     with pytest.raises(Exception, match="dual kernel"):
@@ -177,7 +190,7 @@ def test_a_loss_by_the_name_of_another_has_no_dual():
 # -- stochastic solvers converge on a certificate or not at all -----------------------------------
 
 
-@pytest.mark.parametrize("solver", [name for name in SOLVERS if hasattr(SOLVERS[name], "schedule")])
+@pytest.mark.parametrize("solver", STOCHASTIC)
 @pytest.mark.parametrize("loss", ["logistic", "hinge"])
 @pytest.mark.parametrize("C", [0.1, 1.0])
 def test_stochastic_solvers_do_not_claim_to_have_converged(solver, loss, C):

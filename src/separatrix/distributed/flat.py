@@ -19,6 +19,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.linear.base import TrainingData
 from separatrix.linear.minimizer import MinimizingClassifier, zero_sum
 from separatrix.protocols import Solver
+from separatrix.regularizers import L2
 from separatrix.results import Solution
 from separatrix.solvers import GradientDescent, Lbfgs, NewtonCG, OwlQn, check_needs
 from separatrix.validation import check_positive
@@ -156,7 +157,7 @@ def _hinge_solver(asked: Any, objective: DistributedObjective) -> Solver:
             f"solver={asked!r} does not minimize the hinge on Dask; use 'auto' (the method of "
             "multipliers)"
         )
-    if getattr(objective.regularizer, "name", None) != "l2":
+    if type(objective.regularizer) is not L2:
         raise ParameterError("on Dask the hinge needs an L2 penalty")
     solver: Solver = Multipliers()
     return solver

@@ -9,6 +9,7 @@ from separatrix.losses.generated import (
     multiclass_logistic,
     multiclass_perceptron,
 )
+from separatrix.losses.kernel import Kernel, kernel_of
 from separatrix.losses.margin import (
     MARGIN_LOSSES,
     Exponential,
@@ -28,6 +29,7 @@ __all__ = [
     "GeneratedLoss",
     "HardMax",
     "Hinge",
+    "Kernel",
     "LogSumExp",
     "Logistic",
     "MarginLoss",
@@ -35,6 +37,7 @@ __all__ = [
     "Squared",
     "SquaredHinge",
     "ZeroOne",
+    "kernel_of",
     "multiclass_hinge",
     "multiclass_logistic",
     "multiclass_perceptron",

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
+from separatrix.losses.kernel import Kernel
 from separatrix.protocols import Array, MaxOperator
 
 __all__ = [
@@ -40,6 +41,7 @@ class HardMax:
 
     name: ClassVar[str] = "max"
     smooth: ClassVar[bool] = False
+    kernel: ClassVar = Kernel("multiclass_perceptron")
 
     def __call__(self, scores: Array, targets: npt.NDArray[Any]) -> tuple[Array, Array]:
         """Maxima of shape (n,) and one-hot argmaxima of shape (n, K)."""
@@ -60,6 +62,7 @@ class CostAugmentedMax:
 
     name: ClassVar[str] = "cost_augmented_max"
     smooth: ClassVar[bool] = False
+    kernel: ClassVar = Kernel("multiclass_hinge", dual=True)
 
     def __call__(self, scores: Array, targets: npt.NDArray[Any]) -> tuple[Array, Array]:
         """Maxima of shape (n,) and one-hot argmaxima of shape (n, K)."""
@@ -77,6 +80,7 @@ class LogSumExp:
 
     name: ClassVar[str] = "log_sum_exp"
     smooth: ClassVar[bool] = True
+    kernel: ClassVar = Kernel("multiclass_logistic", passes=True, dual=True)
 
     def __call__(self, scores: Array, targets: npt.NDArray[Any]) -> tuple[Array, Array]:
         """Values of shape (n,) and probabilities of shape (n, K)."""
@@ -100,7 +104,7 @@ class GeneratedLoss:
     max_op : MaxOperator
         Soft or hard maximum over the labels.
     name : str
-        Name of the loss, and of its kernels.
+        Name of the loss in messages.
     """
 
     max_op: MaxOperator

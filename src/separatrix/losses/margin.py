@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+from scipy.special import expit, xlogy
 
+from separatrix.losses.kernel import Kernel
 from separatrix.protocols import Array
 
 __all__ = [
@@ -32,7 +33,7 @@ class MarginLoss(ABC):
     Attributes
     ----------
     name : str
-        Its name in `LinearClassifier(loss=...)`, and of its kernels.
+        Its name in `LinearClassifier(loss=...)`.
     smooth : bool
         phi' is Lipschitz continuous.
     convex : bool
@@ -40,6 +41,8 @@ class MarginLoss(ABC):
     bounds_zero_one : bool
         phi(m) >= 1 for m <= 0 and phi(m) >= 0: an upper bound of the 0-1 loss. The logistic loss
         is one when measured in bits, phi(m) / ln 2.
+    kernel : Kernel
+        Where compiled code knows the loss; stands on the class itself and is not inherited.
     """
 
     name: ClassVar[str]
@@ -96,6 +99,7 @@ class PerceptronLoss(MarginLoss):
     name = "perceptron"
     smooth = False
     bounds_zero_one = False
+    kernel: ClassVar = Kernel("perceptron")
 
     def value(self, margin: Array) -> Array:
         """max(0, -m)."""
@@ -112,6 +116,7 @@ class Hinge(MarginLoss):
 
     name = "hinge"
     smooth = False
+    kernel: ClassVar = Kernel("hinge", dual=True, conjugate=lambda a: -a, in_unit=True)
 
     def value(self, margin: Array) -> Array:
         """max(0, 1 - m)."""
@@ -128,6 +133,9 @@ class SquaredHinge(MarginLoss):
 
     name = "squared_hinge"
     smooth = True
+    kernel: ClassVar = Kernel(
+        "squared_hinge", passes=True, dual=True, conjugate=lambda a: a * a / 4 - a
+    )
 
     def value(self, margin: Array) -> Array:
         """max(0, 1 - m)^2."""
@@ -148,6 +156,7 @@ class Exponential(MarginLoss):
 
     name = "exponential"
     smooth = True
+    kernel: ClassVar = Kernel("exponential", passes=True, conjugate=lambda a: xlogy(a, a) - a)
 
     def value(self, margin: Array) -> Array:
         """exp(-m)."""
@@ -169,6 +178,13 @@ class Logistic(MarginLoss):
 
     name = "logistic"
     smooth = True
+    kernel: ClassVar = Kernel(
+        "logistic",
+        passes=True,
+        dual=True,
+        conjugate=lambda a: xlogy(a, a) + xlogy(1 - a, 1 - a),
+        in_unit=True,
+    )
 
     def value(self, margin: Array) -> Array:
         """log(1 + exp(-m))."""
@@ -189,6 +205,7 @@ class Squared(MarginLoss):
 
     name = "squared"
     smooth = True
+    kernel: ClassVar = Kernel("squared", passes=True, conjugate=lambda a: a * a / 4 - a)
 
     def value(self, margin: Array) -> Array:
         """(1 - m)^2."""

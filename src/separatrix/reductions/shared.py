@@ -22,10 +22,12 @@ from separatrix.linear.classifier import LinearClassifier
 from separatrix.linear.logistic import LogisticRegression
 from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.linear.svm import LinearSVM
+from separatrix.losses import Squared, kernel_of
 from separatrix.objective import Objective
 from separatrix.reductions.columns import ColumnReport, LinearColumns, SupportColumns
 from separatrix.reductions.least_squares import least_squares
 from separatrix.reductions.separate import Task
+from separatrix.regularizers import L2
 from separatrix.results import StopReason
 from separatrix.solvers import Auto, DualCoordinateDescent, make_solver
 from separatrix.solvers.auto import choose
@@ -178,7 +180,8 @@ class _Fit:
         """One call for all columns; columns that stall are fitted as the learner would alone."""
         model = self.estimator
         objective = self._example
-        loss: Any = objective.loss
+        kernel = kernel_of(objective.loss)
+        assert kernel is not None  # "dual" is among its capabilities
         keep = not self._wants_duals()
         try:
             weights, support, (b, values, gaps, passes, endings) = solve_columns(
@@ -186,7 +189,7 @@ class _Fit:
                 self.task.codes,
                 self._weighted_table(),
                 self._rates(),
-                loss.name,
+                kernel.name,
                 self._intercept(objective),
                 self.seed,
                 float(model.tol),
@@ -198,7 +201,7 @@ class _Fit:
         except DataError as error:
             raise name_column(error, self.owner) from None
         dtype = self.X.dtype
-        words = str(loss.name).replace("_", " ")
+        words = kernel.name.replace("_", " ")
         report = ColumnReport(values, gaps, passes, f"dual coordinate descent ({words})")
         left = int((endings == 1).sum())
         if weights is None:
@@ -241,8 +244,8 @@ class _Fit:
         """Whether factored matrices solve the columns: squared loss on dense rows."""
         objective = self._example
         return bool(
-            getattr(objective.loss, "name", None) == "squared"
-            and getattr(objective.regularizer, "name", None) == "l2"
+            type(objective.loss) is Squared
+            and type(objective.regularizer) is L2
             and "dense" in objective.can
             and isinstance(make_solver(self.estimator.solver, seed=self.seed), Auto)
             and min(self.X.shape) <= _MOST_FEATURES

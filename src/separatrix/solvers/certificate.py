@@ -16,7 +16,6 @@ Column sums r that are not exactly zero are made so by mixing theta with a point
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,17 +24,8 @@ import numpy.typing as npt
 from scipy.special import softmax, xlogy
 
 from separatrix._core import double_adjoint, double_scores, losses_at
-from separatrix.losses import (
-    CostAugmentedMax,
-    Exponential,
-    GeneratedLoss,
-    Hinge,
-    Logistic,
-    LogSumExp,
-    Squared,
-    SquaredHinge,
-)
-from separatrix.objective import Objective, dual_kernel_of, kernel_of
+from separatrix.losses import CostAugmentedMax, GeneratedLoss, Hinge, LogSumExp, kernel_of
+from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import L1, L2, ElasticNet
 
@@ -52,15 +42,6 @@ _STEPS = 60
 _NEWTON_CLASSES = 256
 #: Widths of the kink, in scores, at which derivatives of smoothed hinges are tried as dual points.
 _SMOOTHING = (1.0, 0.1, 0.01)
-
-#: loss*(-a) for losses of the margin, a = -loss'.
-_CONJUGATES: dict[type[Any], Callable[[Array], Array]] = {
-    Logistic: lambda a: xlogy(a, a) + xlogy(1 - a, 1 - a),
-    SquaredHinge: lambda a: a * a / 4 - a,
-    Squared: lambda a: a * a / 4 - a,
-    Exponential: lambda a: xlogy(a, a) - a,
-    Hinge: lambda a: -a,
-}
 
 
 class Certified(NamedTuple):
@@ -93,14 +74,13 @@ class Certifier:
     def __init__(self, objective: Objective) -> None:
         self.objective = objective
         # No loss of ours is negative.
-        known = kernel_of(objective.loss) or dual_kernel_of(objective.loss)
-        self.lower = 0.0 if known else -math.inf
+        self._kernel = kernel_of(objective.loss)
+        self.lower = -math.inf if self._kernel is None else 0.0
         scores: Any = objective.score_map
         self._design, self._n_threads = scores.design, scores.n_threads
         self._dtype = scores.dtype
         self._loss: Any = objective.loss
         self._upper = objective.row_weights.astype(np.float64)
-        self._kernel = kernel_of(objective.loss)
         kind = np.int64 if self._loss.n_scores is None else np.float64
         self._targets: npt.NDArray[Any] = np.ascontiguousarray(objective.targets, dtype=kind)
 
@@ -188,8 +168,9 @@ class Certifier:
 
     def _losses(self, scores: Array) -> tuple[float, Array]:
         """Sum of U_i loss_i and theta = U_i loss_i', of shape (n, K)."""
-        if self._kernel is not None:
-            return losses_at(self._kernel, scores, self._targets, self._upper, self._n_threads)
+        if self._kernel is not None and self._kernel.passes:
+            name = self._kernel.name
+            return losses_at(name, scores, self._targets, self._upper, self._n_threads)
         with np.errstate(over="ignore", invalid="ignore"):
             losses, slopes = self._loss.value_and_grad(scores, self._targets)
             return float(self._upper @ losses), self._upper[:, None] * slopes
@@ -381,11 +362,9 @@ class Certifier:
             return v
         used = self._upper > 0
         unit: Array = scale * theta[used] / self._upper[used, None]
-        if type(self._loss) in _CONJUGATES:
+        if self._kernel is not None and self._kernel.conjugate is not None:
             a = -unit[:, 0] * self._targets[used]
-            if type(self._loss) in {Logistic, Hinge}:
-                a = np.clip(a, 0, 1)
-            values = _CONJUGATES[type(self._loss)](a)
+            values = self._kernel.conjugate(np.clip(a, 0, 1) if self._kernel.in_unit else a)
         elif type(self._loss) is GeneratedLoss and type(self._loss.max_op) is LogSumExp:
             unit[np.arange(len(unit)), self._targets[used]] += 1
             p = np.maximum(unit, 0)

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from separatrix._core import DualBinary, DualMulticlass
 from separatrix.errors import DataError
-from separatrix.objective import Objective, dual_kernel_of
+from separatrix.losses import kernel_of
+from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.base import check_needs
@@ -92,7 +93,7 @@ class DualCoordinateDescent:
             # The kernel left weights and duals consistent.
             stopped = StopReason.INTERRUPTED
             run.prove()
-        words = str(dual_kernel_of(objective.loss)).replace("_", " ")
+        words = _name(objective.loss).replace("_", " ")
         if state.n_threads > 1:
             words += f", {state.n_threads} threads"
         return Solution(
@@ -125,7 +126,7 @@ class DualCoordinateDescent:
                 scores.design,
                 y,
                 upper,
-                str(dual_kernel_of(loss)),
+                _name(loss),
                 intercept,
                 self.seed,
                 scores.n_threads,
@@ -140,7 +141,7 @@ class DualCoordinateDescent:
             np.ascontiguousarray(objective.targets, dtype=np.int64),
             upper,
             n_classes,
-            str(dual_kernel_of(loss)),
+            _name(loss),
             cost,
             intercept,
             self.seed,
@@ -159,6 +160,13 @@ class DualCoordinateDescent:
         if start.shape != expected:
             raise DataError(f"start has shape {start.shape}, expected {expected}")
         return start
+
+
+def _name(loss: Any) -> str:
+    """Of the loss in the kernel."""
+    kernel = kernel_of(loss)
+    assert kernel is not None  # "dual" is among the needs
+    return kernel.name
 
 
 class _Run:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from separatrix.protocols import Array
+from separatrix.regularizers import strengths
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
@@ -69,7 +70,9 @@ class OwlQn:
 
     def _iterate(self, points: Points, start: Array) -> Iterator[Iterate]:
         objective = points.objective
-        weight, curvature = _strengths(objective)
+        found = strengths(objective.regularizer)
+        assert found is not None  # "elastic_net" is among the needs
+        weight, curvature = found
         pairs = Pairs(self.memory)
         point = _smooth_point(points, start, curvature)
         if not math.isfinite(point.value):
@@ -124,15 +127,6 @@ class OwlQn:
                 return None
             step /= 2
         return None
-
-
-def _strengths(objective: Any) -> tuple[float, float]:
-    """Weights of |w|_1 and of 1/2 |w|^2 in the regularizer."""
-    regularizer = objective.regularizer
-    ratio = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(regularizer.name)
-    if ratio is None:
-        ratio = float(regularizer.l1_ratio)
-    return ratio, float(regularizer.curvature)
 
 
 def _smooth_point(points: Points, w: Array, curvature: float) -> Point:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from separatrix.errors import SolverError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
+from separatrix.regularizers import strengths
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
@@ -212,11 +213,9 @@ class _Penalty:
     """
 
     def __init__(self, objective: Objective) -> None:
-        name = objective.regularizer.name  # type: ignore[attr-defined]
-        curvature = float(objective.regularizer.curvature)  # type: ignore[attr-defined]
-        threshold = 1 - curvature if name in {"l1", "elasticnet"} else 0.0
-        self.l1 = self._spread(objective, threshold)
-        self.l2 = self._spread(objective, curvature)
+        found = strengths(objective.regularizer)
+        assert found is not None  # "elastic_net" is among the needs
+        self.l1, self.l2 = (self._spread(objective, part) for part in found)
 
     @staticmethod
     def _spread(objective: Objective, strength: float) -> npt.NDArray[np.float64]:

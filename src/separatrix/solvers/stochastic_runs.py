@@ -20,8 +20,10 @@ from separatrix._core import (
     scheduled_rate,
 )
 from separatrix.errors import SolverError
+from separatrix.losses import kernel_of
 from separatrix.objective import Objective
 from separatrix.protocols import Array
+from separatrix.regularizers import strengths
 
 __all__ = [
     "Recipe",
@@ -32,20 +34,6 @@ __all__ = [
     "start_run",
 ]
 
-#: Losses that the kernel knows, by name.
-KERNEL_LOSSES = frozenset(
-    {
-        "perceptron",
-        "hinge",
-        "squared_hinge",
-        "exponential",
-        "logistic",
-        "squared",
-        "multiclass_perceptron",
-        "multiclass_hinge",
-        "multiclass_logistic",
-    }
-)
 #: Rows that a trial of a rate uses.
 TRIAL_ROWS = 2000
 #: Ratio of two rates tried one after the other.
@@ -103,36 +91,26 @@ class StochasticRun(Protocol):
 
 def penalty_strengths(objective: Objective) -> tuple[float, float] | None:
     """(l1, l2) of a built-in regularizer divided by C n, None for a user's own."""
-    name = getattr(objective.regularizer, "name", None)
+    found = strengths(objective.regularizer)
     scale = 1.0 / (objective.C * objective.score_map.n_rows)
-    if name == "l2":
-        return 0.0, scale
-    if name == "l1":
-        return scale, 0.0
-    if name == "elasticnet":
-        ratio = float(objective.regularizer.l1_ratio)  # type: ignore[attr-defined]
-        return ratio * scale, (1 - ratio) * scale
-    if name == "none":
-        return 0.0, 0.0
-    return None
+    return None if found is None else (found[0] * scale, found[1] * scale)
 
 
 def l2_share(objective: Objective) -> float:
     """Strength of the L2 part of the regularizer divided by C n."""
-    strengths = penalty_strengths(objective)
-    if strengths is not None:
-        return strengths[1]
+    found = penalty_strengths(objective)
+    if found is not None:
+        return found[1]
     curvature = float(getattr(objective.regularizer, "curvature", 0.0))
     return curvature / (objective.C * objective.score_map.n_rows)
 
 
-def _in_kernel(objective: Objective) -> bool:
-    """Whether the kernel knows the loss, the regularizer and the data."""
-    return (
-        penalty_strengths(objective) is not None
-        and getattr(objective.loss, "name", None) in KERNEL_LOSSES
-        and hasattr(objective.score_map, "design")
-    )
+def _kernel(objective: Objective) -> str | None:
+    """The name of the loss in the kernel, where that knows loss, regularizer and data."""
+    kernel = kernel_of(objective.loss)
+    if kernel is None or not kernel.stochastic or penalty_strengths(objective) is None:
+        return None
+    return kernel.name if hasattr(objective.score_map, "design") else None
 
 
 def start_run(
@@ -142,15 +120,15 @@ def start_run(
 
     With `from_zero`, all of `w0` is zero, and need not be read.
     """
-    strengths = penalty_strengths(objective)
-    if strengths is None or not _in_kernel(objective):
+    penalty, kernel = penalty_strengths(objective), _kernel(objective)
+    if penalty is None or kernel is None:
         return ComposedRun(objective, recipe, w0, rate)
     cost = getattr(getattr(objective.loss, "max_op", None), "cost", None)
     return Stochastic(
         objective.score_map.design,  # type: ignore[attr-defined]
         objective.targets.astype(np.int64),
         objective.sample_weight,
-        objective.loss.name,  # type: ignore[attr-defined]
+        kernel,
         None if cost is None else np.ascontiguousarray(cost, dtype=np.float64),
         w0.shape if from_zero else np.ascontiguousarray(w0, dtype=objective.score_map.dtype),  # type: ignore[attr-defined]
         recipe.rule,
@@ -159,7 +137,7 @@ def start_run(
         recipe.intercept_share,
         recipe.batch_size,
         recipe.averaging,
-        *strengths,
+        *penalty,
         objective.penalized(w0).size,
         recipe.seed,
         objective.score_map.n_threads,  # type: ignore[attr-defined]
@@ -274,10 +252,11 @@ def rate_by_curvature(objective: Objective, recipe: Recipe) -> float | None:
 
     None where it says little: adaptive rules, losses of users, data without many zeros.
     """
-    if recipe.rule[0] != "plain" or not _in_kernel(objective):
+    kernel = _kernel(objective)
+    if recipe.rule[0] != "plain" or kernel is None:
         return None
-    design, loss = objective.score_map.design, objective.loss  # type: ignore[attr-defined]
-    rate = curvature_rate(design, loss.name, objective.weight_shape[1])  # type: ignore[attr-defined]
+    design = objective.score_map.design  # type: ignore[attr-defined]
+    rate = curvature_rate(design, kernel, objective.weight_shape[1])
     if rate is None or objective.sample_weight is None:
         return rate
     # A weight multiplies the curvature of its row.

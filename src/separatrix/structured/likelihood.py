@@ -13,6 +13,7 @@ import numpy.typing as npt
 from separatrix._core import ChainDual
 from separatrix.data import AttributeSequences
 from separatrix.protocols import Array, Regularizer
+from separatrix.regularizers import L2
 from separatrix.structured.labels import Tags
 from separatrix.structured.proof import ChainProof
 from separatrix.structures import Chain, EncodedChains
@@ -93,7 +94,7 @@ class ChainLikelihood:
         self.C = C
         self.sequence_weight = sequence_weight
         self.n_threads = n_threads
-        self.data: EncodedChains = chain.encode(X, merge=getattr(regularizer, "name", "") == "l2")
+        self.data: EncodedChains = chain.encode(X, merge=type(regularizer) is L2)
         self.handle = self.data.handle
         self._proof = ChainProof(self, tol, single=self.data.dtype.itemsize < 8)
         self._X = X
@@ -159,7 +160,7 @@ class ChainLikelihood:
         width = chain.n_labels + 8
         entries = n_tokens * width + n_sequences * chain.n_labels * width
         return (
-            getattr(self.regularizer, "name", "") == "l2"
+            type(self.regularizer) is L2
             and chain.triples is None
             and chain.edges is None
             and self._labels is not None

@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.protocols import Array
+from separatrix.regularizers import strengths
 from separatrix.results import Solution, StopReason
 
-__all__ = ["EPSILON", "ROUNDINGS", "ChainProof", "Evaluation", "fenchel_gap", "judged", "strengths"]
+__all__ = ["EPSILON", "ROUNDINGS", "ChainProof", "Evaluation", "fenchel_gap", "judged"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -155,21 +156,6 @@ def judged(solution: Solution, objective: Any, tol: float) -> Solution:
     return solution._replace(objective=value, gap=gap, certificate="duality gap", stopped=stopped)
 
 
-def strengths(regularizer: Any) -> tuple[float, float]:
-    """Weights of |w|_1 and of 1/2 |w|^2 in a regularizer.
-
-    Examples
-    --------
-    >>> from separatrix.regularizers import L2, ElasticNet
-    >>> strengths(L2()), strengths(ElasticNet(0.25))
-    ((0.0, 1.0), (0.25, 0.75))
-    """
-    ratio = {"l1": 1.0, "l2": 0.0, "none": 0.0}.get(regularizer.name)
-    if ratio is None:
-        ratio = float(regularizer.l1_ratio)
-    return ratio, float(getattr(regularizer, "curvature", 0.0))
-
-
 def fenchel_gap(
     loss: float, w: Array, u: Array, regularizer: Any, *, missing: float = 0.0, off: float = 0.0
 ) -> float:
@@ -204,7 +190,7 @@ def fenchel_gap(
     >>> fenchel_gap(1.0, np.array([1.0]), np.array([1.5]), L2())  # 1/2 |w - u|^2
     0.125
     """
-    l1, l2 = strengths(regularizer)
+    l1, l2 = strengths(regularizer) or (0.0, 0.0)
     if l1 <= 0 and l2 <= 0:
         return float("inf")
     w, u = w.ravel(), u.ravel()
