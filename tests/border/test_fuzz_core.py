@@ -474,6 +474,7 @@ def test_a_matrix_in_fortran_order_is_refused():
             _core.scores(design, weights, 1)
 
 
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("name", sorted(name for name in CALLS if CALLS[name]))
 def test_malformed_arguments_give_typed_errors(name, pytestconfig):
     function = getattr(_core, name)
