@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
-from benchmarks import data as benchmark_data
-from benchmarks.data import Data
 from hypothesis import settings
-from sklearn.datasets import load_svmlight_files
+
+if TYPE_CHECKING:
+    from benchmarks.data import Data
+
+# What takes long to import is imported where it is used: the process that only hands out tests to
+# others (pytest -n) needs none of it, and they wait for it.
 
 # No deadline: a loaded machine is not a failure. `make test` tries the same cases every time; soak
 # runs look further, at random.
@@ -34,6 +37,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("soak" if config.getoption("--runslow") else "bounded")
+    hands_out = config.getoption("numprocesses", None) and not hasattr(config, "workerinput")
+    if not hands_out:
+        no_warning = "error::separatrix.errors.ConvergenceWarning:separatrix"
+        config.addinivalue_line("filterwarnings", no_warning)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -46,6 +53,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def require_data(name: str = "") -> Path:
     """Return the folder of a data set (the folder of all of them without a name), or skip."""
+    from benchmarks import data as benchmark_data
+
     folder = benchmark_data.data_root() / name
     if not folder.is_dir():
         pytest.skip(f"data: {folder} is absent; set SEPARATRIX_DATA to the folder of data sets")
@@ -71,6 +80,8 @@ def load_data() -> Callable[[str], Data]:
 
 @cache
 def _load(name: str) -> Data:
+    from benchmarks import data as benchmark_data
+
     if name in SVMLIGHT:
         return _load_svmlight(name)
     if name not in ("iris", "digits"):
@@ -79,6 +90,10 @@ def _load(name: str) -> Data:
 
 
 def _load_svmlight(name: str) -> Data:
+    import numpy as np
+    from benchmarks.data import Data
+    from sklearn.datasets import load_svmlight_files
+
     folder = require_data(name)
     files = [str(folder / file) for file in SVMLIGHT[name]]
     X_train, y_train, X_test, y_test = load_svmlight_files(files)
