@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import shutil
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -14,6 +15,12 @@ mpl.use("agg")
 from matplotlib import pyplot as plt
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def no_arguments(monkeypatch):
+    """Examples may read their arguments: those of pytest are not theirs."""
+    monkeypatch.setattr(sys, "argv", ["example.py"])
 
 
 def test_there_are_examples():
