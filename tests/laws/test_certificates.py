@@ -11,8 +11,6 @@ claim below it is refuted.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
@@ -20,7 +18,7 @@ from hypothesis import strategies as st
 from separatrix import LinearClassifier
 from separatrix.losses import MARGIN_LOSSES
 from separatrix.results import StopReason
-from separatrix.solvers import SOLVERS, StochasticGradient
+from separatrix.solvers import SOLVERS
 from tests.laws.claims import faults, in_words
 from tests.laws.nasty_problems import (
     BINARY,
@@ -38,22 +36,14 @@ PROBLEMS = 2000
 #: The perceptron's minimum is zero, at zero: fewer problems of it tell as much.
 SHARES = [1 if loss == "perceptron" else 4 for _, loss in FAMILIES]
 SOAK_SEEDS, SOAK_PROBLEMS = 40, 200_000
-#: Passes of a stochastic solver at most in `make test`, most of whose time they would take: its
-#: one certificate is made at the end, after few passes as after many.
-FEW_PASSES = 60
 
 
-def break_of_law(
-    data: Data, setting: Setting, solvers: list[str], most_passes: int | None = None
-) -> list[str]:
+def break_of_law(data: Data, setting: Setting, solvers: list[str]) -> list[str]:
     """What certificates of these solvers claim that is not true, in words."""
     exact = setting.exact(data)
     fits = []
     for solver in solvers:
-        budget = setting.max_iter
-        if most_passes is not None and is_stochastic(solver):
-            budget = min(budget, most_passes)
-        model = replace(setting, max_iter=budget).fit(data, solver)
+        model = setting.fit(data, solver)
         if model is not None:
             value, rounding = exact.value(*setting.weights_of(model, data))
             fits.append((solver, model, value, rounding))
@@ -64,10 +54,6 @@ def break_of_law(
         for solver, model, value, rounding in fits
         for fault in faults(model.solution_, setting.tol, value, lowest, rounding)
     ]
-
-
-def is_stochastic(solver: str) -> bool:
-    return issubclass(SOLVERS[solver], StochasticGradient.__base__)
 
 
 @st.composite
@@ -94,7 +80,7 @@ def test_claims_are_true(family, share):
     @limits(-(-PROBLEMS * share // sum(SHARES)))
     @given(problem=problems(family))
     def law(problem):
-        assert not break_of_law(*problem, FEW_PASSES)
+        assert not break_of_law(*problem)
 
     law()
 
