@@ -31,7 +31,7 @@ from separatrix.plots import SegmentationDisplay
 data_folder = Path(os.environ.get("SEPARATRIX_DATA", Path(__file__).parents[2] / "shared" / "data"))
 folder = data_folder / "weizmann_horses"
 short = bool(os.environ.get("SEPARATRIX_SHORT")) or not folder.is_dir()
-max_side, passes = (16, 25) if short else (28, 40)
+max_side = 16 if short else 28
 GRID = (1e-3,) if short else (1e-3, 1e-2, 1e-1)
 if not short and not os.environ.get("SEPARATRIX_FULL"):
     GRID = (1e-1,)  # what the search chooses
@@ -71,7 +71,7 @@ for name, neighborhood in (("unary", 0), ("grid", 4)):
     def fitted(C, images, masks, neighborhood=neighborhood):
         return Segmenter(
             neighborhood=neighborhood, max_side=max_side, max_sweeps=12, C=C, tol=1e-3,
-            max_iter=passes,
+            max_iter=40,
         ).fit(images, masks)  # fmt: skip
 
     start = time.perf_counter()

@@ -181,8 +181,8 @@ class Setting:
                     model.fit(data.rows_given, data.codes, sample_weight=data.sample_weight)
                     model.set_params(C=data.C)
                 return model.fit(data.rows_given, data.codes, sample_weight=data.sample_weight)
-            except SolverError:
-                return None
+            except (SolverError, FloatingPointError):
+                return None  # another problem, or weights that its precision does not hold
 
     def weights_of(self, model: LinearClassifier, data: Data) -> tuple[np.ndarray, np.ndarray]:
         """coef_ and intercept_ on the columns that are not empty."""
