@@ -65,7 +65,9 @@ mod _core {
     use separatrix_python::fused::{fused_value_and_grad, gram, label_gram, losses_at, moments};
 
     #[pymodule_export]
-    use separatrix_python::graph::{GraphWiring, graph_best, graph_log_partition, graph_marginals, graph_sample};
+    use separatrix_python::graph::{
+        GraphWiring, graph_best, graph_log_partition, graph_marginals, graph_sample,
+    };
     #[pymodule_export]
     use separatrix_python::graph_messages::{
         graph_beliefs, graph_best_bound, graph_max_beliefs, graph_mean_field, graph_tree_reweighted,
@@ -87,7 +89,9 @@ mod _core {
     #[pymodule_export]
     use separatrix_python::text::column::TextColumn;
     #[pymodule_export]
-    use separatrix_python::text::{Characters, TextAnalyzer, TextCounter, TextIndex, TextRows, TextTerms, hash_text};
+    use separatrix_python::text::{
+        Characters, TextAnalyzer, TextCounter, TextIndex, TextRows, TextTerms, hash_text,
+    };
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -11,7 +11,7 @@
 //! A pass returns the state of convergence, [`DualBinary::certificate`] the exact duality gap.
 
 pub use crate::dual_binary_rows::DualRows;
-use crate::dual_binary_rows::{Local, Look, Measure, Problem, Rebuild, Resting, Sweep};
+use crate::dual_binary_rows::{Local, Look, Measure, Problem, Rebuild, Resting, Sweep, Visit};
 use crate::dual_common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild};
 use crate::dual_intercept::{Bias, Intercept, scale_of};
 use crate::dual_merge::Copies;
@@ -23,8 +23,6 @@ use crate::random::Random;
 use crate::real::Real;
 use crate::simd::dispatch;
 use crate::threads::{side_by_side, try_each, worth_copies};
-
-mod shared;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 512;
@@ -57,6 +55,8 @@ pub struct DualBinary<T> {
     copies: Copies<T>,
     /// Room for the weights before a pass.
     before: Vec<T>,
+    /// Room for the visits to a block of rows.
+    visits: Vec<Visit>,
     n_sweeps: usize,
     since_rebuild: f64,
 }
@@ -80,6 +80,8 @@ macro_rules! with_loss {
         }
     };
 }
+
+mod shared;
 
 impl<T: Real> DualBinary<T> {
     /// A state at the duals and the free intercept of `start` (zeros without), made feasible.
@@ -123,6 +125,7 @@ impl<T: Real> DualBinary<T> {
             shared: loss == MarginLoss::Logistic && mean_square * total / n.max(1) as f64 <= GENTLE,
             copies: Copies::new(),
             before: Vec::new(),
+            visits: Vec::new(),
             n_sweeps: 0,
             since_rebuild: 0.0,
         };
@@ -144,22 +147,14 @@ impl<T: Real> DualBinary<T> {
 
     /// One sweep over the rows, preceded by sweeps over the hot ones where that pays.
     pub fn pass<X: DualRows<T>>(&mut self, x: &X, stop: &Interrupt) -> Result<Pass, KernelError> {
-        with_loss!(self.loss, |loss| self.pass_with(x, loss, stop))
-    }
-
-    fn pass_with<X: DualRows<T>, L: MarginDual>(
-        &mut self,
-        x: &X,
-        loss: L,
-        stop: &Interrupt,
-    ) -> Result<Pass, KernelError> {
         if self.n_sweeps > 0 {
             self.bias.recenter(self.intercept);
         }
         let mut order = std::mem::take(&mut self.order);
         self.random.shuffle(&mut order);
-        let resting = if L::BOUNDED { self.hot.resting(self.n_sweeps, &order) } else { Vec::new() };
-        let outcome = self.visit_and_look(x, loss, &order, &resting, stop);
+        let resting =
+            if self.loss.is_bounded() { self.hot.resting(self.n_sweeps, &order) } else { Vec::new() };
+        let outcome = self.visit_and_look(x, &order, &resting, stop);
         let n_active = order.len().max(1);
         self.order = order;
         let (violation, visited) = outcome?;
@@ -170,8 +165,9 @@ impl<T: Real> DualBinary<T> {
             let sum = self.rebuild(x);
             self.bias.reset_sum(sum);
         }
-        let value: f64 =
-            self.order.iter().map(|&i| loss.value(self.duals[i as usize], self.upper[i as usize])).sum();
+        let value: f64 = with_loss!(self.loss, |loss| {
+            self.order.iter().map(|&i| loss.value(self.duals[i as usize], self.upper[i as usize])).sum()
+        });
         let gap: f64 = self.gaps.iter().map(|&g| f64::from(g)).sum();
         let penalty = 0.5 * self.squared_weights(x) + self.intercept.penalty(self.bias.sum);
         Ok(Pass { dual: value - penalty, gap: gap + self.slack(), violation, passes })
@@ -179,31 +175,37 @@ impl<T: Real> DualBinary<T> {
 
     /// Visit rows while another thread, where there is one, looks at the resting ones; those that a visit would
     /// have moved before are awake afterwards.
-    fn visit_and_look<X: DualRows<T>, L: MarginDual>(
+    fn visit_and_look<X: DualRows<T>>(
         &mut self,
         x: &X,
-        loss: L,
         order: &[u32],
         resting: &[u32],
         stop: &Interrupt,
     ) -> Result<(f64, usize), KernelError> {
         let rows: Vec<Resting> = resting.iter().map(|&row| self.at_rest(row)).collect();
-        let (n_threads, intercept) = (self.n_threads, self.bias.value());
+        let (n_threads, intercept, loss) = (self.n_threads, self.bias.value(), self.loss);
         let look = |weights: &[T]| -> Result<Vec<Vec<u32>>, KernelError> {
             try_each(n_threads - 1, rows.chunks(BLOCK), |rows| {
                 stop.check()?;
-                Ok(dispatch(Look { x, loss, rows, weights, intercept }))
+                Ok(match loss {
+                    MarginLoss::Hinge => dispatch(Look { x, loss: HingeDual, rows, weights, intercept }),
+                    MarginLoss::SquaredHinge => {
+                        dispatch(Look { x, loss: SquaredHingeDual, rows, weights, intercept })
+                    }
+                    // No row rests.
+                    MarginLoss::Logistic => Vec::new(),
+                })
             })
         };
-        let (outcome, woken) = if n_threads > 1 && !rows.is_empty() {
+        let (outcome, woken) = if X::SHARED && n_threads > 1 && !rows.is_empty() {
             let mut before = std::mem::take(&mut self.before);
             before.clone_from(&self.weights);
-            let both = side_by_side(2, || self.visit(x, loss, order, stop), || look(&before));
+            let both = side_by_side(2, || self.visit(x, order, stop), || look(&before));
             self.before = before;
             both
         } else {
             let woken = look(&self.weights);
-            (self.visit(x, loss, order, stop), woken)
+            (self.visit(x, order, stop), woken)
         };
         woken?.iter().flatten().for_each(|&i| self.hot.wake(i as usize));
         outcome
@@ -215,61 +217,84 @@ impl<T: Real> DualBinary<T> {
     }
 
     /// Sweep the hot rows and those that do not rest; returns the largest violation and the number of visits.
-    fn visit<X: DualRows<T>, L: MarginDual>(
+    fn visit<X: DualRows<T>>(
         &mut self,
         x: &X,
-        loss: L,
         order: &[u32],
         stop: &Interrupt,
     ) -> Result<(f64, usize), KernelError> {
         let (mut visited, mut awake) = (0, Vec::new());
-        if L::BOUNDED {
+        let bounded = self.loss.is_bounded();
+        if bounded {
             let mut hot = self.hot.first_set(self.n_sweeps);
             while let Some(mut set) = hot {
                 for _ in 0..set.n_sweeps {
                     self.random.shuffle(&mut set.rows);
-                    self.sweep(x, loss, &set.rows, stop)?;
+                    self.sweep(x, &set.rows, stop)?;
                     visited += set.rows.len();
                 }
                 hot = self.hot.next_set(set);
             }
             awake = self.hot.awake(self.n_sweeps, order);
         }
-        let rows = if L::BOUNDED { &awake } else { order };
-        let shared = if L::BOUNDED { HotRows::none_rests(self.n_sweeps) } else { self.shared };
-        let violation = if shared && self.n_threads > 1 {
-            self.shared_sweep(x, loss, rows, stop)
+        let rows = if bounded { &awake } else { order };
+        let shared = if bounded { HotRows::none_rests(self.n_sweeps) } else { self.shared };
+        let violation = if X::SHARED && shared && self.n_threads > 1 {
+            self.shared_sweep(x, rows, stop)
         } else {
-            self.sweep(x, loss, rows, stop)
+            self.sweep(x, rows, stop)
         };
         Ok((violation?, visited + rows.len()))
     }
 
-    fn sweep<X: DualRows<T>, L: MarginDual>(
-        &mut self,
-        x: &X,
-        loss: L,
-        rows: &[u32],
-        stop: &Interrupt,
-    ) -> Result<f64, KernelError> {
-        let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
-        let relaxed = L::BOUNDED && self.n_sweeps >= FIRST_RELAXED;
+    fn sweep<X: DualRows<T>>(&mut self, x: &X, rows: &[u32], stop: &Interrupt) -> Result<f64, KernelError> {
+        let relaxed = self.loss.is_bounded() && self.n_sweeps >= FIRST_RELAXED;
         let curvature = if relaxed { 1.0 / RELAXATION } else { 1.0 };
+        let mut visits = std::mem::take(&mut self.visits);
         let mut violation = 0.0f64;
-        for block in rows.chunks(BLOCK) {
+        for rows in rows.chunks(BLOCK) {
             stop.check()?;
-            let largest;
-            (largest, self.bias) = dispatch(Sweep {
-                problem: &problem,
-                rows: block,
-                local: Local { weights: &mut self.weights, bias: self.bias, curvature, scale: 1.0 },
-                duals: &mut self.duals,
-                gaps: &mut self.gaps,
-                hot: &mut self.hot,
-            });
-            violation = violation.max(largest);
+            visits.clear();
+            visits.reserve(rows.len());
+            let mut weights = std::mem::take(&mut self.weights);
+            let local = Local { weights: &mut weights, bias: self.bias, curvature, scale: 1.0 };
+            self.bias.sum = self.visit_rows(x, rows, local, &mut visits);
+            self.weights = weights;
+            violation = violation.max(self.note(rows, &visits, 1.0));
         }
+        self.visits = visits;
         Ok(violation)
+    }
+
+    /// Visit rows in their order from the present duals, on local weights; returns the local S.
+    fn visit_rows<X: DualRows<T>>(
+        &self,
+        x: &X,
+        rows: &[u32],
+        local: Local<'_, T>,
+        visits: &mut Vec<Visit>,
+    ) -> f64 {
+        let duals = &self.duals[..];
+        with_loss!(self.loss, |loss| {
+            let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
+            dispatch(Sweep { problem: &problem, rows, local, duals, visits })
+        })
+    }
+
+    /// Take over what visits to `rows` found, with steps of `length`; returns the largest violation.
+    fn note(&mut self, rows: &[u32], visits: &[Visit], length: f64) -> f64 {
+        let (bounded, mut violation) = (self.loss.is_bounded(), 0.0f64);
+        for (&i, visit) in rows.iter().zip(visits) {
+            let i = i as usize;
+            let step = length * (visit.dual - self.duals[i]);
+            if bounded {
+                self.hot.note(i, step);
+            }
+            self.duals[i] = if length == 1.0 { visit.dual } else { self.duals[i] + step };
+            self.gaps[i] = visit.gap as f32;
+            violation = violation.max(visit.violation);
+        }
+        violation
     }
 
     /// The objective and its lower bound at the current weights, on all threads and in double precision.
@@ -304,23 +329,23 @@ impl<T: Real> DualBinary<T> {
             scales[heavier] = sums[1 - heavier] / sums[heavier];
             off += (sums[1] - sums[0]).abs() * longest;
         }
-        with_loss!(self.loss, |loss| {
-            let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
-            let measure = |(b, duals): (usize, &[f64])| {
-                stop.check()?;
-                let (first, weights) = (b * BLOCK, &self.weights[..]);
-                Ok(Measure { problem: &problem, first, weights, intercept, duals, scales }.run())
-            };
-            let blocks = self.duals.chunks(BLOCK).enumerate();
-            let parts: Vec<(f64, f64)> = try_each(self.n_threads, blocks, measure)?;
-            let loss: f64 = parts.iter().map(|p| p.0).sum();
-            let gap: f64 = parts.iter().map(|p| p.1).sum();
-            let penalty = 0.5 * self.squared_weights(x) + self.intercept.penalty(intercept);
-            let primal = penalty + loss;
-            let slack = self.intercept.slack(intercept, self.bias.sum) + 0.5 * off * off;
-            let noise = ROUNDING * f64::EPSILON * (primal + mass * (2.0 * penalty).sqrt());
-            Ok(Certificate { primal, dual: primal - gap - slack - noise })
-        })
+        let measure = |(b, duals): (usize, &[f64])| {
+            stop.check()?;
+            let (first, weights) = (b * BLOCK, &self.weights[..]);
+            Ok(with_loss!(self.loss, |loss| {
+                let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
+                Measure { problem: &problem, first, weights, intercept, duals, scales }.run()
+            }))
+        };
+        let blocks = self.duals.chunks(BLOCK).enumerate();
+        let parts: Vec<(f64, f64)> = try_each(self.n_threads, blocks, measure)?;
+        let loss: f64 = parts.iter().map(|p| p.0).sum();
+        let gap: f64 = parts.iter().map(|p| p.1).sum();
+        let penalty = 0.5 * self.squared_weights(x) + self.intercept.penalty(intercept);
+        let primal = penalty + loss;
+        let slack = self.intercept.slack(intercept, self.bias.sum) + 0.5 * off * off;
+        let noise = ROUNDING * f64::EPSILON * (primal + mass * (2.0 * penalty).sqrt());
+        Ok(Certificate { primal, dual: primal - gap - slack - noise })
     }
 
     fn squared_weights<X: DualRows<T>>(&self, x: &X) -> f64 {

@@ -1,16 +1,16 @@
 //! The sweeps of [`crate::dual_binary`]: loops over rows, compiled for each instruction set.
 
-use crate::dual_common::{following, squared_norm};
+use crate::dual_common::following;
 use crate::dual_intercept::Bias;
-use crate::hot::HotRows;
 use crate::margin_dual::MarginDual;
 use crate::real::Real;
-use crate::rows::Rows;
 use crate::simd::Task;
 
-/// What a dual method asks of its rows: any [`Rows`], or their inner products
+/// What a dual method asks of its rows: those of a matrix ([`crate::row_subset::Subset`]), or their inner products
 /// ([`crate::pair_gram::PairGram`]), where the "weights" are the scores of the rows.
 pub trait DualRows<T: Real>: Sync {
+    /// Whether threads may share a sweep.
+    const SHARED: bool;
     /// Number of examples.
     fn n_rows(&self) -> usize;
     /// Length of the weights.
@@ -29,50 +29,6 @@ pub trait DualRows<T: Real>: Sync {
     fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]);
     /// |w(a)|^2 for w(a) = sum_i a_i y_i x_i, which `weights` stands for.
     fn squared_weights(&self, weights: &[T], signs: &[f64], duals: &[f64]) -> f64;
-}
-
-impl<T: Real, X: Rows<T>> DualRows<T> for X {
-    fn n_rows(&self) -> usize {
-        Rows::n_rows(self)
-    }
-
-    fn n_cols(&self) -> usize {
-        Rows::n_cols(self)
-    }
-
-    fn n_stored(&self) -> usize {
-        Rows::n_stored(self)
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, i: usize) {
-        Rows::prefetch(self, i);
-    }
-
-    fn squared_norm(&self, i: usize) -> f64 {
-        Rows::squared_norm(self, i)
-    }
-
-    #[inline(always)]
-    fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
-        Rows::dot::<FMA>(self, i, w)
-    }
-
-    #[inline(always)]
-    fn double_dot(&self, i: usize, w: &[T]) -> f64 {
-        let mut sum = 0.0;
-        self.each(i, |j, v| sum += v.to_f64() * w.get(j).map_or(f64::NAN, |w| w.to_f64()));
-        sum
-    }
-
-    #[inline(always)]
-    fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]) {
-        Rows::add_to::<FMA>(self, i, a, w);
-    }
-
-    fn squared_weights(&self, weights: &[T], _signs: &[f64], _duals: &[f64]) -> f64 {
-        squared_norm(weights)
-    }
 }
 
 /// The fixed part of the problem, as rows see it.
@@ -124,39 +80,10 @@ impl<X, L: MarginDual> Problem<'_, X, L> {
     }
 }
 
-/// A serial sweep over a block of rows; returns the largest violation and the intercept.
+/// Visits to rows in their order, for somebody else to note; returns the local S.
+///
+/// Loops that note what they find would be compiled once more for every loss, matrix and instruction set.
 pub(crate) struct Sweep<'a, T, X, L> {
-    pub problem: &'a Problem<'a, X, L>,
-    pub rows: &'a [u32],
-    pub local: Local<'a, T>,
-    pub duals: &'a mut [f64],
-    pub gaps: &'a mut [f32],
-    pub hot: &'a mut HotRows,
-}
-
-impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Sweep<'_, T, X, L> {
-    type Output = (f64, Bias);
-
-    #[inline(always)]
-    fn run<const FMA: bool>(mut self) -> (f64, Bias) {
-        let mut violation = 0.0f64;
-        for (&i, &next) in self.rows.iter().zip(following(self.rows)) {
-            let i = i as usize;
-            self.problem.x.prefetch(next as usize);
-            let visit = self.problem.visit::<T, FMA>(i, self.duals[i], &mut self.local);
-            if L::BOUNDED {
-                self.hot.note(i, visit.dual - self.duals[i]);
-            }
-            self.duals[i] = visit.dual;
-            self.gaps[i] = visit.gap as f32;
-            violation = violation.max(visit.violation);
-        }
-        (violation, self.local.bias)
-    }
-}
-
-/// One thread's share of a merge: visits in order, kept until the merge; returns the local S.
-pub(crate) struct Share<'a, T, X, L> {
     pub problem: &'a Problem<'a, X, L>,
     pub rows: &'a [u32],
     pub local: Local<'a, T>,
@@ -164,7 +91,7 @@ pub(crate) struct Share<'a, T, X, L> {
     pub visits: &'a mut Vec<Visit>,
 }
 
-impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Share<'_, T, X, L> {
+impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Sweep<'_, T, X, L> {
     type Output = f64;
 
     #[inline(always)]

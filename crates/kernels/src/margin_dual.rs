@@ -29,12 +29,15 @@ impl MarginLoss {
             _ => Err(KernelError::Argument(format!("there is no dual for the loss {name:?}"))),
         }
     }
+
+    /// Whether duals stay at bounds, so that hot sets pay.
+    pub fn is_bounded(self) -> bool {
+        self != Self::Logistic
+    }
 }
 
 /// The row problem of one loss; `upper` is U > 0.
 pub trait MarginDual: Copy + Send + Sync {
-    /// Whether duals stay at bounds, so that hot sets pay.
-    const BOUNDED: bool;
     /// What `step` wants to know that does not depend on the margin.
     #[inline(always)]
     fn prepare(self, _upper: f64, _dual: f64) -> f64 {
@@ -58,8 +61,6 @@ pub trait MarginDual: Copy + Send + Sync {
 pub struct HingeDual;
 
 impl MarginDual for HingeDual {
-    const BOUNDED: bool = true;
-
     #[inline(always)]
     fn step(self, margin: f64, q: f64, upper: f64, dual: f64, _prepared: f64) -> (f64, f64) {
         let slope = 1.0 - margin;
@@ -102,8 +103,6 @@ impl MarginDual for HingeDual {
 pub struct SquaredHingeDual;
 
 impl MarginDual for SquaredHingeDual {
-    const BOUNDED: bool = true;
-
     #[inline(always)]
     fn step(self, margin: f64, q: f64, upper: f64, dual: f64, _prepared: f64) -> (f64, f64) {
         let ridge = 0.5 / upper;
@@ -192,8 +191,6 @@ fn logistic_root(mut u: f64, mut value: f64, bracket: (f64, f64), m: f64, s: f64
 }
 
 impl MarginDual for LogisticDual {
-    const BOUNDED: bool = false;
-
     /// The logit of the dual.
     #[inline(always)]
     fn prepare(self, upper: f64, dual: f64) -> f64 {

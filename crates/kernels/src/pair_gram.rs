@@ -253,6 +253,8 @@ impl PairGram {
 }
 
 impl dual_binary::DualRows<f64> for PairGram {
+    const SHARED: bool = false;
+
     fn n_rows(&self) -> usize {
         self.n
     }

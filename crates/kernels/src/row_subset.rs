@@ -1,19 +1,30 @@
-//! Some rows of a matrix, read where they lie.
+//! All rows of a matrix or some of them, read where they lie, for dual methods.
+//!
+//! One type for both: what is generic over rows is compiled for each type of them.
 
-use crate::column_set::ColumnSet;
+use crate::dual_binary::DualRows;
+use crate::dual_common::squared_norm;
 use crate::error::KernelError;
 use crate::real::Real;
 use crate::rows::Rows;
 
-/// The rows `rows` of `x`, in that order; row `i` here is row `rows[i]` there.
+/// The rows `rows` of `x`, in that order; row `i` here is row `rows[i]` there. Without `rows`, those of `x`.
 #[derive(Debug, Clone, Copy)]
 pub struct Subset<'a, X> {
     x: &'a X,
-    rows: &'a [u32],
+    rows: Option<&'a [u32]>,
     n_stored: usize,
 }
 
 impl<'a, X> Subset<'a, X> {
+    /// All rows of `x`.
+    pub fn all<T: Real>(x: &'a X) -> Self
+    where
+        X: Rows<T>,
+    {
+        Self { x, rows: None, n_stored: x.n_stored() }
+    }
+
     /// Take rows of `x` that together hold `n_stored` values; all must be rows of `x`.
     pub fn new<T: Real>(x: &'a X, rows: &'a [u32], n_stored: usize) -> Result<Self, KernelError>
     where
@@ -21,19 +32,24 @@ impl<'a, X> Subset<'a, X> {
     {
         match rows.iter().find(|&&i| i as usize >= x.n_rows()) {
             Some(i) => Err(KernelError::Argument(format!("there is no row {i} among {}", x.n_rows()))),
-            None => Ok(Self { x, rows, n_stored }),
+            None => Ok(Self { x, rows: Some(rows), n_stored }),
         }
     }
 
     #[inline(always)]
     fn at(&self, i: usize) -> usize {
-        self.rows[i] as usize
+        match self.rows {
+            Some(rows) => rows[i] as usize,
+            None => i,
+        }
     }
 }
 
-impl<T: Real, X: Rows<T>> Rows<T> for Subset<'_, X> {
+impl<T: Real, X: Rows<T>> DualRows<T> for Subset<'_, X> {
+    const SHARED: bool = true;
+
     fn n_rows(&self) -> usize {
-        self.rows.len()
+        self.rows.map_or_else(|| self.x.n_rows(), <[u32]>::len)
     }
 
     fn n_cols(&self) -> usize {
@@ -49,23 +65,8 @@ impl<T: Real, X: Rows<T>> Rows<T> for Subset<'_, X> {
         self.x.prefetch(self.at(i));
     }
 
-    fn fault(&self, i: usize) -> Option<KernelError> {
-        self.x.fault(self.at(i))
-    }
-
-    #[inline(always)]
     fn squared_norm(&self, i: usize) -> f64 {
         self.x.squared_norm(self.at(i))
-    }
-
-    #[inline(always)]
-    fn summed_squared_norm(&self, i: usize, set: &mut ColumnSet) -> f64 {
-        self.x.summed_squared_norm(self.at(i), set)
-    }
-
-    #[inline(always)]
-    fn each(&self, i: usize, visit: impl FnMut(usize, T)) {
-        self.x.each(self.at(i), visit);
     }
 
     #[inline(always)]
@@ -74,33 +75,19 @@ impl<T: Real, X: Rows<T>> Rows<T> for Subset<'_, X> {
     }
 
     #[inline(always)]
+    fn double_dot(&self, i: usize, w: &[T]) -> f64 {
+        let mut sum = 0.0;
+        self.x.each(self.at(i), |j, v| sum += v.to_f64() * w.get(j).map_or(f64::NAN, |w| w.to_f64()));
+        sum
+    }
+
+    #[inline(always)]
     fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]) {
         self.x.add_to::<FMA>(self.at(i), a, w);
     }
 
-    #[inline(always)]
-    fn add_scaled_to<const FMA: bool>(&self, i: usize, a: T, scale: &[T], w: &mut [T]) {
-        self.x.add_scaled_to::<FMA>(self.at(i), a, scale, w);
-    }
-
-    #[inline(always)]
-    fn scaled_square(&self, i: usize, scale: &[T]) -> f64 {
-        self.x.scaled_square(self.at(i), scale)
-    }
-
-    #[inline(always)]
-    fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
-        self.x.dot_many::<FMA>(self.at(i), w, out);
-    }
-
-    #[inline(always)]
-    fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]) {
-        self.x.add_to_many::<FMA>(self.at(i), a, w);
-    }
-
-    #[inline(always)]
-    fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize) {
-        self.x.add_to_column::<FMA>(self.at(i), a, w, k, column);
+    fn squared_weights(&self, weights: &[T], _signs: &[f64], _duals: &[f64]) -> f64 {
+        squared_norm(weights)
     }
 }
 
@@ -108,7 +95,7 @@ impl<T: Real, X: Rows<T>> Rows<T> for Subset<'_, X> {
 mod tests {
     use super::Subset;
     use crate::dense::Dense;
-    use crate::rows::Rows;
+    use crate::dual_binary::DualRows;
 
     #[test]
     fn rows_of_a_subset_are_those_of_the_matrix() {
@@ -121,6 +108,9 @@ mod tests {
         let mut w = [0.0; 2];
         subset.add_to::<false>(1, 2.0, &mut w);
         assert_eq!(w, [2.0, 4.0]);
+        let all = Subset::all(&x);
+        assert_eq!((all.n_rows(), all.n_stored()), (3, 6));
+        assert_eq!(all.dot::<false>(2, &[1.0, 10.0]), 65.0);
         assert!(Subset::new::<f64>(&x, &[3], 2).is_err());
     }
 }

@@ -22,6 +22,9 @@ pub use mask::{MASK_BLOCK, words_mask};
 pub trait Task: Sized {
     /// What it returns.
     type Output;
+    /// Whether a version for [`Isa::Avx512`] pays; without, machines that have it run that for [`Isa::Avx2`], which
+    /// gives the same. Work that is done once and waits for memory says no: every version costs time to compile.
+    const WIDE: bool = true;
     /// The work; must be `#[inline(always)]`. `FMA` says whether `mul_add` is one instruction.
     fn run<const FMA: bool>(self) -> Self::Output;
 
@@ -147,9 +150,9 @@ fn detect() -> Isa {
 pub fn dispatch<K: Task>(task: K) -> K::Output {
     match isa() {
         // SAFETY: `isa` returns these only after the CPU reported every feature that they ask for.
-        Isa::Avx512 => unsafe { task.run_avx512() },
-        // SAFETY: as above.
-        Isa::Avx2 => unsafe { task.run_avx2() },
+        Isa::Avx512 if K::WIDE => unsafe { task.run_avx512() },
+        // SAFETY: as above; every machine with AVX-512 that it names has AVX2 and FMA too.
+        Isa::Avx512 | Isa::Avx2 => unsafe { task.run_avx2() },
         Isa::Scalar => task.run_scalar(),
     }
 }

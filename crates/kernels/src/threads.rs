@@ -121,6 +121,16 @@ pub fn try_each<I: Send, R: Send, E: Send>(
     for item in items {
         turns.push(Mutex::new(Turn::Waiting(item)));
     }
+    take_turns(n_threads, turns, &body)
+}
+
+/// [`try_each`] on items that wait: compiled once per type of item and answer, so `body` is not a type parameter.
+#[allow(clippy::type_complexity)]
+fn take_turns<I: Send, R: Send, E: Send>(
+    n_threads: usize,
+    turns: Vec<Mutex<Turn<I, Result<R, E>>>>,
+    body: &(dyn Fn(I) -> Result<R, E> + Sync),
+) -> Result<Vec<R>, E> {
     let failed = AtomicUsize::new(usize::MAX);
     each_number(n_threads, turns.len(), &|i| {
         if i > failed.load(Ordering::Relaxed) {

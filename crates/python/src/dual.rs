@@ -8,6 +8,7 @@ use separatrix_kernels::dual_common::{Certificate, Pass};
 use separatrix_kernels::dual_intercept::Intercept;
 use separatrix_kernels::dual_multiclass::{ClassLoss, DualMulticlass as Multiclass, check_classes};
 use separatrix_kernels::margin_dual::MarginLoss;
+use separatrix_kernels::row_subset::Subset;
 use separatrix_kernels::rows::Rows;
 
 use crate::arrays::{matrix, new_matrix, vector};
@@ -118,7 +119,7 @@ impl DualBinary {
         let intercept = Intercept::parse(intercept).map_err(to_python)?;
         let state = with_rows!(py, design, |rows: T| {
             let state = run(py, rows.n_stored(), |_| {
-                Binary::<T>::new(rows, y, upper, loss, intercept, seed, n_threads, start)
+                Binary::<T>::new(&Subset::all(rows), y, upper, loss, intercept, seed, n_threads, start)
             })?;
             Ok::<_, PyErr>(T::wrap_binary(state))
         })?;
@@ -130,7 +131,7 @@ impl DualBinary {
         let Self { design, state } = self;
         with_rows!(py, design.bind(py), |rows: T| {
             let state = T::binary(state)?;
-            run(py, 3 * rows.n_stored(), |stop| state.pass(rows, stop)).map(report)
+            run(py, 3 * rows.n_stored(), |stop| state.pass(&Subset::all(rows), stop)).map(report)
         })
     }
 
@@ -139,7 +140,7 @@ impl DualBinary {
         let Self { design, state } = self;
         with_rows!(py, design.bind(py), |rows: T| {
             let state = T::binary(state)?;
-            run(py, rows.n_stored(), |stop| state.certificate(rows, stop)).map(bounds)
+            run(py, rows.n_stored(), |stop| state.certificate(&Subset::all(rows), stop)).map(bounds)
         })
     }
 

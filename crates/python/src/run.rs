@@ -24,8 +24,19 @@ pub fn run<R: Send>(
     work: usize,
     kernel: impl FnOnce(&Interrupt) -> Result<R, KernelError> + Send,
 ) -> PyResult<R> {
-    let (mut kernel, mut outcome) = (Some(kernel), None);
-    watch(py, work, &mut |flag| outcome = kernel.take().map(|kernel| kernel(flag)))?;
+    let mut kernel = Some(kernel);
+    watch_for(py, work, &mut |flag| kernel.take().map(|kernel| kernel(flag)))
+}
+
+/// [`run`] for all kernels that return an `R`, so `kernel` is not a type parameter.
+#[inline(never)]
+fn watch_for<R: Send>(
+    py: Python<'_>,
+    work: usize,
+    kernel: &mut (dyn FnMut(&Interrupt) -> Option<Result<R, KernelError>> + Send),
+) -> PyResult<R> {
+    let mut outcome = None;
+    watch(py, work, &mut |flag| outcome = kernel(flag))?;
     outcome.ok_or_else(failed)?.map_err(to_python)
 }
 

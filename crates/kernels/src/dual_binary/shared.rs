@@ -6,13 +6,13 @@
 //! largest along them: it is quadratic there, and rises at least as much as the mean over the threads.
 
 use super::DualBinary;
-use crate::dual_binary_rows::{DualRows, Local, Problem, Share};
+use crate::dual_binary_rows::{DualRows, Local};
 use crate::dual_intercept::Bias;
+use crate::dual_merge::Copies;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
-use crate::margin_dual::MarginDual;
+use crate::margin_dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::real::Real;
-use crate::simd::dispatch;
 use crate::threads::each;
 
 /// Merges in a sweep with safe steps.
@@ -24,70 +24,56 @@ const MOST_WHOLE: usize = 4;
 
 impl<T: Real> DualBinary<T> {
     /// A sweep in which each merge hands every thread an equal part of the next rows.
-    pub(super) fn shared_sweep<X: DualRows<T>, L: MarginDual>(
+    pub(super) fn shared_sweep<X: DualRows<T>>(
         &mut self,
         x: &X,
-        loss: L,
         rows: &[u32],
         stop: &Interrupt,
     ) -> Result<f64, KernelError> {
-        let n_threads = if L::BOUNDED { self.n_threads.min(MOST_WHOLE) } else { self.n_threads };
-        let n_merges = if L::BOUNDED { WHOLE_MERGES } else { SAFE_MERGES };
-        let scale = if L::BOUNDED { 1.0 } else { n_threads as f64 };
-        self.copies.begin(&self.weights, n_threads);
+        let bounded = self.loss.is_bounded();
+        let n_threads = if bounded { self.n_threads.min(MOST_WHOLE) } else { self.n_threads };
+        let n_merges = if bounded { WHOLE_MERGES } else { SAFE_MERGES };
+        let scale = if bounded { 1.0 } else { n_threads as f64 };
+        let mut copies = std::mem::replace(&mut self.copies, Copies::new());
+        copies.begin(&self.weights, n_threads);
         let mut violation = 0.0f64;
         for segment in rows.chunks(rows.len().div_ceil(n_merges).max(1)) {
             stop.check()?;
             let part = segment.len().div_ceil(n_threads).max(1);
             let start = self.bias;
-            let problem = Problem { x, loss, signs: &self.signs, upper: &self.upper, norms: &self.norms };
-            let duals = &self.duals;
-            let tasks = self.copies.each.iter_mut().zip(segment.chunks(part));
+            let tasks = copies.each.iter_mut().zip(segment.chunks(part));
             let sums = each(n_threads, tasks, |(copy, rows)| {
                 copy.visits.clear();
                 let local = Local { weights: &mut copy.weights, bias: start, curvature: scale, scale };
-                dispatch(Share { problem: &problem, rows, local, duals, visits: &mut copy.visits })
+                self.visit_rows(x, rows, local, &mut copy.visits)
             });
             let moved = sums.iter().map(|sum| sum - start.sum).sum::<f64>() / scale;
-            let length = if L::BOUNDED { self.best_length(loss, segment, part, start, moved) } else { 1.0 };
+            let length = if bounded { self.best_length(&copies, segment, part, start, moved) } else { 1.0 };
             self.bias.sum += length * moved;
-            self.copies.merge(&mut self.weights, length / scale);
-            for (rows, copy) in segment.chunks(part).zip(&self.copies.each) {
-                for (&i, visit) in rows.iter().zip(&copy.visits) {
-                    let i = i as usize;
-                    let step = length * (visit.dual - self.duals[i]);
-                    self.hot.note(i, step);
-                    self.duals[i] = if length == 1.0 { visit.dual } else { self.duals[i] + step };
-                    self.gaps[i] = visit.gap as f32;
-                    violation = violation.max(visit.violation);
-                }
+            copies.merge(&mut self.weights, length / scale);
+            for (rows, copy) in segment.chunks(part).zip(&copies.each) {
+                violation = violation.max(self.note(rows, &copy.visits, length));
             }
         }
+        self.copies = copies;
         Ok(violation)
     }
 
     /// The factor in [0, 1] on the steps that the copies made together, `moved` that of S, at which the dual
     /// objective is largest.
-    fn best_length<L: MarginDual>(
-        &self,
-        loss: L,
-        segment: &[u32],
-        part: usize,
-        start: Bias,
-        moved: f64,
-    ) -> f64 {
+    fn best_length(&self, copies: &Copies<T>, segment: &[u32], part: usize, start: Bias, moved: f64) -> f64 {
         // Values of the whole and of half the step tell both coefficients.
         let (mut whole, mut half) = (0.0, 0.0);
-        for (rows, copy) in segment.chunks(part).zip(&self.copies.each) {
+        for (rows, copy) in segment.chunks(part).zip(&copies.each) {
             for (&i, visit) in rows.iter().zip(&copy.visits) {
                 let (dual, upper) = (self.duals[i as usize], self.upper[i as usize]);
-                let value = loss.value(dual, upper);
-                whole += loss.value(visit.dual, upper) - value;
-                half += loss.value(0.5 * (dual + visit.dual), upper) - value;
+                let value = |dual| with_loss!(self.loss, |loss| loss.value(dual, upper));
+                whole += value(visit.dual) - value(dual);
+                half += value(0.5 * (dual + visit.dual)) - value(dual);
             }
         }
         let (slope, bend) = (4.0 * half - whole, 2.0 * whole - 4.0 * half);
-        let (along, square) = self.copies.products(&self.weights);
+        let (along, square) = copies.products(&self.weights);
         let rise = slope - along - start.value() * moved;
         let curvature = square + start.square * moved * moved - 2.0 * bend;
         if curvature > 0.0 { (rise / curvature).clamp(0.0, 1.0) } else { 1.0 }
@@ -102,6 +88,7 @@ mod tests {
     use crate::interrupt::Interrupt;
     use crate::margin_dual::{HingeDual, MarginDual, MarginLoss, SquaredHingeDual};
     use crate::random::Random;
+    use crate::row_subset::Subset;
 
     /// The dual objective around the center of the intercept, from the duals alone.
     fn dual_value(state: &DualBinary<f64>, loss: impl MarginDual, x: &Dense<'_, f64>) -> f64 {
@@ -130,12 +117,13 @@ mod tests {
         let signs: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
         let upper = vec![2.0; n];
         let mut state =
-            DualBinary::new(&x, &signs, &upper, kind, Intercept::Penalized, 1, 1, None).expect("valid");
+            DualBinary::new(&Subset::all(&x), &signs, &upper, kind, Intercept::Penalized, 1, 1, None)
+                .expect("valid");
         state.n_threads = n_threads;
         let rows: Vec<u32> = (0..n as u32).collect();
         let mut last = 0.0;
         for _ in 0..5 {
-            state.shared_sweep(&x, loss, &rows, &Interrupt::new()).expect("runs");
+            state.shared_sweep(&Subset::all(&x), &rows, &Interrupt::new()).expect("runs");
             let value = dual_value(&state, loss, &x);
             assert!(value >= last - 1e-9, "{value} after {last}");
             last = value;

@@ -20,6 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::many::tree_prune::{Kept, NodeWeights, sparse};
 use crate::margin_dual::MarginLoss;
 use crate::online::{Examples, Keep, Online, Rule, n_scores};
+use crate::row_subset::Subset;
 use crate::rows::Rows;
 use crate::simd::Gather;
 use crate::threads::try_each;
@@ -270,8 +271,9 @@ impl<T: VectorExp + Gather> Node<'_, T> {
                 _ => MarginLoss::Logistic,
             };
             let Settings { intercept: kind, seed, .. } = self.settings.solve;
-            let mut state = DualBinary::new(&self.x, &signs, &self.upper, loss, kind, seed, 1, None)?;
-            report.add(descend(&self.x, &mut state, &self.settings.solve, self.stop)?);
+            let x = Subset::all(&self.x);
+            let mut state = DualBinary::new(&x, &signs, &self.upper, loss, kind, seed, 1, None)?;
+            report.add(descend(&x, &mut state, &self.settings.solve, self.stop)?);
             intercept = state.intercept();
             weights = state.weights();
             weights.truncate(self.x.n_cols());
