@@ -180,6 +180,7 @@ pub(crate) struct Rebuild<'a, T, X> {
 
 impl<T: Real, X: DualRows<T>> Task for Rebuild<'_, T, X> {
     type Output = ();
+    const WIDE: bool = false;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {

@@ -1,4 +1,6 @@
 //! Takes NumPy arrays over and checks their layout.
+//!
+//! Nothing here is inlined: what is called once per array need not be compiled for every call.
 
 use numpy::{Element, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -6,6 +8,7 @@ use pyo3::prelude::*;
 use crate::errors::data_error;
 
 /// The values of a C-contiguous matrix.
+#[inline(never)]
 pub fn matrix<'a, T: Element>(name: &str, array: &'a PyReadonlyArray2<'_, T>) -> PyResult<&'a [T]> {
     // A slice of a matrix in Fortran order is contiguous too, but its transpose.
     match array.as_slice() {
@@ -15,11 +18,13 @@ pub fn matrix<'a, T: Element>(name: &str, array: &'a PyReadonlyArray2<'_, T>) ->
 }
 
 /// The values of a contiguous vector.
+#[inline(never)]
 pub fn vector<'a, T: Element>(name: &str, array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
     array.as_slice().map_err(|_| data_error(format!("{name} must be contiguous")))
 }
 
 /// A read-only view of an array that a handle keeps.
+#[inline(never)]
 pub fn readonly<'py, T: Element>(
     py: Python<'py>,
     array: &Py<PyArray2<T>>,
@@ -31,6 +36,7 @@ pub fn readonly<'py, T: Element>(
 }
 
 /// A new matrix from values computed row after row.
+#[inline(never)]
 pub fn new_matrix<'py, T: Element>(
     py: Python<'py>,
     values: Vec<T>,

@@ -87,8 +87,13 @@ pub fn with_dense<T: Real + Element, R>(
     body: impl FnOnce(&View<'_, T>) -> PyResult<R>,
 ) -> PyResult<R> {
     let guard = readonly(py, array)?;
-    let (n, d) = shape(py, array);
-    body(&View::new(matrix("X", &guard)?, n, d).map_err(to_python)?)
+    body(&view(&guard)?)
+}
+
+#[inline(never)]
+fn view<'a, T: Real + Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<View<'a, T>> {
+    let (n, d) = (array.shape()[0], array.shape()[1]);
+    View::new(matrix("X", array)?, n, d).map_err(to_python)
 }
 
 #[pymethods]

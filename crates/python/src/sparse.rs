@@ -70,6 +70,7 @@ struct Lent<'a, 'py, T: Element> {
 }
 
 impl<T: Gather + Element> Lent<'_, '_, T> {
+    #[inline(never)]
     fn rows(&self) -> PyResult<Rows<'_, T>> {
         let columns = match (&self.borrowed, &self.arrays.columns) {
             (Some(columns), _) => vector("indices", columns)?,
@@ -129,6 +130,7 @@ impl<T: Gather + Element> Arrays<T> {
         body(&self.lend(py)?.rows()?)
     }
 
+    #[inline(never)]
     fn lend<'py>(&self, py: Python<'py>) -> PyResult<Lent<'_, 'py, T>> {
         let values = reading(self.values.bind(py))?;
         let borrowed = match &self.columns {
