@@ -53,8 +53,9 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Documents cut into `n` runs of about the same size in bytes, and that size in total.
+    /// Documents cut into at most `n` runs of about the same size in bytes, and that size in total.
     pub fn cuts(&self, n: usize) -> (Vec<Range<usize>>, usize) {
+        let n = n.min(self.len());
         let sizes: Vec<usize> = (0..self.len()).map(|i| self.size(i)).collect();
         let total: usize = sizes.iter().sum();
         let mut runs = Vec::with_capacity(n);

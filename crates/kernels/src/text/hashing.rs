@@ -55,7 +55,7 @@ pub fn hash_rows(
     stop: &Interrupt,
 ) -> Result<Vec<Piece>, KernelError> {
     let n_cols = check_columns(n_cols)?;
-    let (cuts, size) = batch.cuts(8 * n_threads);
+    let (cuts, size) = batch.cuts(n_threads.saturating_mul(8));
     each(threads_for(size, n_threads), cuts, |run| {
         let mut piece = Piece::default();
         let mut scratch = Scratch::default();

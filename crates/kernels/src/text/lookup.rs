@@ -86,7 +86,7 @@ impl Lookup {
         n_threads: usize,
         stop: &Interrupt,
     ) -> Result<Vec<Piece>, KernelError> {
-        let (cuts, size) = batch.cuts(8 * n_threads);
+        let (cuts, size) = batch.cuts(n_threads.saturating_mul(8));
         each(threads_for(size, n_threads), cuts, |run| {
             let mut piece = Piece::default();
             let (mut scratch, mut work) = (Scratch::default(), Work::default());
