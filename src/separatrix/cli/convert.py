@@ -33,7 +33,7 @@ def convert(
     wanted) for data, and in .onnx for a model.
     """
     from separatrix.cli.files import check_writable
-    from separatrix.cli.progress import Waiting, note
+    from separatrix.cli.messages import note, waiting
 
     check_writable(out)
     if out.suffix.lower() == ".onnx":
@@ -45,7 +45,7 @@ def convert(
 
     reading = {"format": input_format, "encoding": encoding, "delimiter": delimiter}
     data = read(source, quiet=quiet, target=target, **reading)
-    with Waiting("Writing", quiet=quiet):
+    with waiting("Writing", quiet=quiet):
         write(data, out, lossy=lossy)
     note(f"{len(data)} rows of {source} written to {out}", quiet=quiet)
 

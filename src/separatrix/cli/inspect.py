@@ -34,15 +34,15 @@ def inspect(
     """
     import sys
 
+    from separatrix.cli.messages import waiting
     from separatrix.cli.model import open_model
-    from separatrix.cli.progress import Waiting
     from separatrix.cli.tables import print_json
     from separatrix.errors import ModelFileError
     from separatrix.persistence import describe, verify
 
     info = describe(model)
     try:
-        with Waiting("Checking"):
+        with waiting("Checking"):
             verify(model)
     except ModelFileError as error:
         sound = str(error).removeprefix(f"{model}: ")

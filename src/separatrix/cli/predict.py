@@ -68,8 +68,8 @@ def predict(
 
     from separatrix.cli.files import check_writable, write_parts
     from separatrix.cli.forms import form_of
+    from separatrix.cli.messages import note
     from separatrix.cli.model import open_model
-    from separatrix.cli.progress import note
     from separatrix.cli.streaming import piecewise
 
     if out is not None:

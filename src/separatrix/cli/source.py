@@ -271,10 +271,10 @@ def _texts_only(needs: Mapping[str, Any]) -> bool:
 
 def read(source: str, *, quiet: bool = False, **options: Any) -> Dataset:
     """Read SOURCE whole, under a bar unless `quiet`; options as those of `open_source`."""
-    from separatrix.cli.progress import Waiting
+    from separatrix.cli.messages import waiting
 
     opened = open_source(source, **options)
-    bar = Waiting("Reading", quiet=quiet)
+    bar = waiting("Reading", quiet=quiet)
     bar.expect(None if opened.format == "bundled" else opened.watch(bar.advance, passes=1))
     with bar:
         return opened.read()

@@ -50,12 +50,12 @@ def piecewise(
     DataError
         With the name of the file, and the row in the whole file.
     """
+    from separatrix.cli.messages import waiting
     from separatrix.cli.model import naming_rows
-    from separatrix.cli.progress import Waiting
     from separatrix.cli.source import open_source
     from separatrix.errors import DataError
 
-    bar = Waiting(what, quiet=quiet)
+    bar = waiting(what, quiet=quiet)
     shown = "<stdin>" if source == "-" else source
     with naming_rows(shown):
         opened = open_source(source, needs=model.options(target=target), **reading)

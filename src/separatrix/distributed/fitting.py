@@ -16,7 +16,6 @@ from separatrix.distributed.flat import fit_flat
 from separatrix.distributed.mixing import fit_online
 from separatrix.distributed.partitions import Partitions, partitions_of
 from separatrix.distributed.prediction import transform
-from separatrix.distributed.progress import watching
 from separatrix.distributed.run import Run
 from separatrix.distributed.session import Session, active_client
 from separatrix.distributed.statistics import (
@@ -31,6 +30,7 @@ from separatrix.features import TableEncoder, TextVectorizer
 from separatrix.generative import GaussianDiscriminant, NaiveBayes
 from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.linear.online import OnlineClassifier
+from separatrix.progress import fitting
 from separatrix.reductions.base import Reduction
 from separatrix.structured import CRF, StructuredPerceptron
 
@@ -138,7 +138,7 @@ def fit(
     tol = float(getattr(estimator, "tol", 1e-3))
     with (
         active_client(client) as found,
-        watching(name, verbose, tol) as watch,
+        fitting(name, verbose, tol) as watch,
         Session(found, watch.on_partition) as session,
     ):
         if isinstance(estimator, ConjugateFamily):

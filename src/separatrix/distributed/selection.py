@@ -13,13 +13,13 @@ from separatrix.distributed.flat import FlatData, read_flat, solve_flat
 from separatrix.distributed.objective import added
 from separatrix.distributed.partitions import partitions_of
 from separatrix.distributed.problems import Problem
-from separatrix.distributed.progress import watching
 from separatrix.distributed.rows import aligned
 from separatrix.distributed.run import Run
 from separatrix.distributed.session import Session, active_client
 from separatrix.errors import ParameterError
 from separatrix.linear.minimizer import MinimizingClassifier
 from separatrix.linear.path import RegularizationPath, check_grid
+from separatrix.progress import fitting
 from separatrix.protocols import Array
 from separatrix.results import Solution
 from separatrix.validation import seed_from
@@ -179,7 +179,7 @@ def _reading(
     taker = clone(estimator)
     with (
         active_client(client) as found,
-        watching(type(estimator).__name__, taker.verbose, taker.tol) as watch,
+        fitting(type(estimator).__name__, taker.verbose, taker.tol) as watch,
         Session(found, watch.on_partition) as session,
     ):
         run = Run(session, taker, on_pass=watch.on_pass)

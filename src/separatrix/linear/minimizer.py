@@ -10,12 +10,12 @@ import numpy as np
 from separatrix.errors import DataError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, is_narrow
 from separatrix.objective import Objective
+from separatrix.progress import fitting
 from separatrix.protocols import Array, Loss, Regularizer, Solver
 from separatrix.regularizers import Unpenalized
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.scores import Design, FlatScores, far_from_zero, in_double, in_place
 from separatrix.solvers import SOLVERS, Certifier, check_needs, make_solver
-from separatrix.solvers.progress import progress
 from separatrix.validation import (
     check_choice,
     check_positive,
@@ -111,8 +111,8 @@ class MinimizingClassifier(BaseLinearClassifier):
         solver = self._solver(start, objective)
         check_needs(solver, objective)
         w0 = start.w if start is not None and start.w.shape == objective.weight_shape else None
-        with progress(type(self).__name__, self.verbose, self.tol) as report:
-            monitor = Monitor(tol=self.tol, max_passes=self.max_iter, report=report)
+        with fitting(type(self).__name__, self.verbose, self.tol) as watch:
+            monitor = Monitor(tol=self.tol, max_passes=self.max_iter, report=watch.on_pass)
             if type(objective.regularizer) is Unpenalized:
                 monitor.scale = objective.value(np.zeros(objective.weight_shape))
             try:

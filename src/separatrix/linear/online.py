@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from separatrix._core import vote_shares
 from separatrix.errors import DataError, ParameterError
 from separatrix.linear.base import BaseLinearClassifier, TrainingData, checked_design
+from separatrix.progress import fitting
 from separatrix.protocols import Array
 from separatrix.results import Monitor, StopReason
 from separatrix.scores import in_place
 from separatrix.solvers.online import OnlineLearner, OnlineResult, UpdateLog
-from separatrix.solvers.progress import progress
 from separatrix.validation import (
     check_choice,
     check_positive,
@@ -250,8 +250,8 @@ class OnlineClassifier(BaseLinearClassifier):
         average = None
         if go_on and self._average is not None:
             average = self._average.astype(data.dtype, copy=False)
-        with progress(type(self).__name__, self.verbose, 1e-3) as report:
-            monitor = Monitor(tol=0.0, max_passes=max_passes, report=report)
+        with fitting(type(self).__name__, self.verbose, 1e-3) as watch:
+            monitor = Monitor(tol=0.0, max_passes=max_passes, report=watch.on_pass)
             try:
                 result = learner.run(
                     data.design,

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.progress import fitting
 from separatrix.protocols import Array, Solver
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.progress import progress
 from separatrix.structured.held_out import HeldOutMonitor
 from separatrix.structured.proof import judged
 
@@ -43,11 +43,11 @@ def minimize(
     FloatingPointError
         The weights are not finite.
     """
-    with progress(type(model).__name__, model.verbose, model.tol) as report:
+    with fitting(type(model).__name__, model.verbose, model.tol) as watch:
         monitor = HeldOutMonitor(
             tol=model.tol,
             max_passes=model.max_iter,
-            report=report,
+            report=watch.on_pass,
             score=score,
             patience=model.n_iter_no_change if model.early_stopping else None,
         )
@@ -96,8 +96,8 @@ def run_passes(
         The weights are not finite.
     """
     passes, stopped = 0, None
-    with progress(type(model).__name__, model.verbose, 1e-3) as report:
-        monitor = Monitor(tol=0.0, max_passes=max_passes, report=report)
+    with fitting(type(model).__name__, model.verbose, 1e-3) as watch:
+        monitor = Monitor(tol=0.0, max_passes=max_passes, report=watch.on_pass)
         try:
             while stopped is None:
                 mistakes = one_pass()

@@ -11,10 +11,11 @@ import time
 
 import pytest
 
-from separatrix.cli import progress
+from separatrix.cli import messages
 from separatrix.cli.app import COMMANDS, main
 from separatrix.cli.options import THREAD_VARIABLES, Format
 from separatrix.cli.tables import Table, plain
+from separatrix.progress import Bar
 
 HEAVY = ("numpy", "scipy", "sklearn", "rich", "narwhals", "matplotlib", "separatrix._core")
 
@@ -172,15 +173,17 @@ class TestTable:
 class TestWaiting:
     def test_quick_work_shows_nothing(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")
-        with progress.Waiting("Working", total=2) as bar:
+        with messages.waiting("Working") as bar:
             bar.advance(1)
         assert capsys.readouterr().err == ""
 
     def test_slow_work_shows_a_bar_with_the_time_left(self, capsys, monkeypatch):
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("TERM", "xterm")
-        monkeypatch.setattr(progress, "SECONDS", 0.05)
-        with progress.Waiting("Working", total=4) as bar:
+        monkeypatch.setattr(messages, "SECONDS", 0.05)
+        bar = messages.waiting("Working")
+        bar.expect(4)
+        with bar:
             for _ in range(4):
                 time.sleep(0.15)
                 bar.advance(1)
@@ -191,10 +194,10 @@ class TestWaiting:
 
     @pytest.mark.parametrize("quiet", [True, False])
     def test_nothing_on_a_pipe_or_where_quiet(self, capsys, monkeypatch, quiet):
-        monkeypatch.setattr(progress, "SECONDS", 0.01)
+        monkeypatch.setattr(messages, "SECONDS", 0.01)
         if quiet:
             monkeypatch.setenv("FORCE_COLOR", "1")
-        with progress.Waiting("Working", quiet=quiet):
+        with messages.waiting("Working", quiet=quiet):
             time.sleep(0.1)
         assert capsys.readouterr().err == ""
 
@@ -202,9 +205,9 @@ class TestWaiting:
 def test_reading_a_file_moves_the_bar(home, monkeypatch):
     """The bytes of both passes are told, no more and no less."""
     seen = []
-    monkeypatch.setattr(progress.Waiting, "advance", lambda self, steps: seen.append(steps))
+    monkeypatch.setattr(Bar, "advance", lambda self, steps: seen.append(steps))
     expected = []
-    monkeypatch.setattr(progress.Waiting, "expect", lambda self, total: expected.append(total))
+    monkeypatch.setattr(Bar, "expect", lambda self, total: expected.append(total))
     assert main(["predict", str(home / "people.sx"), str(home / "people.csv"), "--out"]) == 2
     assert main(["evaluate", str(home / "people.sx"), str(home / "people.csv")]) == 0
     size = (home / "people.csv").stat().st_size

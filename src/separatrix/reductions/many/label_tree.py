@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 from separatrix._core import tree_fit, tree_groups
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
 from separatrix.features.handles import sparse_handle
+from separatrix.progress import counting
 from separatrix.reductions.many.tree_labels import (
     RowLabels,
     encode_further,
@@ -23,7 +24,6 @@ from separatrix.reductions.many.tree_labels import (
     text_rows,
 )
 from separatrix.reductions.many.tree_prediction import TreePrediction
-from separatrix.reductions.many.tree_progress import progress_bar
 from separatrix.reductions.many.tree_shape import MOST_CHILDREN, TreeShape, factors_of
 from separatrix.reductions.many.tree_strength import held_out_strength, row_strengths
 from separatrix.reductions.many.tree_update import add_labels, update
@@ -283,7 +283,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         else:
             vectors = mean_rows(X, rows, weights)
         visits = int(n_labels * math.log2(math.prod(factors)))
-        with progress_bar("LabelTree: groups of labels", visits, self.verbose) as counter:
+        with counting("LabelTree: groups of labels", visits, self.verbose) as counter:
             order, bounds = tree_groups(
                 sparse_handle(vectors),
                 factors,
@@ -300,7 +300,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         upper = row_strengths(C, X.shape[0], weights)
         Y = rows.indicator
         total = X.shape[0] + int(Y.nnz * (shape.depth() - 1))
-        with progress_bar("LabelTree: nodes", total, self.verbose) as counter:
+        with counting("LabelTree: nodes", total, self.verbose) as counter:
             arrays, report = tree_fit(
                 sparse_handle(X),
                 shape.starts,
