@@ -39,8 +39,7 @@ from benchmarks import data
 from benchmarks.data import Matrix, MissingDataError
 from separatrix import LinearClassifier
 from separatrix.errors import SolverError
-from separatrix.linear.classifier import _MULTICLASS
-from separatrix.losses import MARGIN_LOSSES
+from separatrix.losses import MARGIN_LOSSES, MULTICLASS_LOSSES
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason, time_limit
@@ -250,7 +249,7 @@ def problems(n_classes: int) -> Iterator[tuple[str, str]]:
     >>> list(problems(3))[:2]
     [('hinge', 'l2'), ('logistic', 'l2')]
     """
-    names = list(MARGIN_LOSSES) if n_classes == 2 else list(_MULTICLASS)
+    names = list(MARGIN_LOSSES) if n_classes == 2 else list(MULTICLASS_LOSSES)
     for name in names:
         loss = MARGIN_LOSSES[name]
         if not loss.convex or name == "perceptron":

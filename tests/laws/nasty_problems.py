@@ -17,15 +17,14 @@ from hypothesis import strategies as st
 
 from separatrix import LinearClassifier
 from separatrix.errors import ConvergenceWarning, SolverError
-from separatrix.linear.classifier import _MULTICLASS
-from separatrix.losses import MARGIN_LOSSES, multiclass_hinge
+from separatrix.losses import MARGIN_LOSSES, MULTICLASS_LOSSES, multiclass_hinge
 from separatrix.regularizers import L1, L2, ElasticNet
 from separatrix.solvers import SOLVERS
 from tests.laws.reference import LONG, Exact
 
 #: Convex losses by name, as `LinearClassifier` takes them: for two classes, and for more.
 BINARY = [name for name, loss in MARGIN_LOSSES.items() if loss.convex]
-MULTICLASS = list(_MULTICLASS)
+MULTICLASS = list(MULTICLASS_LOSSES)
 PENALTIES = {"l2": L2(), "l1": L1(), "elasticnet": ElasticNet(0.5)}
 #: Sparse data of fewer columns is trained on as dense data; empty columns make it wide.
 WIDE = 300
@@ -137,14 +136,14 @@ class Setting:
             np.fill_diagonal(cost, 0)
             return multiclass_hinge(cost)
         if self.paired and data.n_classes == 2:
-            return _MULTICLASS[self.loss]()
+            return MULTICLASS_LOSSES[self.loss]()
         return self.loss
 
     def exact(self, data: Data) -> Exact:
         """The same problem for the reference."""
         loss = self.loss_for(data)
         if isinstance(loss, str):
-            loss = MARGIN_LOSSES[loss] if data.n_classes == 2 else _MULTICLASS[loss]()
+            loss = MARGIN_LOSSES[loss] if data.n_classes == 2 else MULTICLASS_LOSSES[loss]()
         weights = np.ones(data.n) if data.sample_weight is None else data.sample_weight
         l1 = {"l1": 1.0, "l2": 0.0, "elasticnet": 0.5}[self.penalty]
         return Exact(

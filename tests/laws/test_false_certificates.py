@@ -13,8 +13,7 @@ from sklearn.linear_model import LogisticRegression as PeerLogisticRegression
 from sklearn.preprocessing import scale
 
 from separatrix import LinearClassifier, LinearSVM, LogisticRegression
-from separatrix.losses import MARGIN_LOSSES
-from separatrix.losses.margin import MarginLoss
+from separatrix.losses import MARGIN_LOSSES, Logistic, MarginLoss
 from separatrix.results import StopReason
 from separatrix.solvers import SOLVERS
 from tests.laws.claims import untrue
@@ -179,6 +178,11 @@ def test_the_name_of_a_loss_does_not_choose_its_steps(solver):
         for loss in (SteepLogistic, Anonymous)
     )
     np.testing.assert_array_equal(steep.coef_, plain.coef_)
+
+
+def test_a_loss_by_the_name_of_another_has_no_probabilities():
+    assert not hasattr(LinearClassifier(SteepLogistic()), "predict_proba")
+    assert hasattr(LinearClassifier(Logistic()), "predict_proba")
 
 
 def test_a_loss_by_the_name_of_another_has_no_dual():

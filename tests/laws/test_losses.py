@@ -5,19 +5,16 @@ import pytest
 
 from separatrix.losses import (
     MARGIN_LOSSES,
+    MULTICLASS_LOSSES,
+    kernel_of,
     multiclass_hinge,
     multiclass_logistic,
-    multiclass_perceptron,
 )
 
 MARGINS = np.linspace(-3.05, 3.05, 62)  # none of them on a kink at 0 or 1
 COST = np.array([[0, 1, 4, 0.5], [2, 0, 1, 1], [1, 3, 0, 0], [1, 1, 1, 0]], dtype=float)
-MULTICLASS = {
-    "perceptron": multiclass_perceptron(),
-    "hinge": multiclass_hinge(),
-    "hinge with costs": multiclass_hinge(COST),
-    "logistic": multiclass_logistic(),
-}
+MULTICLASS = {name: made() for name, made in MULTICLASS_LOSSES.items()}
+MULTICLASS["hinge with costs"] = multiclass_hinge(COST)
 
 
 def scores_and_labels(n=40, n_classes=4, seed=0):
@@ -33,6 +30,20 @@ def test_margin_gradient_equals_finite_differences(loss, sign):
     up, _ = loss.value_and_grad(scores + h, y)
     down, _ = loss.value_and_grad(scores - h, y)
     np.testing.assert_allclose(grad[:, 0], (up - down) / (2 * h), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", MARGIN_LOSSES.values(), ids=list(MARGIN_LOSSES))
+def test_conjugates_touch_where_the_derivative_says(loss):
+    """loss*(-a) >= -a m - loss(m) for all m, with equality where -a is the derivative at m."""
+    kernel = kernel_of(loss)
+    if kernel is None or kernel.conjugate is None:
+        pytest.skip("no conjugate is known")
+    a = -loss.derivative(MARGINS)
+    conjugates = kernel.conjugate(a)
+    np.testing.assert_allclose(conjugates, -a * MARGINS - loss.value(MARGINS), atol=1e-12)
+    a, m = np.meshgrid(a, MARGINS)
+    assert (kernel.conjugate(a) >= -a * m - loss.value(m) - 1e-12).all()
+    assert kernel.in_unit == bool(np.isfinite(loss.derivative(MARGINS)).all() and a.max() <= 1)
 
 
 @pytest.mark.parametrize("loss", [loss for loss in MARGIN_LOSSES.values() if loss.smooth])

@@ -9,27 +9,18 @@ from sklearn.utils.metaestimators import available_if
 from separatrix.errors import ParameterError
 from separatrix.linear.likelihood import LikelihoodMixin
 from separatrix.linear.minimizer import MinimizingClassifier
-from separatrix.losses import (
-    MARGIN_LOSSES,
-    multiclass_hinge,
-    multiclass_logistic,
-    multiclass_perceptron,
-)
+from separatrix.losses import MARGIN_LOSSES, MULTICLASS_LOSSES, kernel_of
 from separatrix.protocols import Loss, Regularizer
 from separatrix.regularizers import regularizer_named
 
 __all__ = ["LinearClassifier"]
 
-_MULTICLASS = {
-    "perceptron": multiclass_perceptron,
-    "hinge": multiclass_hinge,
-    "logistic": multiclass_logistic,
-}
-
 
 def _has_likelihood(estimator: LinearClassifier) -> bool:
-    name = getattr(estimator.loss, "name", estimator.loss)
-    return name in ("logistic", "multiclass_logistic")
+    if isinstance(estimator.loss, str):
+        return estimator.loss == "logistic"
+    kernel = kernel_of(estimator.loss)
+    return kernel is not None and kernel.name in ("logistic", "multiclass_logistic")
 
 
 class LinearClassifier(MinimizingClassifier):
@@ -150,9 +141,9 @@ class LinearClassifier(MinimizingClassifier):
             raise ParameterError(f"loss must be one of {names} or an object, got {self.loss!r}")
         if n_classes == 2:
             return MARGIN_LOSSES[self.loss]
-        if self.loss not in _MULTICLASS:
+        if self.loss not in MULTICLASS_LOSSES:
             raise ParameterError(_two_classes_only(self.loss, n_classes))
-        return _MULTICLASS[self.loss]()
+        return MULTICLASS_LOSSES[self.loss]()
 
     def _regularizer(self) -> Regularizer:
         if self.regularizer is None or isinstance(self.regularizer, str):

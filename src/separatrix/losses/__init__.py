@@ -1,6 +1,7 @@
 """The loss zoo: margin losses for two classes, generated losses for many."""
 
 from separatrix.losses.generated import (
+    MULTICLASS_LOSSES,
     CostAugmentedMax,
     GeneratedLoss,
     HardMax,
@@ -24,6 +25,7 @@ from separatrix.losses.margin import (
 
 __all__ = [
     "MARGIN_LOSSES",
+    "MULTICLASS_LOSSES",
     "CostAugmentedMax",
     "Exponential",
     "GeneratedLoss",

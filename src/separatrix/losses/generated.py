@@ -6,6 +6,7 @@ the gradient is argmax_op(s) - e_y. See seed 000 and Blondel, Martins & Niculae 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from separatrix.losses.kernel import Kernel
 from separatrix.protocols import Array, MaxOperator
 
 __all__ = [
+    "MULTICLASS_LOSSES",
     "CostAugmentedMax",
     "GeneratedLoss",
     "HardMax",
@@ -149,3 +151,11 @@ def multiclass_hinge(cost: npt.NDArray[np.float64] | None = None) -> GeneratedLo
 def multiclass_logistic() -> GeneratedLoss:
     """log sum_k exp s_k - s_y, the cross-entropy of the softmax."""
     return GeneratedLoss(LogSumExp(), "multiclass_logistic")
+
+
+#: For many classes, under the names of the margin losses that they are for two.
+MULTICLASS_LOSSES: dict[str, Callable[[], GeneratedLoss]] = {
+    "perceptron": multiclass_perceptron,
+    "hinge": multiclass_hinge,
+    "logistic": multiclass_logistic,
+}
