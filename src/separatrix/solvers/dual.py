@@ -22,9 +22,8 @@ __all__ = ["DualCoordinateDescent"]
 
 #: A run has stalled when its gap did not halve within so many passes.
 STALL_PASSES = 20.0
-#: For smooth losses: the share of the rows' gaps that a first proof may hope for, and by how much
-#: that share may have fallen when the next one is tried.
-_OPTIMISM = 0.03
+#: For smooth losses: by how much the proven gap may have fallen against its estimate when, after a
+#: proof that failed, the next one is tried.
 _FASTER = 0.3
 
 
@@ -193,8 +192,7 @@ class _Run:
         self._certifier = Certifier(objective)
         self._smooth = bool(objective.loss.smooth)
         #: The proven gap divided by its estimate, when last proven.
-        many = objective.loss.n_scores is None
-        self._ratio = _OPTIMISM if self._smooth and many else 1.0
+        self._ratio = 1.0
         self._next = 0.0
 
     def until_stopped(self) -> StopReason:
