@@ -26,6 +26,8 @@ class Bar:
         What is going on, such as "Predicting".
     total : float or None
         Steps in all; without it the bar shows that something happens, and for how long.
+    even : bool
+        Whether steps take about the same time, so that the time left can be told.
     after : float
         Seconds of work before the bar appears.
     stderr : bool
@@ -45,11 +47,12 @@ class Bar:
         what: str,
         total: float | None = None,
         *,
+        even: bool = True,
         after: float = 0.0,
         stderr: bool = False,
         shown: bool = True,
     ) -> None:
-        self._what, self._total = what, total
+        self._what, self._total, self._even = what, total, even
         self._after, self._stderr, self._shown = after, stderr, shown
         self._bars: Any = None
         self._timer: threading.Timer | None = None
@@ -74,8 +77,7 @@ class Bar:
         if self._stderr and (not console.is_terminal or console.is_dumb_terminal):
             return self
         columns: list[Any] = [TextColumn("{task.description}"), BarColumn(bar_width=32)]
-        # A share of 1 is how near the tolerance is, which does not tell the time left.
-        if self._total is not None and self._total != 1:
+        if self._total is not None and self._even:
             columns += [TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn()]
             columns += [TimeRemainingColumn(), TextColumn("left")]
         else:
@@ -141,7 +143,7 @@ def fitting(name: str, verbose: int, tol: float) -> Iterator[Watch]:
     if verbose > 1:
         yield Watch(lambda row: print(_line(name, row)), None)
         return
-    with Bar(name, total=1.0) as bar:
+    with Bar(name, total=1.0, even=False) as bar:
 
         def on_pass(row: TraceRow) -> None:
             relative = relative_gap(row.gap, row.objective)

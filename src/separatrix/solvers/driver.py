@@ -40,7 +40,7 @@ class Iterate(NamedTuple):
     prove : bool or None
         Whether to prove the gap here; None leaves that to the estimate.
     flatter : tuple of (array, float) or None
-        Weights nearby where the gradient is expected to be shorter, and its expected length.
+        Weights nearby where the gradient is expected to be shorter, and the gap to hope for there.
     """
 
     point: Point
@@ -74,18 +74,18 @@ class _Judge:
             self._lower = max(self._lower, point.value - quick)
             wanted = self._monitor.wanted(point.value)
             if iterate.flatter is not None and point.value - self._lower > wanted:
-                w, length = iterate.flatter
-                if length**2 / 2 <= min(wanted, _AGAIN * self._failed):
-                    other = self._points.at(w)
-                    quick = self._objective.gap_bound(w, other.grad, other.value)
-                    self._lower, self._failed = max(self._lower, other.value - quick), length**2 / 2
+                w, hope = iterate.flatter
+                if hope <= min(wanted, _AGAIN * self._failed):
+                    point, self._failed = self._points.at(w), hope
+                    quick = self._objective.gap_bound(w, point.grad, point.value)
+                    self._lower = max(self._lower, point.value - quick)
             # What the objective knows of its own rounding, and never less than that of its sum.
             noise = _UNIT * abs(point.value) + getattr(self._objective, "noise", 0.0)
             return point, point.value - self._lower + noise, True
         hope = self._hope(iterate)
         worth = hope * self._ratio <= self._monitor.wanted(point.value)
         if iterate.prove or (iterate.prove is None and worth and hope <= _AGAIN * self._failed):
-            if iterate.flatter is not None and iterate.flatter[1] ** 2 / 2 <= hope:
+            if iterate.flatter is not None and iterate.flatter[1] <= hope:
                 point = replace(point, w=iterate.flatter[0])
             return self.prove(point, hope)
         return point, min(hope * self._ratio, point.value - self._certifier.lower), False
@@ -97,7 +97,7 @@ class _Judge:
             inner = objective.penalized(iterate.point.grad)
             hope = float(np.vdot(inner, inner)) / 2
         if iterate.flatter is not None:
-            hope = min(hope, iterate.flatter[1] ** 2 / 2)
+            hope = min(hope, iterate.flatter[1])
         return hope if iterate.estimate is None else min(hope, max(iterate.estimate, 0.0))
 
     def prove(self, point: Point, hope: float = math.inf) -> tuple[Point, float, bool]:

@@ -152,14 +152,14 @@ class Lbfgs:
 
 
 def _flatter(pairs: Pairs, point: Point, monitor: Monitor) -> tuple[Array, float] | None:
-    """Weights where the gradient should be short enough to prove the gap; None where it is not."""
+    """Weights where the gradient should be short enough for a proof, and the gap to hope for."""
     longest = math.sqrt(2 * monitor.wanted(point.value))
     # Orthogonal gradients of one length give a mean that is shorter by the root of their number;
     # twice that is rarely seen.
     if float(np.linalg.norm(point.grad)) > 2 * math.sqrt(len(pairs) + 1) * longest:
         return None
     step, length = pairs.flattest(point.grad)
-    return (point.w + step, length) if length <= longest else None
+    return (point.w + step, length**2 / 2) if length <= longest else None
 
 
 def _subset(n_rows: int, n_features: int) -> npt.NDArray[np.int64] | None:

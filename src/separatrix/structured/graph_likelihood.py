@@ -23,10 +23,9 @@ import numpy.typing as npt
 from separatrix.inference.convergence import Convergence
 from separatrix.inference.graphs import GraphScores
 from separatrix.protocols import Regularizer
-from separatrix.structured.proof import EPSILON, ROUNDINGS, fenchel_gap
+from separatrix.structured.proof import EPSILON, ROUNDINGS, fenchel_gap, largest_square
 from separatrix.structures.label_graph import LabelGraph
 from separatrix.structures.operations import COVER
-from separatrix.validation import is_sparse
 
 __all__ = ["GraphLikelihood", "pseudo_likelihood"]
 
@@ -315,7 +314,7 @@ class GraphLikelihood:
     def _reach(self) -> float:
         """How far the features of a node and its edges reach."""
         rows = [self.X.matrix, getattr(self.X, "edge_matrix", None)]
-        return 2.0 * float(np.sqrt(4.0 + sum(_largest_square(part) for part in rows)))
+        return 2.0 * float(np.sqrt(4.0 + sum(largest_square(part) for part in rows)))
 
     def _dual_point(self, w: Floats, at: _Point) -> tuple[float, Floats, float]:
         """Entropy that is missing, observed less expected features, and the error of the latter.
@@ -395,14 +394,6 @@ class GraphLikelihood:
         owner = np.repeat(self._weight, np.diff(graphs.node_offsets))
         entropy = float(owner @ -(nodes * np.log(np.maximum(nodes, 1e-300))).sum(axis=1))
         return tuple(parts), entropy
-
-
-def _largest_square(matrix: Any) -> float:
-    """The largest squared norm of a row, zero for none."""
-    if matrix is None or 0 in matrix.shape:
-        return 0.0
-    squares = matrix.multiply(matrix) if is_sparse(matrix) else np.square(matrix)
-    return float(np.asarray(squares.sum(axis=1)).max())
 
 
 def _pseudo_parts(graphs: Any, labels: Integers, nodes: Floats) -> tuple[Floats, Floats]:

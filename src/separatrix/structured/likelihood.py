@@ -15,7 +15,7 @@ from separatrix.data import AttributeSequences
 from separatrix.protocols import Array, Regularizer
 from separatrix.regularizers import L2
 from separatrix.structured.labels import Tags
-from separatrix.structured.proof import ChainProof
+from separatrix.structured.proof import ChainProof, largest_square
 from separatrix.structures import Chain, EncodedChains
 
 __all__ = ["ChainLikelihood"]
@@ -274,7 +274,7 @@ class ChainLikelihood:
     def reach(self) -> float:
         """Bound of |Psi(x, y) - Psi(x, y')| over all sequences and labellings."""
         longest = int(self._X.lengths.max(initial=0))
-        squares = [_largest_square(m) for m in (self._X.matrix, self._X.edge_matrix)]
+        squares = [largest_square(m) for m in (self._X.matrix, self._X.edge_matrix)]
         # A transition, a triple and the boundaries add ones.
         return 2.0 * longest * float(np.sqrt(sum(squares) + 4.0))
 
@@ -285,12 +285,3 @@ class ChainLikelihood:
     def prove(self, w: Array, lower: float = -np.inf) -> tuple[float, float]:
         """P(w) and a bound of P(w) - min P, in double precision, where min P >= `lower`."""
         return self._proof.prove(w, lower)
-
-
-def _largest_square(matrix: Any) -> float:
-    """The largest squared norm of a row of a CSR matrix, or of none."""
-    if matrix is None or matrix.nnz == 0:
-        return 0.0
-    squares = np.square(matrix.data, dtype=np.float64)
-    starts = matrix.indptr[:-1][np.diff(matrix.indptr) > 0]
-    return float(np.add.reduceat(squares, starts).max())

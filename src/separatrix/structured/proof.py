@@ -17,8 +17,17 @@ import numpy.typing as npt
 from separatrix.protocols import Array
 from separatrix.regularizers import strengths
 from separatrix.results import Solution, StopReason
+from separatrix.validation import is_sparse
 
-__all__ = ["EPSILON", "ROUNDINGS", "ChainProof", "Evaluation", "fenchel_gap", "judged"]
+__all__ = [
+    "EPSILON",
+    "ROUNDINGS",
+    "ChainProof",
+    "Evaluation",
+    "fenchel_gap",
+    "judged",
+    "largest_square",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -212,3 +221,18 @@ def fenchel_gap(
         scale = min(1.0, l1 / most) if most > 0 else 1.0
         terms = float((l1 * size - scale * w * u).sum()) + off * float(np.linalg.norm(w))
     return min(plain, (1.0 - scale) * loss + scale * missing + terms)
+
+
+def largest_square(matrix: Any) -> float:
+    """The largest squared norm of a row, in double precision; zero for no matrix or no rows.
+
+    Examples
+    --------
+    >>> largest_square(np.array([[3.0, 4.0], [1.0, 0.0]])), largest_square(None)
+    (25.0, 0.0)
+    """
+    if matrix is None or 0 in matrix.shape:
+        return 0.0
+    rows = matrix.astype(np.float64)
+    squares = rows.multiply(rows) if is_sparse(matrix) else np.square(rows)
+    return float(np.asarray(squares.sum(axis=1)).max())
