@@ -84,11 +84,10 @@ def check_source(archive: Path) -> list[str]:
     with tarfile.open(archive) as tar:
         names = {name.partition("/")[2] for name in tar.getnames()}
     needed = {"pyproject.toml", "Cargo.toml", "Cargo.lock", "LICENSE", "README.md"}
-    needed |= {"PKG-INFO", "crates/python/Cargo.toml", "tools/tool_chain.py"}
+    needed |= {"PKG-INFO", "tools/tool_chain.py"}
     needed |= {f"src/{name}" for name in expected()}
-    needed |= {
-        path.relative_to(ROOT).as_posix() for path in (ROOT / "crates").glob("*/src/**/*.rs")
-    }
+    for pattern in ("*/Cargo.toml", "*/src/**/*.rs"):
+        needed |= {path.relative_to(ROOT).as_posix() for path in (ROOT / "crates").glob(pattern)}
     if missing := needed - names:
         raise WheelError(f"the source distribution misses {sorted(missing)}")
     return [f"{archive.name}: {len(names)} files, {archive.stat().st_size / 1e6:.1f} MB"]
