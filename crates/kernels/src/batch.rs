@@ -15,7 +15,7 @@ use crate::threads::try_each;
 use crate::tile::{self, BLOCK};
 
 /// Rows per block of a score product.
-const SCORE_BLOCK: usize = 256;
+pub(crate) const SCORE_BLOCK: usize = 256;
 /// Multiply-adds below which threads cost more than they save.
 const SMALL: usize = 1 << 19;
 
@@ -42,7 +42,7 @@ impl<T: Real, X: Rows<T>> Task for ScoreBlock<'_, T, X> {
             if self.k == 1 {
                 out[0] = self.x.dot::<FMA>(self.first + r, self.w);
             } else {
-                self.x.dot_many::<FMA>(self.first + r, self.w, out);
+                self.x.dot_many::<T, FMA>(self.first + r, self.w, out);
             }
             if let Some(b) = self.intercepts {
                 for (o, &b) in out.iter_mut().zip(b) {
@@ -83,14 +83,15 @@ pub fn scores<T: Real, X: Rows<T>>(
     try_each(n_threads, out.chunks_mut(SCORE_BLOCK * k).enumerate(), block).map(drop)
 }
 
-struct DenseScores<'a, T> {
-    x: &'a [T],
-    d: usize,
+/// Scores of the rows `x`, written to `out`.
+pub(crate) struct DenseScores<'a, T> {
+    pub x: &'a [T],
+    pub d: usize,
     /// Score-major weights, k x d.
-    w: &'a [T],
-    intercepts: Option<&'a [T]>,
-    k: usize,
-    out: &'a mut [T],
+    pub w: &'a [T],
+    pub intercepts: Option<&'a [T]>,
+    pub k: usize,
+    pub out: &'a mut [T],
 }
 
 impl<T: Packed> PackedTask<T> for DenseScores<'_, T> {
@@ -147,27 +148,27 @@ pub fn dense_scores<T: Packed>(
     try_each(n_threads, out.chunks_mut(SCORE_BLOCK * k).enumerate(), block).map(drop)
 }
 
-struct AdjointBlock<'a, T> {
-    x: &'a [T],
-    d: usize,
-    r: &'a [T],
-    k: usize,
+/// The products of the rows `x` with their residuals `r`, added to the score-major `grad`.
+pub(crate) struct AdjointBlock<'a, T> {
+    pub x: &'a [T],
+    pub d: usize,
+    pub r: &'a [T],
+    pub k: usize,
+    pub grad: &'a mut [f64],
 }
 
 impl<T: Packed> PackedTask<T> for AdjointBlock<'_, T> {
-    type Output = Vec<f64>;
+    type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool, V: Lanes<T>>(self) -> Vec<f64> {
+    fn run<const FMA: bool, V: Lanes<T>>(self) {
         let (d, k) = (self.d, self.k);
-        let mut grad = vec![0.0; d * k];
         let mut z = vec![T::ZERO; k * BLOCK];
         for (b, r) in self.r.chunks(BLOCK * k).enumerate() {
             let rows = r.len() / k;
             tile::from_rows(r, k, &mut z);
-            tile::gradient::<T, V>(&self.x[b * BLOCK * d..(b * BLOCK + rows) * d], d, &z, k, &mut grad, &[]);
+            tile::gradient::<T, V>(&self.x[b * BLOCK * d..(b * BLOCK + rows) * d], d, &z, k, self.grad, &[]);
         }
-        grad
     }
 }
 
@@ -186,11 +187,13 @@ pub fn dense_adjoint<T: Packed>(
         stop.check()?;
         let rows = t * per..((t + 1) * per).min(n);
         let (x, r) = (&x.values()[rows.start * d..rows.end * d], &r[rows.start * k..rows.end * k]);
-        Ok(dispatch_packed(AdjointBlock { x, d, r, k }))
+        let mut grad = vec![0.0; d * k];
+        dispatch_packed(AdjointBlock { x, d, r, k, grad: &mut grad });
+        Ok(grad)
     };
     let tasks = if d * k == 0 { 0 } else { n.div_ceil(per) };
     let parts = try_each(threads_for(n * d * k, n_threads), 0..tasks, partial)?;
-    let mut sum = add_in_order(&parts);
+    let mut sum = add_in_order(parts);
     sum.resize(d * k, 0.0);
     Ok(tile::turn_back(&sum, k))
 }

@@ -9,8 +9,9 @@
 
 use crate::column_set::ColumnSet;
 use crate::error::{KernelError, check_length};
+use crate::real::Real;
 use crate::rows::{LANES, Rows, sum_of_squares};
-use crate::simd::{Gather, prefetch_lines};
+use crate::simd::{Gather, plain_dot, prefetch_lines};
 
 mod lanes;
 mod measure;
@@ -145,6 +146,12 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
     }
 
     #[inline(always)]
+    fn double_dot<const FMA: bool>(&self, i: usize, w: &[T]) -> f64 {
+        let (columns, values) = self.row(i);
+        plain_dot::<T, f64, FMA>(columns, values, &w[..self.n_cols])
+    }
+
+    #[inline(always)]
     fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]) {
         let (columns, values) = self.row(i);
         for (&c, &v) in columns.iter().zip(values) {
@@ -172,7 +179,7 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
     }
 
     #[inline(always)]
-    fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
+    fn dot_many<A: Real, const FMA: bool>(&self, i: usize, w: &[T], out: &mut [A]) {
         let k = out.len();
         assert!(w.len() >= self.n_cols * k);
         let row = self.lane_row(i);
@@ -180,17 +187,17 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
         while done < k {
             let rest = &mut out[done..];
             done += match rest.len() / LANES {
-                0 => dot_tail::<T, FMA>(row, w, k, done, rest),
-                1 => dot_block::<T, FMA, 1>(row, w, k, done, rest),
-                2 => dot_block::<T, FMA, 2>(row, w, k, done, rest),
-                3 => dot_block::<T, FMA, 3>(row, w, k, done, rest),
-                _ => dot_block::<T, FMA, 4>(row, w, k, done, rest),
+                0 => dot_tail::<T, A, FMA>(row, w, k, done, rest),
+                1 => dot_block::<T, A, FMA, 1>(row, w, k, done, rest),
+                2 => dot_block::<T, A, FMA, 2>(row, w, k, done, rest),
+                3 => dot_block::<T, A, FMA, 3>(row, w, k, done, rest),
+                _ => dot_block::<T, A, FMA, 4>(row, w, k, done, rest),
             };
         }
     }
 
     #[inline(always)]
-    fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]) {
+    fn add_to_many<A: Real, const FMA: bool>(&self, i: usize, a: &[A], w: &mut [A]) {
         let k = a.len();
         assert!(w.len() >= self.n_cols * k);
         let row = self.lane_row(i);
@@ -198,11 +205,11 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
         while done < k {
             let rest = &a[done..];
             done += match rest.len() / LANES {
-                0 => add_tail::<T, FMA>(row, rest, k, done, w),
-                1 => add_block::<T, FMA, 1>(row, rest, k, done, w),
-                2 => add_block::<T, FMA, 2>(row, rest, k, done, w),
-                3 => add_block::<T, FMA, 3>(row, rest, k, done, w),
-                _ => add_block::<T, FMA, 4>(row, rest, k, done, w),
+                0 => add_tail::<T, A, FMA>(row, rest, k, done, w),
+                1 => add_block::<T, A, FMA, 1>(row, rest, k, done, w),
+                2 => add_block::<T, A, FMA, 2>(row, rest, k, done, w),
+                3 => add_block::<T, A, FMA, 3>(row, rest, k, done, w),
+                _ => add_block::<T, A, FMA, 4>(row, rest, k, done, w),
             };
         }
     }

@@ -83,26 +83,12 @@ impl<T: Real> Rows<T> for Dense<'_, T> {
 
     #[inline(always)]
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T {
-        let row = self.row(i);
-        let w = &w[..row.len()];
-        let mut acc = [[T::ZERO; LANES]; 4];
-        let mut x = row.chunks_exact(4 * LANES);
-        let mut v = w.chunks_exact(4 * LANES);
-        for (x, v) in (&mut x).zip(&mut v) {
-            for (b, lane) in acc.iter_mut().enumerate() {
-                for (l, a) in lane.iter_mut().enumerate() {
-                    *a = x[b * LANES + l].fma::<FMA>(v[b * LANES + l], *a);
-                }
-            }
-        }
-        let mut sum = T::ZERO;
-        for (((&a, &b), &c), &d) in acc[0].iter().zip(&acc[1]).zip(&acc[2]).zip(&acc[3]) {
-            sum += (a + b) + (c + d);
-        }
-        for (&x, &v) in x.remainder().iter().zip(v.remainder()) {
-            sum = x.fma::<FMA>(v, sum);
-        }
-        sum
+        dot::<T, T, FMA>(self.row(i), w)
+    }
+
+    #[inline(always)]
+    fn double_dot<const FMA: bool>(&self, i: usize, w: &[T]) -> f64 {
+        dot::<T, f64, FMA>(self.row(i), w)
     }
 
     #[inline(always)]
@@ -125,24 +111,25 @@ impl<T: Real> Rows<T> for Dense<'_, T> {
     }
 
     #[inline(always)]
-    fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]) {
+    fn dot_many<A: Real, const FMA: bool>(&self, i: usize, w: &[T], out: &mut [A]) {
         let k = out.len();
         let row = self.row(i);
         let mut done = 0;
         while done < k {
             let rest = &mut out[done..];
             done += match rest.len() / LANES {
-                0 => dot_tail::<T, FMA>(row, w, k, done, rest),
-                1 => dot_block::<T, FMA, 1>(row, w, k, done, rest),
-                2 | 3 => dot_block::<T, FMA, 2>(row, w, k, done, rest),
-                _ => dot_block::<T, FMA, 4>(row, w, k, done, rest),
+                0 => dot_tail::<T, A, FMA>(row, w, k, done, rest),
+                1 => dot_block::<T, A, FMA, 1>(row, w, k, done, rest),
+                2 | 3 => dot_block::<T, A, FMA, 2>(row, w, k, done, rest),
+                _ => dot_block::<T, A, FMA, 4>(row, w, k, done, rest),
             };
         }
     }
 
     #[inline(always)]
-    fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]) {
-        for (&x, w) in self.row(i).iter().zip(w.chunks_exact_mut(a.len())) {
+    fn add_to_many<A: Real, const FMA: bool>(&self, i: usize, a: &[A], w: &mut [A]) {
+        for (x, w) in self.row(i).iter().zip(w.chunks_exact_mut(a.len())) {
+            let x: A = x.cast();
             for (w, &a) in w.iter_mut().zip(a) {
                 *w = x.fma::<FMA>(a, *w);
             }
@@ -157,18 +144,42 @@ impl<T: Real> Rows<T> for Dense<'_, T> {
     }
 }
 
+/// <x, w>, summed in `A`.
+#[inline(always)]
+fn dot<T: Real, A: Real, const FMA: bool>(row: &[T], w: &[T]) -> A {
+    let w = &w[..row.len()];
+    let mut acc = [[A::ZERO; LANES]; 4];
+    let mut x = row.chunks_exact(4 * LANES);
+    let mut v = w.chunks_exact(4 * LANES);
+    for (x, v) in (&mut x).zip(&mut v) {
+        for (b, lane) in acc.iter_mut().enumerate() {
+            for (l, a) in lane.iter_mut().enumerate() {
+                *a = x[b * LANES + l].cast::<A>().fma::<FMA>(v[b * LANES + l].cast(), *a);
+            }
+        }
+    }
+    let mut sum = A::ZERO;
+    for (((&a, &b), &c), &d) in acc[0].iter().zip(&acc[1]).zip(&acc[2]).zip(&acc[3]) {
+        sum += (a + b) + (c + d);
+    }
+    for (&x, &v) in x.remainder().iter().zip(v.remainder()) {
+        sum = x.cast::<A>().fma::<FMA>(v.cast(), sum);
+    }
+    sum
+}
+
 /// Scores `done .. done + N * LANES` of one row, kept in registers.
 #[inline(always)]
-fn dot_block<T: Real, const FMA: bool, const N: usize>(
+fn dot_block<T: Real, A: Real, const FMA: bool, const N: usize>(
     row: &[T],
     w: &[T],
     k: usize,
     done: usize,
-    out: &mut [T],
+    out: &mut [A],
 ) -> usize {
-    let mut acc = [[T::ZERO; LANES]; N];
+    let mut acc = [[A::ZERO; LANES]; N];
     for (&x, w) in row.iter().zip(w.chunks_exact(k)) {
-        axpy_lanes::<T, FMA, N>(&mut acc, x, &w[done..done + N * LANES]);
+        axpy_lanes::<T, A, FMA, N>(&mut acc, x, &w[done..done + N * LANES]);
     }
     for (out, lane) in out.chunks_exact_mut(LANES).zip(&acc) {
         out.copy_from_slice(lane);
@@ -178,12 +189,19 @@ fn dot_block<T: Real, const FMA: bool, const N: usize>(
 
 /// The last scores of one row, fewer than a lane.
 #[inline(always)]
-fn dot_tail<T: Real, const FMA: bool>(row: &[T], w: &[T], k: usize, done: usize, out: &mut [T]) -> usize {
+fn dot_tail<T: Real, A: Real, const FMA: bool>(
+    row: &[T],
+    w: &[T],
+    k: usize,
+    done: usize,
+    out: &mut [A],
+) -> usize {
     let n = out.len();
-    let mut acc = [T::ZERO; LANES];
-    for (&x, w) in row.iter().zip(w.chunks_exact(k)) {
+    let mut acc = [A::ZERO; LANES];
+    for (x, w) in row.iter().zip(w.chunks_exact(k)) {
+        let x: A = x.cast();
         for (a, &w) in acc.iter_mut().zip(&w[done..]) {
-            *a = x.fma::<FMA>(w, *a);
+            *a = x.fma::<FMA>(w.cast(), *a);
         }
     }
     out.copy_from_slice(&acc[..n]);
@@ -203,12 +221,12 @@ mod tests {
         for k in [1, 3, 7, 8, 9, 24, 33, 45] {
             let w: Vec<f64> = (0..35 * k).map(|v| (v % 7) as f64).collect();
             let mut out = vec![0.0; k];
-            x.dot_many::<false>(0, &w, &mut out);
+            x.dot_many::<_, false>(0, &w, &mut out);
             let expected: Vec<f64> =
                 (0..k).map(|c| (0..35).map(|j| values[j] * w[j * k + c]).sum()).collect();
             assert_eq!(out, expected);
             let mut sum = vec![1.0; 35 * k];
-            x.add_to_many::<false>(0, &out, &mut sum);
+            x.add_to_many::<_, false>(0, &out, &mut sum);
             assert!((0..35 * k).all(|at| sum[at] == 1.0 + values[at / k] * out[at % k]));
         }
         assert_eq!(x.dot::<false>(0, &values), values.iter().map(|v| v * v).sum::<f64>());

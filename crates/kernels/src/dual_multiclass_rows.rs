@@ -169,7 +169,7 @@ impl<T: VectorExp, X: Rows<T>> Task for Sweep<'_, T, X> {
             self.x.prefetch(after as usize);
             let (upper, label) = (problem.upper[i], problem.labels[i] as usize);
             let point = &mut self.points[i * problem.width..(i + 1) * problem.width];
-            self.x.dot_many::<FMA>(i, self.weights, scores);
+            self.x.dot_many::<T, FMA>(i, self.weights, scores);
             if problem.intercept != Intercept::None {
                 for (z, &b) in scores.iter_mut().zip(self.biases.values()) {
                     *z += b;
@@ -201,7 +201,7 @@ impl<T: VectorExp, X: Rows<T>> Task for Sweep<'_, T, X> {
                 if !problem.softmax {
                     self.values[i] = problem.expected_cost(label, next);
                 }
-                self.x.add_to_many::<FMA>(i, scores, self.weights);
+                self.x.add_to_many::<T, FMA>(i, scores, self.weights);
                 if problem.intercept != Intercept::None {
                     self.biases.add(scores);
                 }
@@ -239,7 +239,7 @@ impl<T: VectorExp, X: Rows<T>> Task for Measure<'_, T, X> {
             if upper == 0.0 {
                 continue;
             }
-            self.x.dot_many::<FMA>(i, self.weights, &mut scores);
+            self.x.dot_many::<T, FMA>(i, self.weights, &mut scores);
             for ((w, z), b) in wide.iter_mut().zip(&scores).zip(self.biases.values()) {
                 *w = z.to_f64() + b.to_f64();
             }
@@ -298,7 +298,7 @@ impl<T: VectorExp, X: Rows<T>> Task for Rebuild<'_, T, X> {
             for (s, c) in self.sums.iter_mut().zip(&change) {
                 *s += c.to_f64();
             }
-            self.x.add_to_many::<FMA>(i, &change, self.weights);
+            self.x.add_to_many::<T, FMA>(i, &change, self.weights);
         }
     }
 }

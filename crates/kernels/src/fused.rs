@@ -26,10 +26,11 @@ pub(crate) fn rows_per_task(n: usize, size: usize) -> usize {
 }
 
 /// Sum partial results in order.
-pub(crate) fn add_in_order(parts: &[Vec<f64>]) -> Vec<f64> {
-    let mut sum = parts.first().cloned().unwrap_or_default();
-    for part in parts.iter().skip(1) {
-        for (s, &p) in sum.iter_mut().zip(part) {
+pub(crate) fn add_in_order(parts: Vec<Vec<f64>>) -> Vec<f64> {
+    let mut parts = parts.into_iter();
+    let mut sum = parts.next().unwrap_or_default();
+    for part in parts {
+        for (s, p) in sum.iter_mut().zip(part) {
             *s += p;
         }
     }
@@ -106,7 +107,7 @@ pub fn value_and_grad<T: VectorExp + Packed>(
         Ok(dispatch_packed(Pass { x, labeled, w: &turned, intercepts, first, last }))
     };
     let parts = try_each(threads_for(2 * n * d * k, n_threads), 0..n.div_ceil(per), task)?;
-    let mut sum = add_in_order(&parts);
+    let mut sum = add_in_order(parts);
     sum.resize(k * d + k + 1, 0.0);
     let mut grad = tile::turn_back(&sum[..k * d], k);
     if intercepts.is_some() {

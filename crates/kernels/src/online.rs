@@ -349,7 +349,7 @@ fn score_row<T: Real, X: Rows<T>, const FMA: bool>(x: &X, i: usize, w: &[T], sco
     if let [s] = scores {
         *s = x.dot::<FMA>(i, features);
     } else {
-        x.dot_many::<FMA>(i, features, scores);
+        x.dot_many::<T, FMA>(i, features, scores);
     }
     for (s, &b) in scores.iter_mut().zip(intercepts) {
         *s += b;

@@ -58,6 +58,12 @@ pub trait Real:
     /// `self * a + b` in one rounding (slow without hardware support; see [`crate::simd`]).
     fn mul_add(self, a: Self, b: Self) -> Self;
 
+    /// The same number, rounded where `A` is shorter; nothing where it is this type.
+    #[inline(always)]
+    fn cast<A: Real>(self) -> A {
+        A::from_f64(self.to_f64())
+    }
+
     /// `self * a + b`, fused where the caller's instruction set has it.
     #[inline(always)]
     fn fma<const FMA: bool>(self, a: Self, b: Self) -> Self {

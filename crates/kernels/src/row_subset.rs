@@ -76,9 +76,7 @@ impl<T: Real, X: Rows<T>> DualRows<T> for Subset<'_, X> {
 
     #[inline(always)]
     fn double_dot(&self, i: usize, w: &[T]) -> f64 {
-        let mut sum = 0.0;
-        self.x.each(self.at(i), |j, v| sum += v.to_f64() * w.get(j).map_or(f64::NAN, |w| w.to_f64()));
-        sum
+        self.x.double_dot::<false>(self.at(i), w)
     }
 
     #[inline(always)]

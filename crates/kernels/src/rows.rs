@@ -34,16 +34,18 @@ pub trait Rows<T: Real>: Sync {
     fn each(&self, i: usize, visit: impl FnMut(usize, T));
     /// <x_i, w>; `w` has at least `n_cols` entries.
     fn dot<const FMA: bool>(&self, i: usize, w: &[T]) -> T;
+    /// <x_i, w>, summed in `f64`; NaN where a column is outside `w`.
+    fn double_dot<const FMA: bool>(&self, i: usize, w: &[T]) -> f64;
     /// w += a x_i
     fn add_to<const FMA: bool>(&self, i: usize, a: T, w: &mut [T]);
     /// w += a diag(scale) x_i; `scale` and `w` have at least `n_cols` entries.
     fn add_scaled_to<const FMA: bool>(&self, i: usize, a: T, scale: &[T], w: &mut [T]);
     /// x_i' diag(scale) x_i, summed in `f64`; `scale` has at least `n_cols` entries.
     fn scaled_square(&self, i: usize, scale: &[T]) -> f64;
-    /// out = x_i' W for feature-major `w` with `out.len()` scores.
-    fn dot_many<const FMA: bool>(&self, i: usize, w: &[T], out: &mut [T]);
-    /// W += x_i a' for feature-major `w` with `a.len()` scores.
-    fn add_to_many<const FMA: bool>(&self, i: usize, a: &[T], w: &mut [T]);
+    /// out = x_i' W for feature-major `w` with `out.len()` scores, summed in `A`.
+    fn dot_many<A: Real, const FMA: bool>(&self, i: usize, w: &[T], out: &mut [A]);
+    /// W += x_i a' for feature-major `w` with `a.len()` scores, in `A`.
+    fn add_to_many<A: Real, const FMA: bool>(&self, i: usize, a: &[A], w: &mut [A]);
     /// W[:, column] += a x_i for feature-major `w` with `k` scores.
     fn add_to_column<const FMA: bool>(&self, i: usize, a: T, w: &mut [T], k: usize, column: usize);
 }
@@ -83,11 +85,16 @@ pub const fn padded(k: usize) -> usize {
 
 /// acc += x * w over whole lanes held in an array.
 #[inline(always)]
-pub(crate) fn axpy_lanes<T: Real, const FMA: bool, const N: usize>(acc: &mut [[T; LANES]; N], x: T, w: &[T]) {
+pub(crate) fn axpy_lanes<T: Real, A: Real, const FMA: bool, const N: usize>(
+    acc: &mut [[A; LANES]; N],
+    x: T,
+    w: &[T],
+) {
+    let x: A = x.cast();
     for (b, lane) in acc.iter_mut().enumerate() {
         let w = &w[b * LANES..b * LANES + LANES];
         for (a, &v) in lane.iter_mut().zip(w) {
-            *a = x.fma::<FMA>(v, *a);
+            *a = x.fma::<FMA>(v.cast(), *a);
         }
     }
 }

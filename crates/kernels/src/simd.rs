@@ -11,6 +11,7 @@ mod gather;
 mod lanes;
 mod mask;
 
+pub(crate) use gather::plain_dot;
 pub use gather::{Gather, Index};
 pub use lanes::{Lanes, Packed};
 pub use mask::{MASK_BLOCK, words_mask};

@@ -322,7 +322,7 @@ impl<T: Real> Stochastic<T> {
             if let [s] = scores {
                 *s = x.dot::<FMA>(i, features);
             } else {
-                x.dot_many::<FMA>(i, features, scores);
+                x.dot_many::<T, FMA>(i, features, scores);
             }
             let along = center.map_or(T::ZERO, |c| c.products[i]);
             for ((s, &shift), &tilt) in scores.iter_mut().zip(&self.shift).zip(&self.tilt) {

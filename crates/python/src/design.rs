@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::batch;
 use separatrix_kernels::dense::Dense as View;
-use separatrix_kernels::double;
+use separatrix_kernels::double::{self, Widen};
 use separatrix_kernels::real::Real;
 use separatrix_kernels::rows::{Rows, check_row};
 use separatrix_kernels::simd::Packed;
@@ -249,20 +249,39 @@ pub fn adjoint<'py>(
     }
 }
 
-/// Scores X W + 1 b' as `scores` gives them, with weights and all sums in float64 whatever the data are.
+/// Scores X W + 1 b' as `scores` gives them, summed in float64 whatever the data and the weights are.
 #[pyfunction]
 pub fn double_scores<'py>(
     py: Python<'py>,
     design: &Bound<'py, PyAny>,
-    w: PyReadonlyArray2<'py, f64>,
+    w: &Bound<'py, PyAny>,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let k = w.shape()[1];
-    let weights = matrix("weights", &w)?;
-    let out = with_rows!(py, design, |x: T| {
-        run(py, x.n_stored() * k, |stop| double::scores::<T, _>(x, weights, k, n_threads, stop))
-    })?;
-    new_matrix(py, out, k)
+    fn dense<'py, T: Widen + Element>(
+        py: Python<'py>,
+        array: &Py<PyArray2<T>>,
+        w: &Bound<'py, PyAny>,
+        n_threads: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let w = weights_of::<T>(w)?;
+        let (k, weights) = (w.shape()[1], matrix("weights", &w)?);
+        let out = with_dense(py, array, |x| {
+            run(py, x.n_stored() * k, |stop| double::dense_scores(*x, weights, k, n_threads, stop))
+        })?;
+        new_matrix(py, out, k)
+    }
+    if let Ok(csr) = design.cast::<Csr>() {
+        return with_csr!(py, csr.get(), |x: T| {
+            let w = weights_of::<T>(w)?;
+            let (k, weights) = (w.shape()[1], matrix("weights", &w)?);
+            let out = run(py, x.n_stored() * k, |stop| double::scores(x, weights, k, n_threads, stop))?;
+            new_matrix(py, out, k)
+        });
+    }
+    match &dense_of(design)?.get().inner {
+        DenseAny::F32(array) => dense(py, array, w, n_threads),
+        DenseAny::F64(array) => dense(py, array, w, n_threads),
+    }
 }
 
 /// Adjoint X' R of shape (d, K) for residuals R of shape (n, K), all in float64 but the data.
@@ -273,12 +292,34 @@ pub fn double_adjoint<'py>(
     residuals: PyReadonlyArray2<'py, f64>,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn dense<T: Widen + Element>(
+        py: Python<'_>,
+        array: &Py<PyArray2<T>>,
+        values: &[f64],
+        k: usize,
+        n_threads: usize,
+    ) -> PyResult<Vec<f64>> {
+        with_dense(py, array, |x| {
+            run(py, x.n_stored() * k, |stop| double::dense_adjoint(*x, values, k, n_threads, stop))
+        })
+    }
     let k = residuals.shape()[1];
     let values = matrix("residuals", &residuals)?;
-    let out = with_rows!(py, design, |x: T| {
-        run(py, x.n_stored() * k, |stop| double::adjoint::<T, _>(x, values, k, n_threads, stop))
-    })?;
+    let out = if let Ok(csr) = design.cast::<Csr>() {
+        with_csr!(py, csr.get(), |x: T| {
+            run(py, x.n_stored() * k, |stop| double::adjoint::<T, _>(x, values, k, n_threads, stop))
+        })?
+    } else {
+        match &dense_of(design)?.get().inner {
+            DenseAny::F32(array) => dense(py, array, values, k, n_threads)?,
+            DenseAny::F64(array) => dense(py, array, values, k, n_threads)?,
+        }
+    };
     new_matrix(py, out, k)
+}
+
+fn dense_of<'a, 'py>(design: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Dense>> {
+    design.cast::<Dense>().map_err(|_| data_error("expected a _core.Csr or a _core.Dense".into()))
 }
 
 /// The largest |x_i| of the rows.

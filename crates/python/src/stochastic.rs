@@ -256,7 +256,7 @@ pub fn row_adjoint<'py>(
         }
         let mut out = vec![T::ZERO; x.n_cols() * k];
         for (&i, r) in numbers.iter().zip(matrix("residuals", &r)?.chunks_exact(k)) {
-            x.add_to_many::<false>(checked(i, x.n_rows())?, r, &mut out);
+            x.add_to_many::<_, false>(checked(i, x.n_rows())?, r, &mut out);
         }
         Ok(new_matrix(py, out, k)?.into_any())
     })
@@ -277,7 +277,7 @@ fn batch_scores<T: Real + Element, X: Rows<T>>(x: &X, rows: &[i64], w: &[T], k: 
     let (features, intercepts) = w.split_at(n_features);
     let mut out = vec![T::ZERO; rows.len() * k];
     for (&i, out) in rows.iter().zip(out.chunks_exact_mut(k)) {
-        x.dot_many::<false>(checked(i, x.n_rows())?, features, out);
+        x.dot_many::<_, false>(checked(i, x.n_rows())?, features, out);
         for (o, &b) in out.iter_mut().zip(intercepts) {
             *o += b;
         }

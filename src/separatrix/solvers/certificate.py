@@ -21,13 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax, xlogy
+from scipy.special import softmax, xlog1py, xlogy
 
 from separatrix._core import double_adjoint, double_scores, losses_at
 from separatrix.losses import CostAugmentedMax, GeneratedLoss, Hinge, LogSumExp, kernel_of
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import L1, L2, ElasticNet
+from separatrix.solvers.blas import blas_threads
 
 __all__ = ["Certified", "Certifier"]
 
@@ -82,6 +83,10 @@ class Certifier:
         self._loss: Any = objective.loss
         self._upper = objective.row_weights.astype(np.float64)
         kind = np.int64 if self._loss.n_scores is None else np.float64
+        # Log-sum-exp is the logarithm of a number beside one, and rounded like that; the digits
+        # that other losses lose are counted by their slopes.
+        log_sum_exp = type(getattr(self._loss, "max_op", None)) is LogSumExp
+        self._grain = float(self._upper.sum()) if log_sum_exp else 0.0
         self._targets: npt.NDArray[Any] = np.ascontiguousarray(objective.targets, dtype=kind)
 
     @staticmethod
@@ -104,6 +109,7 @@ class Certifier:
         constant = float(self._has_intercept and not self.objective.exempt)
         return math.hypot(self.objective.longest_row, constant)
 
+    @blas_threads(1)
     def at(
         self,
         w: Array,
@@ -126,29 +132,35 @@ class Certifier:
             Whether free intercepts may be moved.
         """
         objective = self.objective
-        w = np.array(w, dtype=self._dtype).astype(np.float64)
+        stored = np.array(w, dtype=self._dtype, order="C")
+        w = stored.astype(np.float64)
         if type(self._loss) is GeneratedLoss and w.shape[1] == 2 and self._kernel is not None:
             # Estimators keep the difference of two classes alone: let that be exact. The losses do
             # not see the mean, and the penalty is smallest without it.
-            half = (w[:, 1] / 2 - w[:, 0] / 2).astype(self._dtype).astype(np.float64)
-            w = np.stack([-half, half], axis=1)
-        scores = double_scores(self._design, np.ascontiguousarray(w), self._n_threads)
+            half = (w[:, 1] / 2 - w[:, 0] / 2).astype(self._dtype)
+            stored = np.stack([-half, half], axis=1)
+            w = stored.astype(np.float64)
+        scores = double_scores(self._design, stored, self._n_threads)
         total, theta = self._losses(scores)
-        value = total
+        value, slopes, judged = total, theta, scores
         if objective.exempt and move:
             shift = self._best_shift(scores, total, theta, wanted)
             # Where columns lie far from zero, rounding intercepts to what can be stored unbalances
             # theta: the dual point is that of the best intercepts, the value that of the stored.
-            stored = w[-1] + shift
-            if len(stored) > 1:
-                stored -= stored.mean()  # scores of many classes may move together
-            stored = stored.astype(self._dtype).astype(np.float64)
-            moved = stored - w[-1]
-            if len(stored) > 1:
+            last = w[-1] + shift
+            if len(last) > 1:
+                last -= last.mean()  # scores of many classes may move together
+            last = last.astype(self._dtype).astype(np.float64)
+            moved = last - w[-1]
+            if len(last) > 1:
                 moved -= moved.mean()
-            at_stored = self._losses(scores + moved)[0] if moved.any() else total
-            if at_stored <= total * (1 + _ROUNDING):
-                value, w[-1] = at_stored, stored
+            if moved.any():
+                judged = scores + moved
+                value, slopes = self._losses(judged)
+            if value <= total * (1 + _ROUNDING):
+                stored[-1], w[-1] = last, last
+            else:
+                value, slopes, judged = total, theta, scores
             if shift.any():
                 scores = scores + shift
                 total, theta = self._losses(scores)
@@ -161,9 +173,11 @@ class Certifier:
                 self._try(*candidate, total, scores)
         size = math.sqrt(float(np.vdot(inner, inner)))
         reach = self._longest * size + (float(np.abs(w[-1]).max()) if self._has_intercept else 0.0)
-        noise = _ROUNDING * (abs(value) + float(np.abs(theta).sum()) * reach)
+        if not self._loss.smooth:
+            slopes = self._losses(self._worse(judged, _ROUNDING * reach))[1]
+        noise = _ROUNDING * (abs(value) + self._grain + float(np.abs(slopes).sum()) * reach)
         gap = value - self.lower + noise
-        return Certified(w.astype(self._dtype), value, gap if math.isfinite(gap) else math.inf)
+        return Certified(stored, value, gap if math.isfinite(gap) else math.inf)
 
     @property
     def _has_intercept(self) -> bool:
@@ -179,6 +193,17 @@ class Certifier:
         with np.errstate(over="ignore", invalid="ignore"):
             losses, slopes = self._loss.value_and_grad(scores, self._targets)
             return float(self._upper @ losses), self._upper[:, None] * slopes
+
+    def _worse(self, scores: Array, by: float) -> Array:
+        """Scores with larger losses: those of the right labels lower, those of others higher.
+
+        Rounding may hide a row beyond the kink of its loss, where its slope is zero.
+        """
+        if self._loss.n_scores == 1:
+            return scores - by * self._targets[:, None]
+        scores = scores + by
+        scores[np.arange(len(scores)), self._targets] -= 2 * by
+        return scores
 
     def _best_shift(self, scores: Array, total: float, theta: Array, wanted: float) -> Array:
         """How far to move the intercepts to where the losses are smallest, as far as known."""
@@ -343,7 +368,7 @@ class Certifier:
             share, loose = self.objective.imbalance(theta.sum(axis=0))
         # What balancing and rounding may add to any entry of X' theta, and to its length.
         loose += _ROUNDING * mass * self._longest
-        noise = _ROUNDING * (abs(total) + float(np.abs(theta * scores).sum()))
+        noise = _ROUNDING * (abs(total) + self._grain + float(np.abs(theta * scores).sum()))
         if threshold == 0:
             length = (1 - share) * float(np.linalg.norm(pulled)) + loose
             bound = (1 - share) * v - length * length / (2 * curvature)
@@ -371,10 +396,11 @@ class Certifier:
             a = -unit[:, 0] * self._targets[used]
             values = self._kernel.conjugate(np.clip(a, 0, 1) if self._kernel.in_unit else a)
         elif type(self._loss) is GeneratedLoss and type(self._loss.max_op) is LogSumExp:
-            unit[np.arange(len(unit)), self._targets[used]] += 1
-            p = np.maximum(unit, 0)
-            p /= p.sum(axis=1, keepdims=True)
-            values = xlogy(p, p).sum(axis=1)
+            # The right label has the rest, which has no digits of small ones.
+            unit[np.arange(len(unit)), self._targets[used]] = 0
+            p = np.clip(unit, 0, 1)
+            rest = np.minimum(p.sum(axis=1), 1)
+            values = xlogy(p, p).sum(axis=1) + xlog1py(1 - rest, -rest)
         else:
             return scale * v
         return -float(self._upper[used] @ values)

@@ -18,12 +18,12 @@ fn products_with_one_and_many_scores() {
     for k in [1, 3, 7, 8, 9, 24, 33, 45] {
         let w: Vec<f64> = (0..3 * k).map(|v| v as f64).collect();
         let mut out = vec![0.0; k];
-        x.dot_many::<false>(0, &w, &mut out);
+        x.dot_many::<_, false>(0, &w, &mut out);
         let expected: Vec<f64> = (0..k).map(|c| w[c] + 2.0 * w[2 * k + c]).collect();
         assert_eq!(out, expected);
         let mut added = w.clone();
         let a: Vec<f64> = (0..k).map(|c| 1.0 + c as f64).collect();
-        x.add_to_many::<false>(0, &a, &mut added);
+        x.add_to_many::<_, false>(0, &a, &mut added);
         for (at, &v) in added.iter().enumerate() {
             assert_eq!(v, w[at] + [1.0, 0.0, 2.0][at / k] * a[at % k]);
         }
@@ -98,11 +98,11 @@ fn bad_rows_give_no_number_and_are_named() {
         assert!(check_row(&x, 0).is_ok());
         assert!(!x.dot::<false>(2, &[1.0, 1.0, 0.0]).is_finite());
         for k in [2, 8, 40] {
-            let mut scores = vec![0.0; k];
-            x.dot_many::<false>(2, &vec![0.0; 3 * k], &mut scores);
+            let mut scores = vec![0.0f64; k];
+            x.dot_many::<_, false>(2, &vec![0.0; 3 * k], &mut scores);
             assert!(scores.iter().all(|s| !s.is_finite()));
             let mut w = vec![0.0; 3 * k];
-            x.add_to_many::<false>(0, &vec![1.0; k], &mut w);
+            x.add_to_many::<_, false>(0, &vec![1.0; k], &mut w);
             assert_eq!(w.iter().sum::<f32>(), k as f32);
         }
         assert_eq!(check_row(&x, 2), Err(expected));

@@ -35,25 +35,26 @@ pub trait Gather: Real {
     /// sum_j values_j w[columns_j]; NaN where a column is outside `w`.
     #[inline(always)]
     fn gather_dot<const FMA: bool>(columns: &[i32], values: &[Self], w: &[Self]) -> Self {
-        plain_dot::<Self, FMA>(columns, values, w)
+        plain_dot::<Self, Self, FMA>(columns, values, w)
     }
 }
 
+/// [`Gather::gather_dot`] by single loads, summed in `A`.
 #[inline(always)]
-fn plain_dot<T: Real, const FMA: bool>(columns: &[i32], values: &[T], w: &[T]) -> T {
+pub fn plain_dot<T: Real, A: Real, const FMA: bool>(columns: &[i32], values: &[T], w: &[T]) -> A {
     // A negative column becomes a huge one.
-    let at = |c: i32| w.get(c as isize as usize).copied().unwrap_or(T::NAN);
-    let mut acc = [T::ZERO; 4];
+    let at = |c: i32| w.get(c as isize as usize).map_or(A::NAN, |w| w.cast());
+    let mut acc = [A::ZERO; 4];
     let mut c4 = columns.chunks_exact(4);
     let mut v4 = values.chunks_exact(4);
     for (c, v) in (&mut c4).zip(&mut v4) {
         for l in 0..4 {
-            acc[l] = v[l].fma::<FMA>(at(c[l]), acc[l]);
+            acc[l] = v[l].cast::<A>().fma::<FMA>(at(c[l]), acc[l]);
         }
     }
     let mut sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
     for (&c, &v) in c4.remainder().iter().zip(v4.remainder()) {
-        sum = v.fma::<FMA>(at(c), sum);
+        sum = v.cast::<A>().fma::<FMA>(at(c), sum);
     }
     sum
 }
@@ -127,7 +128,7 @@ mod x86 {
                         // SAFETY: `isa` says so only after the CPU reported the features.
                         unsafe { $dot(columns, values, w) }
                     } else {
-                        plain_dot::<$t, FMA>(columns, values, w)
+                        plain_dot::<$t, $t, FMA>(columns, values, w)
                     }
                 }
             }
@@ -184,13 +185,13 @@ mod tests {
             let values: Vec<T> = (0..n).map(|j| T::from_f64(1.0 - 0.125 * (j % 11) as f64)).collect();
             let expected: f64 =
                 columns.iter().zip(&values).map(|(&c, v)| v.to_f64() * w[c as usize].to_f64()).sum();
-            let plain = plain_dot::<T, false>(&columns, &values, &w).to_f64();
+            let plain = plain_dot::<T, T, false>(&columns, &values, &w).to_f64();
             let found = T::gather_dot::<false>(&columns, &values, &w).to_f64();
             assert!((plain - expected).abs() < tolerance && (found - expected).abs() < tolerance, "{n}");
             for at in 0..n {
                 for wrong in [d as i32, -1, i32::MIN, i32::MAX, 1 << 30] {
                     let right = std::mem::replace(&mut columns[at], wrong);
-                    assert!(plain_dot::<T, false>(&columns, &values, &w).is_nan());
+                    assert!(plain_dot::<T, T, false>(&columns, &values, &w).is_nan());
                     assert!(T::gather_dot::<false>(&columns, &values, &w).is_nan());
                     columns[at] = right;
                 }

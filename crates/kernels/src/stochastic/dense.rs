@@ -82,7 +82,7 @@ impl<T: Real, X: Rows<T>> Task for Gradient<'_, T, X> {
             if let [g] = slopes {
                 x.add_to::<FMA>(row as usize, *g, features);
             } else {
-                x.add_to_many::<FMA>(row as usize, slopes, features);
+                x.add_to_many::<T, FMA>(row as usize, slopes, features);
             }
             for (b, &g) in intercepts.iter_mut().zip(slopes) {
                 *b += g;

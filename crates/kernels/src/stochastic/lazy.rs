@@ -196,5 +196,5 @@ fn add_scaled<T: Real, X: Rows<T>, const FMA: bool>(
     for (m, &g) in moves.iter_mut().zip(slopes) {
         *m = factor * g;
     }
-    x.add_to_many::<FMA>(i, moves, w);
+    x.add_to_many::<T, FMA>(i, moves, w);
 }
