@@ -230,8 +230,8 @@ class Monitor:
         return None
 
     def converged(self, objective: float, gap: float) -> bool:
-        """Whether `gap` is within the tolerance at this objective value."""
-        return bool(gap <= self.wanted(objective))
+        """Whether `gap` is within the tolerance at this objective value; both are finite then."""
+        return bool(gap <= self.wanted(objective)) and math.isfinite(gap)
 
     def wanted(self, objective: float) -> float:
         """The gap that would do at this objective value."""

@@ -85,6 +85,28 @@ def test_claims_are_true(family, share):
     law()
 
 
+#: What longer runs of the law found once, shrunk.
+FOUND = [
+    # Losses that rounding hides beyond the kink of the hinge.
+    (Data(n=3, d=2, log_C=7), Setting("hinge", intercept="penalized", paired=True), "auto"),
+    (Data(seed=6715, n=3, d=2, spread=4), Setting("hinge"), "dual"),
+    # The logarithm of 1 - a for a tiny a, times a large row weight.
+    (Data(n=3, separable=True, weights=4, log_C=3), Setting(penalty="l1"), "owlqn"),
+    (Data(n=4, log_C=6), Setting(penalty="l1", tol=1e-6), "auto"),
+    # An infinite gap is within any tolerance of an infinite value.
+    (
+        Data(n=26, d=6, sparse=True, shift=0, rows=4, repeated=True),
+        Setting("exponential"),
+        "lbfgs",
+    ),
+]
+
+
+@pytest.mark.parametrize(("data", "setting", "solver"), FOUND, ids=str)
+def test_what_was_found_is_true(data, setting, solver):
+    assert not break_of_law(data, setting, [solver])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(SOAK_SEEDS))
 def test_claims_are_true_at_length(number):

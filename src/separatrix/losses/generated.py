@@ -70,7 +70,8 @@ class CostAugmentedMax:
         """Maxima of shape (n,) and one-hot argmaxima of shape (n, K)."""
         if self.cost is None:
             augmented = scores + 1
-            augmented[np.arange(len(scores)), targets] -= 1
+            rows = np.arange(len(scores))
+            augmented[rows, targets] = scores[rows, targets]
         else:
             augmented = scores + self.cost[targets].astype(scores.dtype)
         return _argmax_rows(augmented)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, xlogy
+from scipy.special import expit, xlog1py, xlogy
 
 from separatrix.losses.kernel import Kernel
 from separatrix.protocols import Array
@@ -182,7 +182,8 @@ class Logistic(MarginLoss):
         "logistic",
         passes=True,
         dual=True,
-        conjugate=lambda a: xlogy(a, a) + xlogy(1 - a, 1 - a),
+        # 1 - a has no digits of a small a; where a row weighs much, they count.
+        conjugate=lambda a: xlogy(a, a) + xlog1py(1 - a, -a),
         in_unit=True,
     )
 
