@@ -139,16 +139,16 @@ def prepare_ours(data: Data) -> Any:
 def fit_ours(prepared: Any, cls: str, **params: Any) -> Any:
     """Fit on the training sentences."""
     _, X, y, _ = prepared
-    model = getattr(importlib.import_module("separatrix"), cls)(
-        boundaries=False, transitions="observed", random_state=0, **params
-    )
+    separatrix = importlib.import_module("separatrix")
+    chain = separatrix.Chain(boundaries=False, transitions="observed")
+    model = getattr(separatrix, cls)(chain, random_state=0, **params)
     return model.fit(X, y)
 
 
 def read_ours(prepared: Any, model: Any) -> Outcome:
     """State weights, transitions and F1."""
     data, _, _, X_test = prepared
-    chain = model.chain_
+    chain = model.features_
     K = n_labels()
     numbers = np.array([conll2000()[2].index(label) for label in model.classes_.tolist()])
     weights = model.coef_[chain.sections["state"]]

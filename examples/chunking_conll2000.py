@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 
 from separatrix import CRF, StructuredPerceptron, Templates, read
 from separatrix.metrics import chunk_f1, chunk_report
+from separatrix.structures import Chain
 
 SENTENCES = b"""\
 Confidence NN B-NP
@@ -67,7 +68,7 @@ if short:
 print(f"train {len(X)} sentences, test {len(X_test)}" + (" (short form)" if short else ""))
 
 learners = {
-    "CRF, C = 0.5": CRF(C=0.5, transitions="observed", random_state=0),
+    "CRF, C = 0.5": CRF(Chain(transitions="observed"), C=0.5, random_state=0),
     "averaged perceptron": StructuredPerceptron(max_iter=10, random_state=0),
 }
 for name, learner in learners.items():

@@ -24,6 +24,7 @@ from sklearn.datasets import load_digits
 
 from separatrix import CRF, LogisticRegression, StructuredPerceptron
 from separatrix.data import AttributeSequences
+from separatrix.structures import Chain
 
 folder = Path(os.environ.get("SEPARATRIX_DATA", Path(__file__).parents[2] / "shared" / "data"))
 path = folder / "ocr_letters" / "ocr_letters.npz"
@@ -67,8 +68,10 @@ def part(mask):
 first, others = part(folds == 0), part(folds != 0)
 flat = {"no chain, logistic regression": LogisticRegression(C=0.1, max_iter=300, tol=1e-3)}
 learners = {
-    "CRF": CRF(state_features="all", solver="lbfgs", tol=1e-3),
-    "averaged perceptron": StructuredPerceptron(state_features="all", max_iter=30, random_state=0),
+    "CRF": CRF(Chain(state_features="all"), solver="lbfgs", tol=1e-3),
+    "averaged perceptron": StructuredPerceptron(
+        Chain(state_features="all"), max_iter=30, random_state=0
+    ),
 }
 published = {
     ("CRF", "first fold"): "79.3 (CRFsuite)",

@@ -53,5 +53,5 @@ for ax, name in zip(panels.flat, places, strict=True):
         Y = [[int(label)] * len(xy) for label in labels]
     crf = CRF(structure, C=1.0).fit(X, Y)
     print(f"{name:20} {len(xy):2} labels, {len(edges[name]):2} edges, inference: ", end="")
-    print(f"{crf.graph_.method}; {crf.score(X, Y):.0%} of the labels right")
+    print(f"{crf.features_.method}; {crf.score(X, Y):.0%} of the labels right")
 plt.show()

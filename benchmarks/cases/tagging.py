@@ -25,9 +25,8 @@ def prepare_ours_files(data: Data) -> Any:
     train, test = _files()
     found = read(train)
     template = separatrix.Templates("chunking")
-    model = separatrix.StructuredPerceptron(
-        boundaries=False, transitions="observed", random_state=0, max_iter=3
-    )
+    chain = separatrix.Chain(boundaries=False, transitions="observed")
+    model = separatrix.StructuredPerceptron(chain, random_state=0, max_iter=3)
     model.fit(template.fit_transform(found.X), found.y)
     return data, test, template, model
 

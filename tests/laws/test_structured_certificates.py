@@ -7,6 +7,7 @@ labellings in extended precision, at the weights returned and at those of a refe
 
 import itertools
 import warnings
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,17 +18,16 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from separatrix import CRF, StructuredSVM
+from separatrix.losses import LogSumExp
+from separatrix.objective import PseudoLikelihood, StructuredObjective
 from separatrix.results import StopReason
-from separatrix.structured.graph_likelihood import GraphLikelihood
-from separatrix.structured.hinge_solvers import HINGE_SOLVERS
-from separatrix.structured.solvers import CHAIN_SOLVERS
-from separatrix.structures import Forest, Graph, LabelSet
+from separatrix.structures import Chain, Forest, Graph, LabelSet
 
 Long = np.longdouble
 
 #: Penalties of `CRF` by name, and the solvers on chains that can handle each.
 PENALTIES = {
-    "l2": list(CHAIN_SOLVERS),
+    "l2": ["auto", "lbfgs", "dual", "owlqn"],
     "l1": ["auto", "owlqn"],
     "elasticnet": ["auto", "owlqn"],
 }
@@ -56,7 +56,7 @@ def learners():
                     {"penalty": penalty, "solver": solver, "order": order},
                 )
             )
-    for solver, order in itertools.product(HINGE_SOLVERS, (1, 2)):
+    for solver, order in itertools.product(("auto", "dual", "frank_wolfe", "subgradient"), (1, 2)):
         found.append(
             (f"svm {solver} {order}", "chain", StructuredSVM, {"solver": solver, "order": order})
         )
@@ -156,7 +156,7 @@ class Reference:
             self.costs.append(costs)
         self.n_free = 0
         if not chain and not self.hinge:
-            sections = model.graph_.sections["bias"]
+            sections = model.features_.sections["bias"]
             self.n_free = sections.stop - sections.start
 
     def value(self, w):
@@ -195,7 +195,7 @@ class Reference:
 def _of_chains(problem, model):
     """For every sequence: Psi(y') - Psi(y) and costs of all labellings y'."""
     X, lengths = problem.X
-    K, chain = len(model.classes_), model.chain_
+    K, chain = len(model.classes_), model.features_
     index = {label: number for number, label in enumerate(model.classes_.tolist())}
     starts = np.cumsum(lengths) - lengths
     for start, length, y in zip(starts, lengths, problem.y, strict=True):
@@ -232,9 +232,9 @@ def _of_graphs(problem, model):
     """The same for graphs, and for the pieces of other losses."""
     from separatrix.structures import structure_named
 
-    structure, features = structure_named(model.structure), model.graph_
-    X = structure.encode(problem.X, features)
-    codes = structure.codes(problem.y, X, model.classes_)
+    structure, features = structure_named(model.structure), model.features_
+    X = structure.read(problem.X, features)
+    codes = structure.codes(problem.y, X, model.classes_).codes
     offsets = X.graphs.node_offsets
     for number, (a, b) in enumerate(itertools.pairwise(offsets)):
         own = codes[a:b]
@@ -284,9 +284,11 @@ def _best_value(reference, w, objective=None):
 
 
 def check(problem, cls, options):
-    structure = STRUCTURES.get(problem.kind, "chain")
-    if structure == "chain":
-        options = options | {"state_features": "all"}
+    structure = STRUCTURES.get(problem.kind)
+    is_chain = structure is None
+    if is_chain:
+        structure = Chain(order=options["order"], state_features="all")
+        options = {name: value for name, value in options.items() if name != "order"}
     model = cls(structure, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -305,7 +307,7 @@ def check(problem, cls, options):
         value = Long(objective.value(model.coef_[:, None]))
     others = [_best_value(reference, model.coef_, objective)]
     if reference.hinge:
-        for solver in ("dual", "frank_wolfe") if structure == "chain" else ("frank_wolfe",):
+        for solver in ("dual", "frank_wolfe") if is_chain else ("frank_wolfe",):
             other = cls(structure, **options | {"solver": solver, "tol": 1e-11, "max_iter": 300})
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -325,22 +327,21 @@ def _objective(problem, model):
         return None
     loss = model.loss
     if loss == "auto":
-        loss = "forests" if model.graph_.method == "loopy" else "likelihood"
+        loss = "forests" if model.features_.method == "loopy" else "likelihood"
     if loss == "likelihood":
         return None
     from separatrix.structures import structure_named
 
     structure = structure_named(model.structure)
-    X = structure.encode(problem.X, model.graph_)
-    codes = structure.codes(problem.y, X, model.classes_)
-    return GraphLikelihood(
-        model.graph_,
-        X,
-        codes,
-        model._regularizer(),
-        C=model.C,
-        graph_weight=problem.weights,
-        loss=loss,
+    X = structure.read(problem.X, model.features_)
+    labels = structure.codes(problem.y, X, model.classes_)
+    features, operator = model.features_, LogSumExp()
+    if loss == "forests":
+        features = replace(features, method="forests")
+    else:
+        operator = PseudoLikelihood()
+    return StructuredObjective.of(
+        features, X, labels, operator, model._regularizer(), C=model.C, weights=problem.weights
     )
 
 

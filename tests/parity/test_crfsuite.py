@@ -10,6 +10,7 @@ from benchmarks.sequences import conll2000
 from separatrix import CRF, StructuredPerceptron
 from separatrix.data import AttributeSequences
 from separatrix.metrics import chunk_f1, token_accuracy
+from separatrix.structures import Chain
 from tests.unit.structured.tagging import sentences
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
@@ -34,7 +35,7 @@ def test_weights_and_labels_are_those_of_crfsuite(every, c2, tmp_path):
     _, tagger = trained(X, y, tmp_path / "model", **params)
     kind = "all" if every else "observed"
     model = CRF(
-        C=1 / (2 * c2), boundaries=False, state_features=kind, transitions=kind, tol=1e-10
+        Chain(boundaries=False, state_features=kind, transitions=kind), C=1 / (2 * c2), tol=1e-10
     ).fit(X, y)
     info = tagger.info()
     ours = model.transition_weights_
@@ -65,7 +66,7 @@ def conll():
 @pytest.mark.data("conll2000")
 def test_conll2000_crf(conll):
     X, y, X_test, _ = conll
-    model = CRF(C=0.5, boundaries=False, transitions="observed", tol=1e-6, random_state=0)
+    model = CRF(Chain(boundaries=False, transitions="observed"), C=0.5, tol=1e-6, random_state=0)
     model.fit(X, y)
     assert len(model.coef_) == 452_760
     outcome = benchmark.read_ours((_numbers(), X, y, X_test), model)

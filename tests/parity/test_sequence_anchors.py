@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 from separatrix import CRF, StructuredPerceptron, Templates, read
 from separatrix.data import AttributeSequences
 from separatrix.metrics import chunk_f1
+from separatrix.structures import Chain
 
 pytestmark = pytest.mark.slow
 
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "least"),
     [
-        (CRF(C=0.5, transitions="observed", random_state=0), 93.6),
+        (CRF(Chain(transitions="observed"), C=0.5, random_state=0), 93.6),
         (StructuredPerceptron(max_iter=10, random_state=0), 93.4),
     ],
     ids=["crf", "perceptron"],
@@ -64,7 +65,7 @@ def letters(data_dir):
     return parts
 
 
-CHAIN = {"C": 1.0, "state_features": "all", "solver": "lbfgs", "tol": 1e-3}
+CHAIN = {"structure": Chain(state_features="all"), "C": 1.0, "solver": "lbfgs", "tol": 1e-3}
 
 
 def test_letters_from_the_first_fold(letters):
@@ -75,5 +76,5 @@ def test_letters_from_the_first_fold(letters):
 def test_letters_from_nine_folds(letters):
     first, others = letters
     assert CRF(**CHAIN).fit(*others).score(*first) >= 0.875
-    perceptron = StructuredPerceptron(state_features="all", max_iter=30, random_state=0)
+    perceptron = StructuredPerceptron(Chain(state_features="all"), max_iter=30, random_state=0)
     assert perceptron.fit(*others).score(*first) >= 0.88

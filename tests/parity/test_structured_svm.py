@@ -8,6 +8,7 @@ from benchmarks.sequences import conll2000
 
 from separatrix import StructuredSVM
 from separatrix.data import AttributeSequences
+from separatrix.structures import Chain
 
 
 @pytest.mark.slow
@@ -16,7 +17,7 @@ def test_conll2000_structured_svm():
     train, test, _ = conll2000()
     X = AttributeSequences.of(train.matrix, train.lengths)
     X_test = AttributeSequences.of(test.matrix, test.lengths)
-    model = StructuredSVM(C=0.1, boundaries=False, transitions="observed", random_state=0)
+    model = StructuredSVM(Chain(boundaries=False, transitions="observed"), C=0.1, random_state=0)
     model.fit(X, train.tags())
     gap = model.solution_.gap / model.solution_.objective
     assert gap <= 1e-3

@@ -26,7 +26,8 @@ from separatrix.results import StopReason
 from separatrix.structured import CRF as ChainCRF
 from separatrix.structured.crfsuite_model import crfsuite_model_of
 from separatrix.structured.crfsuite_write import crfsuite_bytes
-from separatrix.structured.labels import Tags, encode_tags
+from separatrix.structures import Chain, CodedLabels
+from separatrix.structures.token_labels import encode_tags
 from separatrix.validation import number_of_threads, refuse_dask, seed_from
 
 __all__ = ["CRF"]
@@ -219,12 +220,9 @@ calibration_max_trials : optional
         if (X_dev is None) != (y_dev is None):
             raise DataError("Pass both X_dev and y_dev to use the holdout data")
         X, tags = _encoded(X, y)
-        model = ChainCRF(
-            boundaries=False, transitions="observed", n_jobs=self.n_jobs, solver="auto"
-        )
-        model.classes_ = tags.classes
+        structure = Chain(boundaries=False, transitions="observed")
+        model = ChainCRF(structure, n_jobs=self.n_jobs, solver="auto")
         chain = frequent_chain(X, tags, settings)
-        model._keep_features(chain, X)
         training = Training(
             X,
             tags,
@@ -233,10 +231,10 @@ calibration_max_trials : optional
             number_of_threads(self.n_jobs),
             seed_from(0 if self.random_state is None else self.random_state),
             self._show,
-            None if X_dev is None else (model, as_attribute_sequences(X_dev), list(y_dev)),
+            None if X_dev is None else (as_attribute_sequences(X_dev), list(y_dev)),
         )
         w, solution = training.run(algorithm)
-        model._store(chain, X, tags.classes, w, solution._replace(w=w[:, None]))
+        model._keep(chain, tags.classes, w, solution)
         self.model_, self.training_log_ = model, training.log
         if solution.stopped is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
@@ -327,7 +325,7 @@ calibration_max_trials : optional
         return len(crfsuite_bytes(crfsuite_model_of(self._fitted())))
 
 
-def _encoded(X: Any, y: Any) -> tuple[AttributeSequences, Tags]:
+def _encoded(X: Any, y: Any) -> tuple[AttributeSequences, CodedLabels]:
     X = as_attribute_sequences(X)
     if len(X) == 0:
         raise DataError("Found array with 0 sample(s): X holds no sequence")

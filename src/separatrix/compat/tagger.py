@@ -17,7 +17,8 @@ __all__ = ["Tagger", "state_features", "transition_features"]
 
 def state_features(model: CRF) -> dict[tuple[str, Any], float]:
     """Weights that are not zero, by (attribute, label)."""
-    chain, names, _ = model._parts()
+    chain = model.features_
+    names = chain.names
     weights = model.coef_[chain.sections["state"]]
     used = np.flatnonzero(weights)
     numbers = chain.state.attributes[used]

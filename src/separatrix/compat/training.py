@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,15 @@ import scipy.sparse as sp
 
 from separatrix._core import ChainCrfsuite
 from separatrix.data import AttributeSequences
+from separatrix.losses import LogSumExp
+from separatrix.objective import StructuredObjective
 from separatrix.protocols import Regularizer, Solver
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Solution, StopReason, TraceRow
-from separatrix.solvers.lbfgs import Lbfgs
-from separatrix.solvers.owlqn import OwlQn
+from separatrix.solvers import Auto, Lbfgs, OwlQn
 from separatrix.structured.held_out import HeldOutMonitor, held_out_score
-from separatrix.structured.labels import Tags
-from separatrix.structured.likelihood import ChainLikelihood
-from separatrix.structured.solvers import ChainDualAscent
-from separatrix.structures import Chain, observed_chain
-from separatrix.structures.chain import Pattern
+from separatrix.structures import Chain, ChainFeatures, CodedLabels
+from separatrix.structures.chain_features import Pattern, observed_chain
 
 __all__ = ["Training", "TrainingLog", "frequent_chain", "in_order_of_appearance"]
 
@@ -51,16 +49,18 @@ class TrainingLog:
         return self.iterations[-1] if self.iterations else None
 
 
-def in_order_of_appearance(tags: Tags) -> Tags:
+def in_order_of_appearance(tags: CodedLabels) -> CodedLabels:
     """The same labels, numbered as they first appear: ties go to the lower number, as there."""
     used, first = np.unique(tags.codes, return_index=True)
     order = used[np.argsort(first)]
     numbers = np.empty(len(tags.classes), dtype=np.int64)
     numbers[order] = np.arange(len(order))
-    return Tags(tags.classes[order], numbers[tags.codes], None)
+    return CodedLabels(tags.classes[order], numbers[tags.codes], tags.offsets)
 
 
-def frequent_chain(X: AttributeSequences, tags: Tags, settings: dict[str, Any]) -> Chain:
+def frequent_chain(
+    X: AttributeSequences, tags: CodedLabels, settings: dict[str, Any]
+) -> ChainFeatures:
     """The features that CRFsuite would make: those whose values add up to `min_freq` or more."""
     K = len(tags.classes)
     chain = observed_chain(
@@ -86,7 +86,7 @@ def frequent_chain(X: AttributeSequences, tags: Tags, settings: dict[str, Any]) 
     after = np.flatnonzero(inner)
     pairs = np.zeros((K, K))
     np.add.at(pairs, (tags.codes[after - 1], tags.codes[after]), 1.0)
-    return Chain(K, pattern, chain.transitions & (pairs >= least), boundaries=False)
+    return replace(chain, state=pattern, transitions=chain.transitions & (pairs >= least))
 
 
 class _Monitor(HeldOutMonitor):
@@ -120,18 +120,18 @@ class Training:
         Threads, and the order of the sequences.
     show : callable
         Called with every pass of the log.
-    held_out : (model, X, y) or None
-        A model with the features of this run, and sequences to score after every pass.
+    held_out : (X, y) or None
+        Sequences to score after every pass.
     """
 
     X: AttributeSequences
-    tags: Tags
-    chain: Chain
+    tags: CodedLabels
+    chain: ChainFeatures
     settings: dict[str, Any]
     n_threads: int
     seed: int
     show: Callable[[dict[str, Any]], None]
-    held_out: tuple[Any, Any, Any] | None = None
+    held_out: tuple[Any, Any] | None = None
     log: TrainingLog = field(init=False)
 
     def __post_init__(self) -> None:
@@ -168,27 +168,39 @@ class Training:
         C, regularizer = _penalty(settings.get("c1", 0.0), settings["c2"])
         # What OWL-QN estimates from a quadratic model is too small by a factor of some units.
         tol = settings["delta"] if regularizer.smooth else 0.1 * settings["delta"]
-        objective = ChainLikelihood(
-            self.chain, self.X, self.tags, regularizer, C=C, tol=tol, n_threads=self.n_threads
+        objective = StructuredObjective.of(
+            self.chain,
+            self.X,
+            self.tags,
+            LogSumExp(),
+            regularizer,
+            C=C,
+            tol=tol,
+            n_threads=self.n_threads,
         )
         memory = settings.get("num_memories", 6)
         solver: Solver = Lbfgs(memory=memory)
         if not regularizer.smooth:
             solver = OwlQn(memory=memory)
-        elif objective.can_dual:
-            solver = ChainDualAscent(seed=self.seed)
+        elif "chain_dual" in objective.can:
+            solver = Auto(seed=self.seed)
         options: dict[str, Any] = {
             "tol": tol,
             "max_passes": settings["max_iterations"],
             "report": self._note(C),
         }
         if self.held_out is not None:
-            model, X, y = self.held_out
-            options["score"] = held_out_score(model, objective, X, y, "accuracy")
+            of_weights = self._score(self.held_out)
+            options["score"] = lambda variables: of_weights(objective.weights(variables))
         # Without a penalty there may be no optimum to come close to.
         period = settings["period"] if isinstance(regularizer, Unpenalized) else None
         solution = solver.minimize(objective, None, _Monitor(period, **options))
         return objective.weights(solution.w), solution
+
+    def _score(self, held_out: tuple[Any, Any]) -> Callable[[Any], float]:
+        """Accuracy on held-out sequences as a function of the weights of the features."""
+        classes, n_threads = self.tags.classes, self.n_threads
+        return held_out_score(Chain(), self.chain, classes, *held_out, "accuracy", n_threads)
 
     def _learn_online(self, algorithm: str) -> tuple[Floats, Solution]:
         settings = self.settings
@@ -218,7 +230,7 @@ class Training:
 
         score = None
         if self.held_out is not None:
-            score = _score_of(*self.held_out)
+            score = self._score(self.held_out)
         monitor = HeldOutMonitor(tol=0.0, max_passes=most, report=self._note(1.0), score=score)
         loss, passes, stopped = float("inf"), 0, None
         try:
@@ -255,13 +267,3 @@ def _penalty(c1: float, c2: float) -> tuple[float, Regularizer]:
     if c1 == 0:
         return C, L2()
     return C, L1() if c2 == 0 else ElasticNet(c1 * C)
-
-
-def _score_of(model: Any, X: Any, y: Any) -> Callable[[npt.NDArray[np.floating]], float]:
-    """Accuracy on held-out sequences as a function of the weights of the chain."""
-
-    def score(w: npt.NDArray[np.floating]) -> float:
-        model.coef_ = np.asarray(w, dtype=np.float64)
-        return float(model.score(X, y))
-
-    return score

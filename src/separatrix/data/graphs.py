@@ -300,6 +300,11 @@ class FeatureGraphs:
         rows = [a.reshape(a.shape[0] * a.shape[1], -1) for a in arrays]
         return cls(_stacked("pixels", rows), graphs)
 
+    @property
+    def offsets(self) -> Integers:
+        """Where the nodes of each graph begin, and where those of the last end."""
+        return self.graphs.node_offsets
+
     def __len__(self) -> int:
         return self.graphs.n_graphs
 

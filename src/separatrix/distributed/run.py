@@ -98,7 +98,7 @@ class Run:
     ) -> Solution:
         """Minimize from the last checkpoint, else from `w0`, and write further ones."""
         shape = tuple(objective.weight_shape)
-        checkpoint = self.checkpoint(stage, weights=shape, rows=objective.score_map.n_rows)
+        checkpoint = self.checkpoint(stage, weights=shape, rows=objective.n_rows)
         monitor = _SavingMonitor(
             checkpoint,
             tol=self.estimator.tol if tol is None else tol,

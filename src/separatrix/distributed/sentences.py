@@ -8,25 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import ChainOnline
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
 from separatrix.data.attributes import with_columns_of
 from separatrix.distributed.rows import aligned, in_partition, size_of
 from separatrix.errors import DataError, ParameterError
 from separatrix.protocols import Array
-from separatrix.regularizers import Unpenalized
-from separatrix.structured.growth import joined_chains
-from separatrix.structured.labels import Tags, encode_tags, sequence_weights
-from separatrix.structured.likelihood import ChainLikelihood
-from separatrix.structured.perceptron import from_kernel, to_kernel
-from separatrix.structures import Chain, EncodedChains
-from separatrix.structures.chain import Pattern
+from separatrix.structures import ChainFeatures, CodedLabels, EncodedChains, structure_named
+from separatrix.structures.chain_passes import ChainPasses, ChainUpdates
 from separatrix.structures.encoded import checked_csr
+from separatrix.structures.token_labels import encode_tags, example_weights
 
 __all__ = [
     "ChainProblem",
     "Sentences",
-    "aligned_chain",
     "make_chain_problem",
     "merged_chains",
     "merged_words",
@@ -167,8 +161,6 @@ class Agreement(NamedTuple):
         Precision.
     class_weight : dict or None
         Weights of the labels.
-    order : int
-        Order of the chain.
     """
 
     estimator: Any
@@ -177,10 +169,9 @@ class Agreement(NamedTuple):
     n_columns: int
     dtype: np.dtype[Any]
     class_weight: dict[Any, float] | None
-    order: int
 
 
-def _encoded(sentences: Sentences, shared: Agreement) -> tuple[AttributeSequences, Tags]:
+def _encoded(sentences: Sentences, shared: Agreement) -> tuple[AttributeSequences, CodedLabels]:
     X = sentences.X
     matrix = with_columns_of(X.matrix, X.vocabulary, shared.names, shared.n_columns, "attributes")
     matrix = aligned(matrix.astype(shared.dtype, copy=False))
@@ -189,27 +180,20 @@ def _encoded(sentences: Sentences, shared: Agreement) -> tuple[AttributeSequence
     return whole, encode_tags(sentences.y, X.offsets, shared.classes, partial=partial)
 
 
-def observed(sentences: Sentences, shared: Agreement) -> Chain:
+def observed(sentences: Sentences, shared: Agreement) -> ChainFeatures:
     """The features that a partition shows."""
     with in_partition(sentences.number):
         X, tags = _encoded(sentences, shared)
-        chain: Chain = shared.estimator._make_chain(X, tags, shared.order)
+        chain: ChainFeatures = structure_named(shared.estimator.structure).layout(X, tags)
         return chain
 
 
-def merged_chains(*chains: Chain) -> Chain:
+def merged_chains(*chains: ChainFeatures) -> ChainFeatures:
     """The features of all partitions."""
     result = chains[0]
     for chain in chains[1:]:
-        result = joined_chains(result, chain)
+        result = result.joined(chain)
     return result
-
-
-def aligned_chain(chain: Chain) -> Chain:
-    """The chain with arrays that kernels can read."""
-    state = Pattern(*(aligned(part) for part in chain.state))
-    triples = aligned(chain.triples)
-    return Chain(chain.n_labels, state, aligned(chain.transitions), triples, chain.boundaries)
 
 
 @dataclass(eq=False)
@@ -222,45 +206,43 @@ class ChainProblem:
         Which partition.
     X : AttributeSequences
         The tokens, with the attributes of all partitions.
-    tags : Tags
+    tags : CodedLabels
         The labels.
     weights : ndarray of shape (n_sequences,) or None
         Weights of the sequences.
-    chain : Chain
+    chain : ChainFeatures
         The features of all partitions.
     """
 
     number: int
     X: AttributeSequences
-    tags: Tags
+    tags: CodedLabels
     weights: Floats | None
-    chain: Chain
-    _likelihood: ChainLikelihood | None = field(default=None, repr=False)
+    chain: ChainFeatures
+    _passes: ChainPasses | None = field(default=None, repr=False)
     _data: EncodedChains | None = field(default=None, repr=False)
 
     def __sizeof__(self) -> int:
         return size_of(self.X.matrix) + size_of(self.tags.codes) + size_of(self.X.offsets)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Handles of the kernels do not travel, and a chain keeps one once it was used.
-        return vars(self) | {"_likelihood": None, "_data": None, "chain": aligned_chain(self.chain)}
+        # Handles of the kernels do not travel.
+        return vars(self) | {"_passes": None, "_data": None}
 
     @property
-    def likelihood(self) -> ChainLikelihood:
-        """The loss part with C = 1; no attributes share a weight, since partitions differ."""
-        if self._likelihood is None:
+    def passes(self) -> ChainPasses:
+        """Passes over the partition; no attributes share a weight, since partitions differ."""
+        if self._passes is None:
             self._align()
-            self._likelihood = ChainLikelihood(
-                self.chain, self.X, self.tags, Unpenalized(), sequence_weight=self.weights
-            )
-        return self._likelihood
+            self._passes = ChainPasses(self.chain, self.X, self.tags, self.weights)
+        return self._passes
 
     def _align(self) -> None:
         X, tags = self.X, self.tags
         self.X = AttributeSequences(aligned(X.matrix), X.vocabulary, aligned(X.offsets), None, None)
-        self.tags = Tags(tags.classes, aligned(tags.codes), aligned(tags.allowed))
+        codes, allowed = aligned(tags.codes), aligned(tags.allowed)
+        self.tags = CodedLabels(tags.classes, codes, self.X.offsets, allowed)
         self.weights = aligned(self.weights)
-        self.chain = aligned_chain(self.chain)
 
     def value_and_grad(self, w: Array) -> tuple[float, Array]:
         """Sums over the sequences of c_i loss_i and of its gradient."""
@@ -272,17 +254,16 @@ class ChainProblem:
 
         From the first call with `double` on, passes are in double precision.
         """
-        likelihood = self.likelihood
+        passes = self.passes
         if double:
-            likelihood.widen()
-        variables = likelihood.variables(aligned(w)[:, 0])
-        value, size, grad = likelihood.evaluate(variables)
-        return value, size, likelihood.weights(grad)[:, None]
+            passes.widen()
+        value, size, grad = passes.evaluate(passes.variables(aligned(w)[:, 0]))
+        return value, size, passes.weights(grad)[:, None]
 
     @property
     def reach(self) -> float:
         """Bound of |Psi(x, y) - Psi(x, y')| over the sequences and their labellings."""
-        return self.likelihood.reach
+        return self.passes.reach
 
     def epoch(
         self, w: Floats, update: str, step: float, seed: int | None
@@ -291,22 +272,19 @@ class ChainProblem:
         if self._data is None:
             self._align()
             self._data = self.chain.encode(self.X, merge=False)
-        handle = ChainOnline(
-            self._data.handle,
-            self.tags.codes,
+        updates = ChainUpdates(
+            self.chain,
+            self.X,
+            self.tags,
             self.weights,
-            np.ascontiguousarray(self.chain.transitions.T).ravel(),
-            self.chain.boundaries,
-            update,
-            step,
-            to_kernel(self.chain, self._data, aligned(w)),
-            None,
-            0,
-            seed,
+            mira=update == "mira",
+            step=step,
+            seed=seed,
+            before=(aligned(w), None, 0),
+            data=self._data,
         )
-        mistakes = handle.run_epoch()
-        last = from_kernel(self.chain, self._data, handle.weights())
-        return last, from_kernel(self.chain, self._data, handle.average()), mistakes
+        mistakes = updates.run_epoch()
+        return updates.w, updates.average, mistakes
 
     @property
     def n_examples(self) -> int:
@@ -314,9 +292,11 @@ class ChainProblem:
         return len(self.X)
 
 
-def make_chain_problem(sentences: Sentences, shared: Agreement, chain: Chain) -> ChainProblem:
+def make_chain_problem(
+    sentences: Sentences, shared: Agreement, chain: ChainFeatures
+) -> ChainProblem:
     """Bring a partition to the attributes and labels of all."""
     with in_partition(sentences.number):
         X, tags = _encoded(sentences, shared)
-        weights = sequence_weights(X.offsets, tags, sentences.weights, shared.class_weight)
+        weights = example_weights(tags, sentences.weights, shared.class_weight)
     return ChainProblem(sentences.number, X, tags, weights, chain)

@@ -50,6 +50,12 @@ class LogPartitionBound(NamedTuple):
     messages: Floats
     convergence: Convergence
 
+    @property
+    def parts(self) -> tuple[Floats, Floats]:
+        """Marginals of nodes and edges, as the adjoint of features takes them."""
+        assert self.edges is not None
+        return self.nodes, self.edges
+
 
 class BestBound(NamedTuple):
     """A labelling, and how far from optimal it can be.

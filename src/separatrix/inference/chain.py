@@ -226,9 +226,10 @@ class ChainScores:
             )
         return result
 
-    def augmented(self, labels: Integers, cost: Floats) -> ChainScores:
-        """The same scores with cost[label, other] added to every other label of a token."""
-        return replace(self, nodes=self.nodes + cost[labels])
+    def augmented(self, labels: Integers, cost: Floats, scale: Floats | None = None) -> ChainScores:
+        """The same scores with cost[label, other] added, times the scale of the token."""
+        costs = cost[labels] if scale is None else cost[labels] * scale[:, None]
+        return replace(self, nodes=self.nodes + costs)
 
 
 class ChainMarginals(NamedTuple):
@@ -242,11 +243,14 @@ class ChainMarginals(NamedTuple):
         p(label of a token).
     edges : array of shape (n_tokens, K, K) or None
         p(label before, label) of the token and the one before it; zero at the first of a sequence.
+    parts : (array, array) or None
+        The same with edges between states, as `ChainFeatures.adjoint` takes them.
     """
 
     log_partition: Floats
     nodes: Floats
     edges: Floats | None
+    parts: tuple[Floats, Floats] | None = None
 
 
 def best_labels(scores: ChainScores, n_threads: int = 1) -> tuple[Integers, Floats]:
@@ -288,7 +292,7 @@ def marginals(scores: ChainScores, *, edges: bool = False, n_threads: int = 1) -
     )
     if found is None:
         return ChainMarginals(log_z, nodes, None)
-    return ChainMarginals(log_z, nodes, label_pairs(states, found))
+    return ChainMarginals(log_z, nodes, label_pairs(states, found), (nodes, found))
 
 
 def label_pairs(states: States, edges: Floats) -> Floats:

@@ -124,6 +124,12 @@ class GraphMarginals(NamedTuple):
     nodes: Floats
     edges: Floats | None
 
+    @property
+    def parts(self) -> tuple[Floats, Floats]:
+        """Marginals of nodes and edges, as the adjoint of features takes them."""
+        assert self.edges is not None
+        return self.nodes, self.edges
+
 
 def labelling_scores(scores: GraphScores, labels: npt.ArrayLike) -> Floats:
     """Score of a labelling of all nodes, shape (n_graphs,).

@@ -50,6 +50,12 @@ class LoopyMarginals(NamedTuple):
     messages: Floats
     convergence: Convergence
 
+    @property
+    def parts(self) -> tuple[Floats, Floats]:
+        """Marginals of nodes and edges, as the adjoint of features takes them."""
+        assert self.edges is not None
+        return self.nodes, self.edges
+
 
 class LoopyLabels(NamedTuple):
     """A labelling by messages of maxima.

@@ -258,7 +258,7 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def edges_(self) -> Integers:
         """Numbers of the labels that edges join, shape (E, 2)."""
-        edges: Integers = self.learner_.graph_.edges
+        edges: Integers = self.learner_.features_.edges
         return edges
 
     @property
@@ -310,10 +310,11 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _best_f1(self, X: Any) -> Integers:
         L = len(self.classes_)
         counted = L <= _COUNTED
-        if not (counted or self.learner_.graph_.is_exact):
+        features = self.learner_.features_
+        if not (counted or features.is_exact):
             raise ParameterError(
-                f"decision='f1' of {L} labels needs draws, and inference "
-                f"{self.learner_.graph_.method!r} has none: take edges='tree', or another decision"
+                f"decision='f1' of {L} labels needs draws, and inference {features.method!r} has "
+                "none: take edges='tree', or another decision"
             )
         sets = all_sets(L) if counted else np.zeros((0, L), dtype=np.int64)
         step = max(1, _AT_ONCE // (len(sets) if counted else _DRAWS * L))
@@ -329,7 +330,7 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _set_shares(self, X: Any, sets: Integers) -> Floats:
         """p(y | x) of all sets, shape (n, 2 ** L)."""
-        unary = self.learner_._graph_scores(X)[1].unary.reshape(X.shape[0], -1, 2)
+        unary = self.learner_._scores(X)[2].unary.reshape(X.shape[0], -1, 2)
         first, second = self.edges_.T
         scores = (unary[:, :, 1] - unary[:, :, 0]) @ sets.T
         scores += (sets[:, first] * sets[:, second]) @ self.pair_weights_

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from separatrix.errors import ModelFileError
 from separatrix.persistence.container import DTYPES
 from separatrix.persistence.encode import MAX_DEPTH, Node, fields_of, has_own_state
-from separatrix.persistence.table import CLASSES, class_named, state_of
+from separatrix.persistence.table import class_named, is_known, state_of
 
 __all__ = ["Decoder"]
 
@@ -221,10 +221,10 @@ class Decoder:
 
 def _class(node: Node) -> type[Any]:
     name = _text(node["class"])
-    if name not in CLASSES:
+    if not is_known(name):
         raise ModelFileError(
             f"the file holds a {name!r}, which this separatrix does not know; "
-            "upgrade separatrix, or do not trust the file"
+            "upgrade separatrix, register the class if it is yours, or do not trust the file"
         )
     return class_named(name)
 

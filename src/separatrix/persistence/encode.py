@@ -240,7 +240,8 @@ class Encoder:
             raise NotSavableError(
                 f"{path} is of type {cls.__module__}.{cls.__qualname__}, which a model file cannot "
                 "hold; files hold the classes of separatrix, scikit-learn's containers of them, "
-                "numbers, strings, lists, dicts, arrays and CSR matrices"
+                "your own records that `separatrix.persistence.register` names, numbers, strings, "
+                "lists, dicts, arrays and CSR matrices"
             )
         if hasattr(value, "get_params"):
             return self._estimator(value, name, path)

@@ -1,8 +1,8 @@
 """The closed table of classes that a model file may name. Imports no family until one is asked for.
 
 Learners of `registry` are in it by themselves; features, value objects and scikit-learn's
-containers have a line each. A file that names any other class is refused, and nothing outside this
-table is ever imported because a file says so.
+containers have a line each; a program may `register` classes of its own. A file that names any
+other class is refused, and nothing outside this table is ever imported because a file says so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from typing import Any
 
 from separatrix.registry import LEARNERS
 
-__all__ = ["CLASSES", "LEFT_OUT", "SHARED_STATE", "class_named", "name_of", "state_of"]
+__all__ = [
+    "CLASSES",
+    "LEFT_OUT",
+    "SHARED_STATE",
+    "class_named",
+    "is_known",
+    "name_of",
+    "register",
+    "state_of",
+]
 
 
 def _lines(module: str, *names: str) -> dict[str, str]:
@@ -91,6 +100,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.reductions.many.tree_shape", "TreeShape"),
     **_lines("separatrix.reductions.many.tree_weights", "NodeReport", "TreeWeights"),
     **_lines("separatrix.solvers.online", "UpdateLog"),
+    **_lines("separatrix.structures.chain_features", "ChainFeatures"),
     **_lines("separatrix.structures.factor_graph", "FactorGraph"),
     **_lines("separatrix.structures.graph", "PairwiseGraph"),
     **_lines("separatrix.structures.label_graph", "LabelGraph"),
@@ -112,7 +122,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.decision.losses", "CostMatrix"),
     **_lines("separatrix.generative.smoothing", "Interpolation", "Laplace", "MaximumLikelihood"),
     **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
-    **_lines("separatrix.structures", "Forest", "Graph", "Grid", "LabelSet"),
+    **_lines("separatrix.structures", "Chain", "Forest", "Graph", "Grid", "LabelSet"),
     **_lines(
         "separatrix.solvers",
         "AdaDelta",
@@ -180,6 +190,35 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Classes of the program that runs, by module and name; these have a colon, those above none.
+_REGISTERED: dict[str, type[Any]] = {}
+
+
+def register(*classes: type[Any]) -> None:
+    """Let model files hold objects of your own classes: losses, structures and their features.
+
+    They must be dataclasses or NamedTuples. A program that loads such a file registers the classes
+    first: a file never imports anything.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Pairs:
+    ...     longest: int = 2
+    >>> register(Pairs)
+    >>> name_of(Pairs).endswith(":Pairs")
+    True
+    """
+    for cls in classes:
+        _REGISTERED[f"{cls.__module__}:{cls.__qualname__}"] = cls
+
+
+def is_known(name: str) -> bool:
+    """Whether a file may name a class so."""
+    return name in CLASSES or name in _REGISTERED
+
+
 def class_named(name: str) -> type[Any]:
     """The class of a line of the table.
 
@@ -193,6 +232,8 @@ def class_named(name: str) -> type[Any]:
     >>> class_named("MajorityClass").__name__
     'MajorityClass'
     """
+    if name in _REGISTERED:
+        return _REGISTERED[name]
     module, _, attribute = CLASSES[name].partition(":")
     found: type[Any] = getattr(importlib.import_module(module), attribute)
     return found
@@ -200,6 +241,9 @@ def class_named(name: str) -> type[Any]:
 
 def name_of(cls: type[Any]) -> str | None:
     """The line of a class, or None if it has none (a subclass has none either)."""
+    own = f"{cls.__module__}:{cls.__qualname__}"
+    if _REGISTERED.get(own) is cls:
+        return own
     name = cls.__name__
     return name if name in CLASSES and class_named(name) is cls else None
 

@@ -106,7 +106,7 @@ class TrellisDisplay(Display):
         for path in [*paths, *([] if truth is None else [truth])]:
             shown[path] = True
         places = np.cumsum(shown) - 1
-        total = float(log_partition(model._scores(X, constraints))[0])
+        total = float(log_partition(model._scores(X, constraints)[2])[0])
         chances = [float(np.exp(score - total)) for _, score in found]
         names = [_word(tokens[t], t) for t in range(n)] if words is None else list(words)
         if len(names) != n:

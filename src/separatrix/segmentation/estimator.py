@@ -296,7 +296,7 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
 
     def _sums(self, X: FeatureGraphs) -> tuple[list[Floats], float]:
         """Marginals of the nodes of every image, and how far messages are from settled."""
-        graph = replace(self.learner_.graph_, max_sweeps=_MORE * self.max_sweeps)
+        graph = replace(self.learner_.features_, max_sweeps=_MORE * self.max_sweeps)
         n_threads = number_of_threads(self.n_jobs)
         scores = graph.scores(self.learner_.coef_, X, n_threads)
         found = graph.log_sum_exp(scores, warn=False, n_threads=n_threads)

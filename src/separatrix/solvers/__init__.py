@@ -7,7 +7,7 @@ from separatrix.solvers.dual import DualCoordinateDescent
 from separatrix.solvers.gradient_descent import GradientDescent
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
-from separatrix.solvers.named import SOLVERS, make_solver
+from separatrix.solvers.named import SOLVERS, make_solver, make_structured_solver
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.owlqn import OwlQn
 from separatrix.solvers.proximal import ProximalGradient
@@ -33,4 +33,5 @@ __all__ = [
     "StochasticGradient",
     "check_needs",
     "make_solver",
+    "make_structured_solver",
 ]

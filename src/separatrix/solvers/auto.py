@@ -10,9 +10,12 @@ import numpy as np
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.chain_dual import MEMORY, ChainDualAscent
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
+from separatrix.solvers.margin import CachedFrankWolfe, SegmentDualAscent
 from separatrix.solvers.newton import NewtonCG
+from separatrix.solvers.owlqn import OwlQn
 from separatrix.solvers.preconditioner import dense_values
 from separatrix.solvers.proximal import ProximalGradient
 from separatrix.solvers.proximal_newton import ProximalNewton
@@ -45,6 +48,8 @@ def describe(objective: Objective) -> str:
 
 def _choose(objective: Objective) -> tuple[Solver, str]:
     can = objective.can
+    if "prox" not in can:
+        return _by_passes(can)
     if "smooth_loss" in can and not objective.regularizer.smooth:
         if ProximalNewton().fits(objective):
             return ProximalNewton(), "the penalty has a kink and the loss a second derivative"
@@ -52,8 +57,8 @@ def _choose(objective: Objective) -> tuple[Solver, str]:
     if "smooth" not in can:
         return _without_gradient(objective)
     X = dense_values(objective)
-    n_rows = objective.score_map.n_rows
-    rows, n_scores = objective.score_map.weight_shape
+    n_rows = objective.n_rows
+    rows, n_scores = objective.weight_shape
     if "hvp" in can and X is not None:
         work = n_rows * (rows * n_scores) ** 2 / 2 + (rows * n_scores) ** 3 / 3
         if NewtonCG().is_exact(objective) and work <= _CHEAP_HESSIAN:
@@ -69,10 +74,23 @@ def _choose(objective: Objective) -> tuple[Solver, str]:
     return Lbfgs(), "a smooth loss that offers gradients only"
 
 
+def _by_passes(can: frozenset[str]) -> tuple[Solver, str]:
+    """For structures: scores of their parts are not kept from step to step."""
+    if "chain_dual" in can:
+        return ChainDualAscent(), "the likelihood of a chain, which has a dual kernel"
+    if "chain_margin" in can:
+        return SegmentDualAscent(), "the margin loss of a chain, which has a dual kernel"
+    if "margin" in can:
+        return CachedFrankWolfe(), "a margin loss without a dual kernel"
+    if "smooth" in can:
+        return Lbfgs(memory=MEMORY), "a smooth loss that offers gradients only"
+    return OwlQn(memory=MEMORY), "the penalty has a kink, and the loss offers gradients only"
+
+
 def _without_gradient(objective: Objective) -> tuple[Solver, str]:
     if "dual" in objective.can:
         weights = float(np.prod(objective.weight_shape))
-        work = objective.score_map.n_rows * weights**2
+        work = objective.n_rows * weights**2
         if {"hinge", "dense"} <= objective.can and work <= _CHEAP_INTERIOR:
             return InteriorPoint(), "the loss has a kink, few weights and dense data"
         return _dual(), "the loss has a kink and a dual kernel"

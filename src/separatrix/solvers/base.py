@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from separatrix.errors import SolverError
-from separatrix.objective import Objective
 from separatrix.protocols import Solver
 
 __all__ = ["check_needs"]
@@ -19,15 +20,18 @@ _WHY = {
     "dual": "an L2 penalty and a loss with a dual kernel (hinge, squared hinge or logistic)",
     "hinge": "the hinge loss under an L2 penalty",
     "dense": "dense data",
+    "chain_dual": "structure='chain' of first order, an L2 penalty, all labels known and no "
+    "attributes of edges",
+    "chain_margin": "the margin loss and structure='chain'",
+    "margin": "the margin loss and another structure than a chain",
 }
 
 
-def check_needs(solver: Solver, objective: Objective) -> None:
+def check_needs(solver: Solver, objective: Any) -> None:
     """Raise SolverError in plain words unless `objective` offers all that `solver` needs."""
     for need in sorted(solver.needs - objective.can):
-        loss = getattr(objective.loss, "name", type(objective.loss).__name__)
         regularizer = getattr(objective.regularizer, "name", type(objective.regularizer).__name__)
         raise SolverError(
             f"{type(solver).__name__} needs {_WHY[need]}; "
-            f"loss={loss!r} with regularizer={regularizer!r} does not offer it."
+            f"loss={objective.name!r} with regularizer={regularizer!r} does not offer it."
         )

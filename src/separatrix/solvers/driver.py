@@ -185,5 +185,6 @@ def drive(
 
 def rounding(point: Point, objective: Objective) -> float:
     """How far the value at `point` may be off by rounding, or by the objective's own noise."""
-    dtype = getattr(objective.score_map, "dtype", np.dtype(np.float64))
-    return 4 * float(np.finfo(dtype).eps) * abs(point.value) + getattr(objective, "noise", 0.0)
+    return 4 * float(np.finfo(objective.dtype).eps) * abs(point.value) + getattr(
+        objective, "noise", 0.0
+    )

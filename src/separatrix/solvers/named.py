@@ -7,18 +7,21 @@ from typing import Any
 
 from separatrix.errors import ParameterError
 from separatrix.protocols import Solver
-from separatrix.solvers.auto import Auto
+from separatrix.solvers.auto import Auto, choose
+from separatrix.solvers.base import check_needs
+from separatrix.solvers.chain_dual import MEMORY, ChainDualAscent
 from separatrix.solvers.dual import DualCoordinateDescent
 from separatrix.solvers.gradient_descent import GradientDescent
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import Lbfgs
+from separatrix.solvers.margin import BlockVisits, CachedFrankWolfe, SegmentDualAscent
 from separatrix.solvers.newton import NewtonCG
 from separatrix.solvers.owlqn import OwlQn
 from separatrix.solvers.proximal import ProximalGradient
 from separatrix.solvers.proximal_newton import ProximalNewton
 from separatrix.solvers.stochastic import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
 
-__all__ = ["SOLVERS", "make_solver"]
+__all__ = ["SOLVERS", "make_solver", "make_structured_solver"]
 
 SOLVERS: dict[str, type[Any]] = {
     "auto": Auto,
@@ -38,15 +41,50 @@ SOLVERS: dict[str, type[Any]] = {
 }
 
 
+#: For structures: of one name the first that fits the objective, likelihoods and margin losses.
+_LIKELIHOOD: dict[str, tuple[Any, ...]] = {
+    "dual": (ChainDualAscent(),),
+    "lbfgs": (Lbfgs(memory=MEMORY),),
+    "owlqn": (OwlQn(memory=MEMORY),),
+}
+_MARGIN: dict[str, tuple[Any, ...]] = {
+    "dual": (SegmentDualAscent(),),
+    "frank_wolfe": (BlockVisits("frank_wolfe"), CachedFrankWolfe()),
+    "subgradient": (BlockVisits("subgradient"),),
+}
+
+
+def make_structured_solver(solver: str | Solver, objective: Any, *, seed: int) -> Solver:
+    """The solver of that name for the objective of a structure, or the object itself.
+
+    ParameterError names those that there are; SolverError what the objective lacks.
+    """
+    if not isinstance(solver, str):
+        return make_solver(solver, seed=seed)
+    table = _LIKELIHOOD if objective.passes.smooth else _MARGIN
+    names = ("auto", *table)
+    if solver not in names:
+        raise ParameterError(f"solver must be one of {names}, got {solver!r}")
+    if solver == "auto":
+        return _seeded(choose(objective), seed)
+    fitting = [one for one in table[solver] if one.needs <= objective.can]
+    made: Solver = (fitting or table[solver])[0]
+    check_needs(made, objective)
+    return _seeded(made, seed)
+
+
+def _seeded(solver: Solver, seed: int) -> Solver:
+    if any(field.name == "seed" for field in fields(solver)):  # type: ignore[arg-type]
+        solver = replace(solver, seed=seed)  # type: ignore[type-var]
+    return solver
+
+
 def make_solver(solver: str | Solver, *, seed: int) -> Solver:
     """The solver of that name, or the object itself; `seed` goes to those named that use one."""
     if isinstance(solver, str):
         if solver not in SOLVERS:
             raise ParameterError(f"solver must be one of {tuple(SOLVERS)}, got {solver!r}")
-        made: Solver = SOLVERS[solver]()
-        if any(field.name == "seed" for field in fields(made)):  # type: ignore[arg-type]
-            made = replace(made, seed=seed)  # type: ignore[type-var]
-        return made
+        return _seeded(SOLVERS[solver](), seed)
     if not isinstance(solver, Solver):
         raise ParameterError(
             f"solver must be a name or keep the contract protocols.Solver, got {solver!r}"

@@ -77,7 +77,7 @@ class NewtonCG:
 
     def is_exact(self, objective: Objective) -> bool:
         """Whether the Hessian of `objective` would be formed."""
-        small = int(np.prod(objective.score_map.weight_shape)) <= self.exact_limit
+        small = int(np.prod(objective.weight_shape)) <= self.exact_limit
         return small and (has_hessian(objective) or getattr(objective, "forms_hessian", False))
 
     @staticmethod

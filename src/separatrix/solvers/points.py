@@ -82,7 +82,7 @@ class Points:
 
     def start(self, w0: Array | None) -> Array:
         """A float64 copy of `w0`, or zeros."""
-        shape = self.objective.score_map.weight_shape
+        shape = self.objective.weight_shape
         if w0 is None:
             return np.zeros(shape)
         return np.array(w0, dtype=np.float64).reshape(shape)

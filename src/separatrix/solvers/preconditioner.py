@@ -37,7 +37,7 @@ _RIDGE = 1e-7
 
 def dense_values(objective: Objective) -> Array | None:
     """The data as an array of shape (n, d), or None when they are sparse or not flat."""
-    values: Array | None = getattr(getattr(objective.score_map, "design", None), "values", None)
+    values: Array | None = getattr(getattr(objective, "design", None), "values", None)
     return values
 
 

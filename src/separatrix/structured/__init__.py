@@ -1,10 +1,10 @@
 """Learners of structured outputs: sequences of labels."""
 
-from separatrix.structured.constraints import Constraints
 from separatrix.structured.crf import CRF
 from separatrix.structured.frequency import LabelPerWord, MajorityLabel
 from separatrix.structured.perceptron import StructuredPerceptron
 from separatrix.structured.svm import StructuredSVM
+from separatrix.structures import Constraints
 
 __all__ = [
     "CRF",

@@ -1,23 +1,25 @@
-"""Conditional random fields on chains and graphs."""
+"""Conditional random fields on any structure."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.errors import ParameterError
-from separatrix.inference.chain import ChainMarginals, marginals, path_scores, sample_labels
+from separatrix.errors import ConvergenceWarning, ParameterError
+from separatrix.losses import LogSumExp
+from separatrix.objective import PseudoLikelihood, StructuredObjective
 from separatrix.protocols import Regularizer
 from separatrix.regularizers import regularizer_named
+from separatrix.results import Solution, StopReason
+from separatrix.solvers import make_structured_solver
 from separatrix.structured.crfsuite_model import CrfsuiteFormat
-from separatrix.structured.fitting import Examples, Start, hold_out, run_solver
-from separatrix.structured.graph_fitting import fit_likelihood
-from separatrix.structured.labels import encode_tags, sequence_weights
-from separatrix.structured.likelihood import ChainLikelihood
-from separatrix.structured.solvers import make_chain_solver
+from separatrix.structured.fitting import Examples, minimize, observe, start_weights
+from separatrix.structures import structure_named
+from separatrix.structures.operations import COVER
 from separatrix.validation import (
     check_choice,
     check_cost,
@@ -31,9 +33,12 @@ __all__ = ["CRF"]
 
 Floats = npt.NDArray[np.float64]
 
+#: Edges for every node up to which forests that cover a graph are few, and their bound is good.
+_FEW_EDGES = 4
+
 
 class CRF(CrfsuiteFormat):
-    """Conditional random field on a chain or a graph: p(y | x) = exp(h(x, y)) / Z(x).
+    """Conditional random field: p(y | x) = exp(h(x, y)) / Z(x).
 
     Minimizes P(w) = R(w) + C sum_i c_i (log Z(x_i) - h(x_i, y_i)) with R(w) = 1/2 |w|^2 for "l2",
     |w|_1 for "l1", and l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2 for "elasticnet". On graphs, biases
@@ -43,7 +48,9 @@ class CRF(CrfsuiteFormat):
     Parameters
     ----------
     structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
-        Structure of the outputs; names stand for `Forest()`, `Graph()`, `Grid()` and `LabelSet()`.
+        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()` and
+        `LabelSet()`, which have parameters of their own; any class that keeps
+        `protocols.Structure` will do.
     C : float
         Weight of the losses; CRFsuite's c2 is 1 / (2 C).
     loss : {"auto", "likelihood", "forests", "pseudo"}
@@ -59,14 +66,6 @@ class CRF(CrfsuiteFormat):
         R.
     l1_ratio : float
         Share of |w|_1 in the elastic net.
-    order : {1, 2}
-        Whether triples of labels have weights too; this and the next four are for chains.
-    state_features : {"observed", "all"}
-        Pairs of attribute and label with a weight: those seen in training, or all.
-    transitions : {"observed", "all"}
-        Pairs of labels with a weight.
-    boundaries : bool
-        Whether the first and the last label of a sequence have weights.
     partial : bool
         Whether labels may be missing: None for an unknown label, a set for one of its members. The
         likelihood is then that of all labellings that are allowed.
@@ -106,7 +105,7 @@ class CRF(CrfsuiteFormat):
     classes_ : ndarray of shape (K,)
         The labels, sorted.
     coef_ : ndarray of shape (n_weights,)
-        All weights; `chain_` says which is which.
+        All weights; `features_` says which is which.
     transition_weights_ : ndarray of shape (K, K)
         Weights of (label before, label).
     solution_ : Solution
@@ -138,10 +137,6 @@ class CRF(CrfsuiteFormat):
         loss: str = "auto",
         penalty: str = "l2",
         l1_ratio: float | None = None,
-        order: int = 1,
-        state_features: str = "observed",
-        transitions: str = "all",
-        boundaries: bool = True,
         partial: bool = False,
         solver: Any = "auto",
         tol: float = 1e-5,
@@ -162,10 +157,6 @@ class CRF(CrfsuiteFormat):
         self.loss = loss
         self.penalty = penalty
         self.l1_ratio = l1_ratio
-        self.order = order
-        self.state_features = state_features
-        self.transitions = transitions
-        self.boundaries = boundaries
         self.partial = partial
         self.solver = solver
         self.tol = tol
@@ -212,57 +203,76 @@ class CRF(CrfsuiteFormat):
         self
         """
         refuse_dask(self, X, y)
-        structure = self._check_structure()
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        check_choice("order", self.order, (1, 2))
-        check_choice("scoring", self.scoring, ("accuracy", "chunk_f1"))
+        check_choice("loss", self.loss, ("auto", "likelihood", "forests", "pseudo"))
         regularizer = self._regularizer()
-        if structure is not None:
-            fit_likelihood(
-                self,
-                structure,
-                X,
-                y,
-                sample_weight=sample_weight,
-                token_weight=token_weight,
-                validation=validation,
-            )
-            return self
-        if self.loss not in ("auto", "likelihood"):
-            raise ParameterError(f"loss={self.loss!r} needs another structure than a chain")
-        X, tags = self._take(X, y, partial=self.partial)
-        weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
-        start = Start.of(self)
-        examples = Examples(X, tags, weights)
-        if self.early_stopping and validation is None:
-            examples, validation = hold_out(examples, self.validation_fraction, self.random_state)
-            X, tags, weights = examples
-        chain = self._make_chain(X, tags, self.order)
-        objective = ChainLikelihood(
-            chain,
-            X,
-            tags,
+        examples = observe(self, X, y, sample_weight, token_weight, validation)
+        features, operator = self._loss(examples)
+        objective = StructuredObjective.of(
+            features,
+            examples.inputs,
+            examples.labels,
+            operator,
             regularizer,
+            weights=examples.weights,
             C=self.C,
-            sequence_weight=weights,
             tol=self.tol,
             n_threads=number_of_threads(self.n_jobs),
         )
-        solver = make_chain_solver(self.solver, objective, seed=seed_from(self.random_state))
-        solution = run_solver(self, solver, objective, examples, start, validation)
+        solver = make_structured_solver(self.solver, objective, seed=seed_from(self.random_state))
+        solution = minimize(self, solver, objective, start_weights(self, examples), examples)
         w = objective.weights(solution.w)
-        self._store(chain, X, tags.classes, w, solution._replace(w=w[:, None]))
-        self._finish(solution, self.tol)
+        self._keep(examples.features, examples.labels.classes, w, solution)
+        convergence = getattr(objective.passes, "convergence", None)
+        if convergence is not None:
+            features.warn(convergence)
+        stuck = solution.stopped is StopReason.PRECISION and solution.n_passes < self.max_iter
+        if objective.estimated and stuck:
+            _warn_of_estimate(self, solution)
+        else:
+            self._finish(solution, self.tol)
         return self
+
+    def _loss(self, examples: Examples) -> tuple[Any, Any]:
+        """Features and what stands in for the maximum: for "auto" convex, exact where that is."""
+        features, loss = examples.features, self.loss
+        if not hasattr(features, "method"):
+            if loss not in ("auto", "likelihood"):
+                raise ParameterError(f"loss={loss!r} needs another structure than a chain")
+            return features, LogSumExp()
+        has_factors = getattr(examples.inputs, "factors", None) is not None
+        if loss == "auto" and features.method == "loopy":
+            graphs = examples.inputs.graphs
+            few = np.diff(graphs.edge_offsets) <= _FEW_EDGES * np.diff(graphs.node_offsets)
+            loss = "forests" if has_factors or few.all() else "pseudo"
+        if loss == "forests":
+            return replace(features, method=COVER), LogSumExp()
+        if loss == "pseudo":
+            if has_factors:
+                raise ParameterError("loss='pseudo' does not know factors; use loss='likelihood'")
+            return features, PseudoLikelihood()
+        return features, LogSumExp()
 
     def _regularizer(self) -> Regularizer:
         check_choice("penalty", self.penalty, ("l2", "l1", "elasticnet"))
         return regularizer_named(self.penalty, self.l1_ratio)
 
-    def _marginals(self, X: Any, constraints: Any, edges: bool) -> tuple[ChainMarginals, Any]:
-        scores = self._scores(X, constraints)
-        n_threads = number_of_threads(self.n_jobs)
-        return marginals(scores, edges=edges, n_threads=n_threads), scores.offsets
+    def _sums(self, X: Any, constraints: Any = None, edges: bool = False) -> tuple[Any, Any, Any]:
+        """X as the structure reads it, its scores, and log Z with marginals."""
+        inputs, features, scores = self._scores(X, constraints)
+        options: dict[str, Any] = {"edges": edges, "n_threads": number_of_threads(self.n_jobs)}
+        if not getattr(features, "is_exact", True):
+            # Four digits of a marginal are enough for images, and cost a tenth of five.
+            options["tol"] = 1e-5 if inputs.graphs.shapes is None else 1e-4
+        return inputs, scores, features.log_sum_exp(scores, **options)
+
+    def _shown(self, name: str, values: Any, inputs: Any) -> Any:
+        """Marginals as the structure shows them; ParameterError where it does not."""
+        structure = structure_named(self.structure)
+        show = getattr(structure, name, None)
+        if show is None:
+            raise ParameterError(f"{type(structure).__name__} shows no {name.replace('_', ' ')}")
+        return show(values, inputs)
 
     def predict_marginals(self, X: Any, constraints: Any = None) -> Any:
         """p(label of a token | x) of every sequence, arrays of shape (length, K).
@@ -271,37 +281,27 @@ class CRF(CrfsuiteFormat):
         array of shape (n, L), the probabilities that labels are present. Estimates where inference
         is not exact.
         """
-        if self._on_graphs:
-            self._no_constraints(constraints)
-            return self._graph_marginals(X)
-        found, offsets = self._marginals(X, constraints, False)
-        return np.split(found.nodes, offsets[1:-1]) if len(offsets) > 1 else []
+        inputs, _, found = self._sums(X, constraints)
+        return self._shown("marginals", found.nodes, inputs)
 
     def predict_edge_marginals(self, X: Any, constraints: Any = None) -> list[Floats]:
         """p(label, next label | x) of every sequence, arrays of shape (length - 1, K, K).
 
         Of graphs, arrays of shape (n_edges, K, K).
         """
-        if self._on_graphs:
-            self._no_constraints(constraints)
-            return self._graph_edge_marginals(X)
-        found, offsets = self._marginals(X, constraints, True)
-        assert found.edges is not None
-        edges = found.edges
-        return [edges[a + 1 : b] for a, b in pairwise(offsets)]
+        inputs, _, found = self._sums(X, constraints, edges=True)
+        shown: list[Floats] = self._shown("edge_marginals", found.edges, inputs)
+        return shown
 
     def predict_log_proba(self, X: Any, y: Any) -> Floats:
-        """log p(y | x) of given labellings, shape (n_sequences,).
+        """log p(y | x) of given labellings, shape (n_examples,).
 
         Where inference on graphs is not exact this is an estimate, or with "tree_reweighted" a
         lower bound.
         """
-        if self._on_graphs:
-            return self._graph_log_proba(X, y)
-        scores = self._scores(X)
-        codes = encode_tags(y, scores.offsets, self.classes_).codes
-        n_threads = number_of_threads(self.n_jobs)
-        return path_scores(scores, codes) - marginals(scores, n_threads=n_threads).log_partition
+        inputs, scores, found = self._sums(X)
+        values: Floats = self.features_.values(scores, self._codes(y, inputs)) - found[0]
+        return values
 
     def predict_minimum_risk(
         self, X: Any, cost: npt.ArrayLike | None = None, constraints: Any = None
@@ -322,17 +322,10 @@ class CRF(CrfsuiteFormat):
         list of list
             Labels; as a sequence they may break a grammar.
         """
-        if self._on_graphs:
-            self._no_constraints(constraints)
-            n_labels = self.graph_.n_labels
-            return self._graph_minimum_risk(X, check_cost(cost, n_labels))
-        matrix = check_cost(cost, len(self.classes_)) if cost is not None else None
-        found, offsets = self._marginals(X, constraints, False)
-        if matrix is None:
-            codes = found.nodes.argmax(axis=1)
-        else:
-            codes = (found.nodes @ matrix).argmin(axis=1)
-        return self._sequences(codes.astype(np.int64), offsets)
+        inputs, _, found = self._sums(X, constraints)
+        matrix = check_cost(cost, self.features_.n_labels) if cost is not None else None
+        risk = -found.nodes if matrix is None else found.nodes @ matrix
+        return self._labels(risk.argmin(axis=1).astype(np.int64), inputs)
 
     def sample(
         self, X: Any, n: int = 1, *, random_state: Any = None, constraints: Any = None
@@ -341,10 +334,19 @@ class CRF(CrfsuiteFormat):
 
         On graphs inference must be exact; of label sets the result is one array (n, rows, L).
         """
-        if self._on_graphs:
-            self._no_constraints(constraints)
-            return self._graph_sample(X, n, random_state)
-        scores = self._scores(X, constraints)
+        self._offered("sample", "draws")
+        inputs, features, scores = self._scores(X, constraints)
         n_threads = number_of_threads(self.n_jobs)
-        draws = sample_labels(scores, n, seed_from(random_state), n_threads)
-        return [self._sequences(draw, scores.offsets) for draw in draws]
+        draws = features.sample(scores, n, seed_from(random_state), n_threads)
+        labels = [self._labels(draw, inputs) for draw in draws]
+        return np.stack(labels) if labels and isinstance(labels[0], np.ndarray) else labels
+
+
+def _warn_of_estimate(model: CRF, solution: Solution) -> None:
+    warnings.warn(
+        f"CRF stopped after {solution.n_passes:.0f} passes (tol={model.tol:.0e}), since the "
+        "estimate of log Z is no smooth function of the weights there. Lower C, raise tol, or take "
+        "a bound that is convex: loss='forests', or inference='tree_reweighted' (slower).",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

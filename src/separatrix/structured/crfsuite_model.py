@@ -9,24 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.atomic import replacing
-from separatrix.data import AttributeSequences, Vocabulary
+from separatrix.data import Vocabulary
 from separatrix.errors import ParameterError
 from separatrix.results import Solution, StopReason, Trace
-from separatrix.structured.base import BaseChainLearner
+from separatrix.structured.base import StructuredLearner
 from separatrix.structured.crfsuite_file import FEATURES, CrfsuiteModel, read_crfsuite_model
 from separatrix.structured.crfsuite_write import crfsuite_bytes
 from separatrix.structures import Chain
-from separatrix.structures.chain import Pattern
+from separatrix.structures.chain_features import ChainFeatures, Pattern
 
 __all__ = ["CrfsuiteFormat", "chain_of", "crfsuite_model_of"]
 
 Floats = npt.NDArray[np.float64]
 
 
-def chain_of(
-    model: CrfsuiteModel,
-) -> tuple[Chain, npt.NDArray[Any], Vocabulary, Floats]:
-    """Chain, labels, names of the attributes and weights of a model of CRFsuite."""
+def chain_of(model: CrfsuiteModel) -> tuple[ChainFeatures, npt.NDArray[Any], Floats]:
+    """Features, labels and weights of a model of CRFsuite."""
     K = len(model.labels)
     sources = np.arange(len(model.attributes) + 1)
     starts = np.searchsorted(model.states["source"], sources).astype(np.int64)
@@ -34,14 +32,15 @@ def chain_of(
     pairs = np.zeros((K, K), dtype=bool)
     pairs[model.transitions["source"], model.transitions["label"]] = True
     weights = np.concatenate([model.transitions["weight"], model.states["weight"]])
-    chain = Chain(K, pattern, pairs, boundaries=False)
-    return chain, np.array(model.labels), model.attributes, weights.astype(np.float64)
+    chain = ChainFeatures(K, pattern, pairs, boundaries=False, names=model.attributes)
+    return chain, np.array(model.labels), weights.astype(np.float64)
 
 
-def crfsuite_model_of(model: BaseChainLearner) -> CrfsuiteModel:
+def crfsuite_model_of(model: StructuredLearner) -> CrfsuiteModel:
     """What a file of CRFsuite can hold of a fitted model; ParameterError where that is not all."""
-    model._only_chains("files of CRFsuite")
-    chain, names, _ = model._parts()
+    model._offered("transition_matrix", "files of CRFsuite")
+    chain = model.features_
+    names = chain.names
     unknown = {
         "a chain of second order": chain.triples is not None,
         "weights of starts and ends (fit with boundaries=False)": chain.boundaries,
@@ -60,7 +59,7 @@ def crfsuite_model_of(model: BaseChainLearner) -> CrfsuiteModel:
                     "without the character zero"
                 )
     if names is None:
-        names = Vocabulary.of(map(str, range(model.n_attributes_in_)))
+        names = Vocabulary.of(map(str, range(chain.n_attributes)))
     transitions = np.zeros(int(chain.transitions.sum()), dtype=FEATURES)
     transitions["type"] = 1
     transitions["source"], transitions["label"] = np.nonzero(chain.transitions)
@@ -71,7 +70,7 @@ def crfsuite_model_of(model: BaseChainLearner) -> CrfsuiteModel:
     return CrfsuiteModel(labels, names, states, transitions)
 
 
-class CrfsuiteFormat(BaseChainLearner):
+class CrfsuiteFormat(StructuredLearner):
     """A learner whose weights can come from CRFsuite's model files, and go there."""
 
     @classmethod
@@ -93,7 +92,7 @@ class CrfsuiteFormat(BaseChainLearner):
         ModelFileError
             The file is not such a model, or is damaged; the message says where.
         """
-        model = cls(transitions="observed", boundaries=False)
+        model = cls(Chain(transitions="observed", boundaries=False))
         model._hold(*chain_of(read_crfsuite_model(path)), f"read from {os.fspath(path)}")
         return model
 
@@ -112,12 +111,7 @@ class CrfsuiteFormat(BaseChainLearner):
             file.write(data)
 
     def _hold(
-        self,
-        chain: Chain,
-        classes: npt.NDArray[Any],
-        names: Vocabulary | None,
-        w: Floats,
-        origin: str,
+        self, features: ChainFeatures, classes: npt.NDArray[Any], w: Floats, origin: str
     ) -> None:
         """Take over weights that another program or solver found."""
         solution = Solution(
@@ -130,6 +124,4 @@ class CrfsuiteFormat(BaseChainLearner):
             certificate="none",
             solver=origin,
         )
-        n_attributes = len(chain.state.starts) - 1
-        empty = AttributeSequences.of(np.zeros((0, n_attributes)), [], names)
-        self._store(chain, empty, classes, w, solution)
+        self._keep(features, classes, w, solution)

@@ -14,7 +14,7 @@ from separatrix.data import TokenSequences, Vocabulary
 from separatrix.errors import DataError
 from separatrix.features.templates.columns import find_column, token_sequences
 from separatrix.metrics.sequences import token_accuracy
-from separatrix.structured.labels import Tags, encode_tags
+from separatrix.structures.token_labels import CodedLabels, encode_tags
 from separatrix.validation import refuse_dask
 
 __all__ = ["LabelPerWord", "MajorityLabel"]
@@ -62,7 +62,7 @@ class MajorityLabel(BaseEstimator):  # type: ignore[misc]
         self._count(X, y)
         return self
 
-    def _count(self, X: Any, y: Any) -> tuple[TokenSequences, Tags]:
+    def _count(self, X: Any, y: Any) -> tuple[TokenSequences, CodedLabels]:
         tokens = token_sequences(X)
         if tokens.offsets[-1] == 0:
             raise DataError("Found array with 0 sample(s): X holds no token")

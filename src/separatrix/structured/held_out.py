@@ -1,4 +1,4 @@
-"""Held-out sequences during a fit: their score per pass, and when to stop."""
+"""Held-out examples during a fit: their score per pass, and when to stop."""
 
 from __future__ import annotations
 
@@ -12,32 +12,40 @@ from sklearn.utils import check_random_state
 from separatrix.errors import DataError, ParameterError
 from separatrix.metrics.sequences import chunk_f1, token_accuracy
 from separatrix.results import Monitor, Solution, StopReason, TraceRow
+from separatrix.structured.base import rows_of
 
-__all__ = ["HeldOutMonitor", "held_out_score", "split_sequences"]
+__all__ = ["HeldOutMonitor", "held_out_score", "split_examples"]
 
 
-def split_sequences(n: int, fraction: float, random_state: Any) -> tuple[Any, Any]:
-    """Numbers of the sequences to train on, and of those held out."""
+def split_examples(n: int, fraction: float, random_state: Any) -> tuple[Any, Any]:
+    """Numbers of the examples to train on, and of those held out."""
     if not 0 < fraction < 1:
         raise ParameterError(f"validation_fraction must be between 0 and 1, got {fraction!r}")
     held_out = max(1, round(n * fraction))
     if held_out >= n:
-        raise DataError(f"{n} sequences are too few to hold {held_out} of them out")
+        raise DataError(f"{n} examples are too few to hold {held_out} of them out")
     order = check_random_state(random_state).permutation(n)
     return np.sort(order[held_out:]), np.sort(order[:held_out])
 
 
 def held_out_score(
-    model: Any, objective: Any, X: Any, y: Any, scoring: str
-) -> Callable[[npt.NDArray[np.floating]], float]:
-    """A function from the solver's variables to the score of held-out sequences."""
+    structure: Any,
+    features: Any,
+    classes: npt.NDArray[Any],
+    X: Any,
+    y: Any,
+    scoring: str,
+    n_threads: int,
+) -> Callable[[npt.NDArray[np.float64]], float]:
+    """A function from the weights of the features to the score of held-out examples."""
     measure = {"accuracy": token_accuracy, "chunk_f1": chunk_f1}[scoring]
-    model.coef_ = np.zeros(objective.chain.n_weights)
-    X, y = model._encode(X), list(y)
+    inputs, truth = structure.read(X, features), rows_of(y)
+    if hasattr(structure, "features_for"):
+        features = structure.features_for(features, inputs)
 
-    def score(variables: npt.NDArray[np.floating]) -> float:
-        model.coef_ = objective.weights(variables)
-        return measure(y, model.predict(X))
+    def score(w: npt.NDArray[np.float64]) -> float:
+        best = features.best(features.scores(w, inputs, n_threads), n_threads)
+        return measure(truth, rows_of(structure.labels(best.labels, inputs, classes)))
 
     return score
 

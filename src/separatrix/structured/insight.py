@@ -11,19 +11,19 @@ import numpy.typing as npt
 from separatrix.explanation.trellis import Step, Trellis
 from separatrix.explanation.weights import Weights
 from separatrix.inference.chain import ChainScores, k_best_labels, marginals
-from separatrix.structures.chain import Pattern
+from separatrix.structures.chain_features import Pattern
 
 if TYPE_CHECKING:
-    from separatrix.structured.base import BaseChainLearner
+    from separatrix.structured.base import StructuredLearner
 
 __all__ = ["explained", "label_weights", "transition_weights"]
 
 Floats = npt.NDArray[np.float64]
 
 
-def transition_weights(model: BaseChainLearner, top: int | None) -> Weights:
+def transition_weights(model: StructuredLearner, top: int | None) -> Weights:
     """The pairs of consecutive labels that score most and least, starts and ends among them."""
-    chain, labels = model.chain_, [str(label) for label in model.classes_]
+    chain, labels = model.features_, [str(label) for label in model.classes_]
     before, after = np.nonzero(chain.transitions)
     names = [f"{labels[i]} → {labels[j]}" for i, j in zip(before, after, strict=True)]
     if chain.boundaries:
@@ -32,9 +32,9 @@ def transition_weights(model: BaseChainLearner, top: int | None) -> Weights:
     return _strongest(None, "", "transition weight", names, np.concatenate(parts), top)
 
 
-def label_weights(model: BaseChainLearner, top: int | None) -> list[Weights]:
+def label_weights(model: StructuredLearner, top: int | None) -> list[Weights]:
     """The attributes that speak most for and against each label."""
-    chain, names = model.chain_, model.attributes_
+    chain, names = model.features_, model.attributes_
     attributes, weights = chain.state.attributes, model.coef_[chain.sections["state"]]
     found = []
     for code, label in enumerate(model.classes_.tolist()):
@@ -63,11 +63,10 @@ def _ends(values: Floats, top: int | None) -> npt.NDArray[np.intp]:
 
 
 def explained(
-    model: BaseChainLearner, X: Any, words: list[str], top: int, *, probabilities: bool
+    model: StructuredLearner, X: Any, words: list[str], top: int, *, probabilities: bool
 ) -> Trellis:
     """The trellis of one sequence; see `separatrix.explain_sequence`."""
-    encoded = model._encode(X)
-    scores = model._score(encoded, None)
+    encoded, _, scores = model._scores(X)
     ((paths, values),) = k_best_labels(scores, 2)
     best = paths[0]
     second = paths[1] if len(paths) > 1 else None
@@ -102,14 +101,15 @@ def _shares(
 
 
 def _terms(
-    model: BaseChainLearner, X: Any, labels: npt.NDArray[Any]
+    model: StructuredLearner, X: Any, labels: npt.NDArray[Any]
 ) -> list[list[tuple[str, float]]]:
     """For every token the addends of the score that end in its label.
 
     Attributes of the token, attributes of the edge to it, the transition (of second order too), and
     at the ends of the sequence the start and the end; all together they are the score of the path.
     """
-    chain, (_, names, edge_names) = model.chain_, model._parts()
+    chain = model.features_
+    names, edge_names = chain.names, chain.edge_names
     shown, K = [str(label) for label in model.classes_], chain.n_labels
     w, moves = model.coef_, chain.transition_matrix(model.coef_)
     cube = np.zeros((K, K, K) if chain.triples is not None else (0, 0, 0))

@@ -1,4 +1,4 @@
-"""The structured perceptron and MIRA on chains and graphs."""
+"""The structured perceptron and MIRA on any structure."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import ChainOnline
-from separatrix.data import AttributeSequences, as_attribute_sequences
 from separatrix.errors import DataError, ParameterError
 from separatrix.results import StopReason
-from separatrix.structured.base import BaseChainLearner
-from separatrix.structured.graph_online import learn_graphs
-from separatrix.structured.growth import joined_chains, moved_weights, with_new_columns
-from separatrix.structured.labels import Tags, encode_tags, sequence_weights
-from separatrix.structured.running import run_passes
-from separatrix.structures import Chain, EncodedChains
+from separatrix.structured.base import StructuredLearner
+from separatrix.structured.online import Learned, run_passes, updates_for
+from separatrix.structures.token_labels import example_weights
 from separatrix.validation import (
     check_choice,
     check_positive,
@@ -25,14 +20,13 @@ from separatrix.validation import (
     starts_at_last_fit,
 )
 
-__all__ = ["StructuredPerceptron", "from_kernel", "to_kernel"]
+__all__ = ["StructuredPerceptron"]
 
 Floats = npt.NDArray[np.float64]
-_KernelWeights = tuple[Floats, Floats, Floats, Floats]
 
 
-class StructuredPerceptron(BaseChainLearner):
-    """Perceptron or MIRA on a chain or a graph: on a mistake, w += tau (Psi(x, y) - Psi(x, y')).
+class StructuredPerceptron(StructuredLearner):
+    """Perceptron or MIRA: on a mistake, w += tau (Psi(x, y) - Psi(x, y')).
 
     y' is the best labelling other than y; tau = rate for the perceptron and, for MIRA, the smallest
     step that makes y win by the number of tokens that differ, at most C. On sequences of one token
@@ -41,7 +35,9 @@ class StructuredPerceptron(BaseChainLearner):
     Parameters
     ----------
     structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
-        Structure of the outputs; names stand for `Forest()`, `Graph()`, `Grid()` and `LabelSet()`.
+        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()` and
+        `LabelSet()`, which have parameters of their own; any class that keeps
+        `protocols.Structure` will do.
     update : {"perceptron", "mira"}
         How far a mistake moves the weights.
     rate : float
@@ -54,12 +50,6 @@ class StructuredPerceptron(BaseChainLearner):
         Passes over the sequences; a pass without a mistake is the last.
     shuffle : bool
         Whether to visit the sequences in a new order in every pass.
-    state_features : {"observed", "all"}
-        Pairs of attribute and label with a weight: those seen in training, or all.
-    transitions : {"observed", "all"}
-        Pairs of labels with a weight.
-    boundaries : bool
-        Whether the first and the last label of a sequence have weights.
     class_weight : dict, "balanced" or None
         Weights of the labels. A sequence counts by the mean weight of its tokens, as a factor of
         the rate or of C.
@@ -79,7 +69,7 @@ class StructuredPerceptron(BaseChainLearner):
     classes_ : ndarray of shape (K,)
         The labels, sorted.
     coef_ : ndarray of shape (n_weights,)
-        All weights; `chain_` says which is which.
+        All weights; `features_` says which is which.
     mistakes_ : ndarray of shape (passes,)
         Tokens mistaken in every pass.
 
@@ -111,9 +101,6 @@ class StructuredPerceptron(BaseChainLearner):
         averaging: str = "average",
         max_iter: int = 10,
         shuffle: bool = True,
-        state_features: str = "observed",
-        transitions: str = "all",
-        boundaries: bool = True,
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -128,9 +115,6 @@ class StructuredPerceptron(BaseChainLearner):
         self.averaging = averaging
         self.max_iter = max_iter
         self.shuffle = shuffle
-        self.state_features = state_features
-        self.transitions = transitions
-        self.boundaries = boundaries
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs
@@ -163,25 +147,11 @@ class StructuredPerceptron(BaseChainLearner):
         refuse_dask(self, X, y)
         check_positive(max_iter=self.max_iter)
         structure = self._check()
-        if structure is not None:
-            learn_graphs(
-                self,
-                structure,
-                X,
-                y,
-                sample_weight=sample_weight,
-                token_weight=token_weight,
-                max_passes=self.max_iter,
-                go_on=self.warm_start,
-            )
-            return self
-        before = self._state_before() if self.warm_start else None
-        X, tags = self._take(X, y)
-        labels = (None if before is None else before[1], tags.classes)
-        if before is not None and not starts_at_last_fit(self, labels=labels):
-            before = None
-        weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
-        self._learn(X, tags, weights, self.max_iter, before)
+        go_on = self.warm_start and hasattr(self, "coef_")
+        if go_on:
+            labels = structure.codes(y, structure.read(X))
+            go_on = starts_at_last_fit(self, labels=(self.classes_, labels.classes))
+        self._learn(X, y, sample_weight, token_weight, None, self.max_iter, go_on=go_on)
         return self
 
     def partial_fit(
@@ -205,115 +175,89 @@ class StructuredPerceptron(BaseChainLearner):
         self
         """
         refuse_dask(self, X, y)
-        structure = self._check()
+        self._check()
         if isinstance(self.class_weight, str):
             raise ParameterError(
                 f"class_weight={self.class_weight!r} needs all sequences at once; give partial_fit "
                 "a dict of weights, or sample_weight"
             )
-        if structure is not None:
-            learn_graphs(
-                self,
-                structure,
-                X,
-                y,
-                sample_weight=sample_weight,
-                classes=classes,
-                max_passes=1,
-                go_on=True,
-            )
-            return self
-        before = self._state_before()
-        known = None if before is None else before[1]
+        go_on = hasattr(self, "coef_")
         if classes is not None:
-            given = np.unique(classes)
-            if known is not None and not np.array_equal(given, known):
+            classes = np.unique(classes)
+            if go_on and not np.array_equal(classes, self.classes_):
                 raise DataError(
-                    f"classes={given.tolist()} is not the same as on the last call, "
-                    f"{known.tolist()}; fit a new estimator to change them"
+                    f"classes={classes.tolist()} is not the same as on the last call, "
+                    f"{self.classes_.tolist()}; fit a new estimator to change them"
                 )
-            known = given
-        X = as_attribute_sequences(X)
-        tags = encode_tags(y, X.offsets, known)
-        weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight)
-        self._learn(X, tags, weights, 1, before)
+        self._learn(X, y, sample_weight, None, classes, 1, go_on=go_on)
         return self
 
     def _check(self) -> Any:
-        """The structure, None for chains."""
-        structure = self._check_structure()
+        """The structure; ParameterError where a parameter is not one of its values."""
+        structure = self._structure()
         check_choice("update", self.update, ("perceptron", "mira"))
         check_choice("averaging", self.averaging, ("average", "none"))
         check_positive(rate=self.rate, C=self.C)
         return structure
 
-    def _state_before(self) -> tuple[Chain, npt.NDArray[Any], Floats, Floats | None, int] | None:
-        """Chain, classes, last weights, average and sequences seen of what was learned so far."""
-        if not hasattr(self, "coef_") or self._on_graphs:
-            return None
-        return self.chain_, self.classes_, self._last, self._average, self._seen
-
     def _learn(
         self,
-        X: AttributeSequences,
-        tags: Tags,
-        weights: Floats | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        token_weight: Any,
+        classes: npt.NDArray[Any] | None,
         max_passes: int,
-        before: tuple[Chain, npt.NDArray[Any], Floats, Floats | None, int] | None,
+        *,
+        go_on: bool,
     ) -> None:
-        if X.edge_matrix is not None:
-            raise DataError("StructuredPerceptron does not learn from attributes of edges")
-        if before is not None:
-            X = with_new_columns(X, self._parts()[1], self.n_attributes_in_)
-        chain = self._make_chain(X, tags)
-        last = average = None
-        seen = 0
-        if before is not None:
-            old, _, w, mean, seen = before
-            chain = joined_chains(old, chain)
-            last = moved_weights(w, old, chain)
-            average = None if mean is None else moved_weights(mean, old, chain)
-        # Attributes that look the same here may have learned different weights before.
-        data = chain.encode(X, merge=before is None)
-        handle = ChainOnline(
-            data.handle,
-            tags.codes,
+        """Learn from passes over examples; with `go_on` from what was learned before."""
+        structure = self._structure()
+        before: Learned | None = None
+        if not go_on:
+            inputs = structure.read(X)
+            labels = structure.codes(y, inputs, classes)
+            features = structure.layout(inputs, labels)
+            inputs = structure.read(inputs, features)
+        elif hasattr(structure, "grown"):
+            features, inputs, labels = structure.grown(self.features_, X, y, self.classes_)
+        else:
+            features = self.features_
+            inputs = structure.read(X, features)
+            labels = structure.codes(y, inputs, self.classes_)
+        if go_on:
+            before = self._learned(features)
+        weights = example_weights(labels, sample_weight, self.class_weight, token_weight)
+        mira, averaging = self.update == "mira", self.averaging == "average"
+        updates = updates_for(
+            features,
+            inputs,
+            labels,
             weights,
-            np.ascontiguousarray(chain.transitions.T).ravel(),
-            chain.boundaries,
-            self.update,
-            float(self.rate if self.update == "perceptron" else self.C),
-            None if last is None else to_kernel(chain, data, last),
-            None if average is None else to_kernel(chain, data, average),
-            seen if average is not None else 0,
-            seed_from(self.random_state) if self.shuffle else None,
+            mira=mira,
+            step=float(self.C if mira else self.rate),
+            seed=seed_from(self.random_state) if self.shuffle else None,
+            before=before,
         )
-        averaging = self.averaging == "average"
 
         def so_far() -> npt.NDArray[np.floating]:
-            found = handle.average() if averaging else handle.weights()
-            return from_kernel(chain, data, found)[:, None]
+            w: Floats = updates.average if averaging else updates.w.copy()
+            return w[:, None]
 
-        solution = run_passes(self, handle.run_epoch, so_far, max_passes, counted="tokens")
-        self._last = from_kernel(chain, data, handle.weights())
-        w = np.asarray(solution.w[:, 0], dtype=np.float64)
-        self._average = w if averaging else None
-        self._seen = handle.seen
+        solution = run_passes(self, updates.run_epoch, so_far, max_passes)
         mistakes = np.array(solution.trace.objective, dtype=np.int64)
-        earlier = getattr(self, "mistakes_", None) if before is not None else None
-        self.mistakes_ = mistakes if earlier is None else np.concatenate([earlier, mistakes])
-        self._store(chain, X, tags.classes, w, solution)
+        self.mistakes_ = np.concatenate([self.mistakes_, mistakes]) if go_on else mistakes
+        w = np.asarray(solution.w[:, 0], dtype=np.float64)
+        self._last, self._average = updates.w, w if averaging else None
+        self._seen = updates.seen
+        self._keep(features, labels.classes, w, solution)
         if solution.stopped is StopReason.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
 
-
-def to_kernel(chain: Chain, data: EncodedChains, w: Floats) -> _KernelWeights:
-    """Weights as the kernel of the online learners takes them."""
-    state = data.compress(w[chain.sections["state"]])
-    return state, chain.edge_scores(w), chain.start_scores(w), chain.end_scores(w)
-
-
-def from_kernel(chain: Chain, data: EncodedChains, weights: _KernelWeights) -> Floats:
-    """Weights of the chain from those of the kernel."""
-    state, edges, start, end = weights
-    return np.concatenate([chain.gather(edges, start, end, np.zeros(0)), data.expand(state)])
+    def _learned(self, features: Any) -> Learned:
+        """What was learned so far, as weights of features that may have grown."""
+        old, last, average = self.features_, self._last, self._average
+        if features is not old and not features.is_same(old):
+            last = old.moved(last, features)
+            average = None if average is None else old.moved(average, features)
+        return Learned(last, average, self._seen)

@@ -1,22 +1,21 @@
-"""Structured support vector machines on chains and graphs."""
+"""Structured support vector machines on any structure."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import ParameterError
-from separatrix.inference.chain import best_labels, path_scores
+from separatrix.losses import CostAugmentedMax
+from separatrix.objective import StructuredObjective
+from separatrix.objective.passes import best_or_bound
+from separatrix.regularizers import L2
 from separatrix.results import Solution
-from separatrix.structured.base import BaseChainLearner
-from separatrix.structured.fitting import Examples, Start, hold_out, run_solver
-from separatrix.structured.graph_hinge import GraphHinge, fit_hinge
-from separatrix.structured.hinge import ChainHinge
-from separatrix.structured.hinge_solvers import make_hinge_solver
-from separatrix.structured.labels import encode_tags, sequence_weights
+from separatrix.solvers import make_structured_solver
+from separatrix.structured.base import StructuredLearner
+from separatrix.structured.fitting import minimize, observe, start_weights
 from separatrix.validation import (
     check_choice,
     check_cost,
@@ -31,8 +30,8 @@ __all__ = ["StructuredSVM"]
 Floats = npt.NDArray[np.float64]
 
 
-class StructuredSVM(BaseChainLearner):
-    """Large-margin labelling of a chain or a graph: the right one wins by the cost of any other.
+class StructuredSVM(StructuredLearner):
+    """Large-margin labelling: the right one wins by the cost of any other.
 
     Minimizes P(w) = 1/2 |w|^2 + C sum_i c_i H_i(w) with margin rescaling,
     H_i(w) = max over y' of Delta(y_i, y') + h(x_i, y') - h(x_i, y_i) >= Delta(y_i, y'_best), where
@@ -42,7 +41,9 @@ class StructuredSVM(BaseChainLearner):
     Parameters
     ----------
     structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
-        Structure of the outputs; names stand for `Forest()`, `Graph()`, `Grid()` and `LabelSet()`.
+        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()` and
+        `LabelSet()`, which have parameters of their own; any class that keeps
+        `protocols.Structure` will do.
         On graphs biases are penalized like other weights. Where maxima are not exact, the duality
         gap holds with `Graph(inference="tree_reweighted")`, and else only as far as the labellings
         found are the best.
@@ -53,14 +54,6 @@ class StructuredSVM(BaseChainLearner):
         Weight of the losses. With "hamming_mean" a sequence counts by the share of its tokens that
         are wrong, so C is to be larger, about by the number of tokens in a sequence. For an
         objective |w|^2 c2 + sum H, as CRFsuite writes penalties, C is 1 / (2 c2).
-    order : {1, 2}
-        Whether triples of labels have weights too.
-    state_features : {"observed", "all"}
-        Pairs of attribute and label with a weight: those seen in training, or all.
-    transitions : {"observed", "all"}
-        Pairs of labels with a weight.
-    boundaries : bool
-        Whether the first and the last label of a sequence have weights.
     solver : {"auto", "dual", "frank_wolfe", "subgradient"} or Solver
         "dual" is coordinate ascent on segment planes, "frank_wolfe" the block-coordinate method
         with line search, "subgradient" the stochastic one; the last two return an average of their
@@ -97,7 +90,7 @@ class StructuredSVM(BaseChainLearner):
     classes_ : ndarray of shape (K,)
         The labels, sorted.
     coef_ : ndarray of shape (n_weights,)
-        All weights; `chain_` says which is which.
+        All weights; `features_` says which is which.
     transition_weights_ : ndarray of shape (K, K)
         Weights of (label before, label).
     solution_ : Solution
@@ -132,10 +125,6 @@ class StructuredSVM(BaseChainLearner):
         *,
         cost: Any = "hamming",
         C: float = 0.1,
-        order: int = 1,
-        state_features: str = "observed",
-        transitions: str = "all",
-        boundaries: bool = True,
         solver: Any = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
@@ -153,10 +142,6 @@ class StructuredSVM(BaseChainLearner):
         self.structure = structure
         self.cost = cost
         self.C = C
-        self.order = order
-        self.state_features = state_features
-        self.transitions = transitions
-        self.boundaries = boundaries
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -202,53 +187,40 @@ class StructuredSVM(BaseChainLearner):
         self
         """
         refuse_dask(self, X, y)
-        structure = self._check_structure()
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        check_choice("order", self.order, (1, 2))
-        check_choice("scoring", self.scoring, ("accuracy", "chunk_f1"))
-        if structure is not None:
-            fit_hinge(
-                self,
-                structure,
-                X,
-                y,
-                sample_weight=sample_weight,
-                token_weight=token_weight,
-                validation=validation,
-            )
-            return self
-        solver = make_hinge_solver(self.solver, seed=seed_from(self.random_state))
-        X, tags = self._take(X, y)
-        cost = self._cost_matrix(len(tags.classes))
-        weights = sequence_weights(X.offsets, tags, sample_weight, self.class_weight, token_weight)
-        start = Start.of(self)
-        examples = Examples(X, tags, weights)
-        if self.early_stopping and validation is None:
-            examples, validation = hold_out(examples, self.validation_fraction, self.random_state)
-            X, tags, weights = examples
-        chain = self._make_chain(X, tags, self.order)
-        objective = ChainHinge(
-            chain,
-            X,
-            tags,
-            cost,
-            mean=self._mean,
+        examples = observe(self, X, y, sample_weight, token_weight, validation)
+        cost = self._cost_matrix(examples.features.n_labels)
+        objective = StructuredObjective.of(
+            examples.features,
+            examples.inputs,
+            examples.labels,
+            CostAugmentedMax(cost),
+            L2(),
+            weights=examples.weights,
+            scale=self._scale(examples.labels.offsets),
             C=self.C,
-            sequence_weight=weights,
             tol=self.tol,
             n_threads=number_of_threads(self.n_jobs),
         )
-        if start is not None:
-            objective.planes = getattr(self, "_planes", None)
-        solution = run_solver(self, solver, objective, examples, start, validation)
+        passes = objective.passes
+        solver = make_structured_solver(self.solver, objective, seed=seed_from(self.random_state))
+        if self.warm_start and hasattr(passes, "planes"):
+            passes.planes = getattr(self, "_planes", None)
+        solution = minimize(self, solver, objective, start_weights(self, examples), examples)
         # Dual variables, for a warm start.
-        self._planes = objective.planes if self.warm_start else None
+        self._planes = getattr(passes, "planes", None) if self.warm_start else None
         if self.early_stopping:
             solution = self._certified(solution, objective)
         w = objective.weights(solution.w)
-        self._store(chain, X, tags.classes, w, solution._replace(w=w[:, None]))
+        self._keep(examples.features, examples.labels.classes, w, solution)
         self._finish(solution, self.tol)
         return self
+
+    def _scale(self, offsets: npt.NDArray[np.int64]) -> Floats:
+        """Factors of the costs of every example."""
+        sizes = np.diff(offsets)
+        mean = isinstance(self.cost, str) and self.cost == "hamming_mean"
+        return 1.0 / np.maximum(sizes, 1) if mean else np.ones(len(sizes))
 
     def _cost_matrix(self, n_labels: int) -> Floats:
         if isinstance(self.cost, str):
@@ -258,10 +230,6 @@ class StructuredSVM(BaseChainLearner):
         if matrix is None:
             raise ParameterError("cost must be 'hamming', 'hamming_mean' or a matrix, got None")
         return matrix
-
-    @property
-    def _mean(self) -> bool:
-        return isinstance(self.cost, str) and self.cost == "hamming_mean"
 
     @property
     def dual_bound_(self) -> float:
@@ -277,25 +245,15 @@ class StructuredSVM(BaseChainLearner):
         >>> StructuredSVM(C=10.0, random_state=0).fit(X, y).loss(X, y).round(6).tolist()
         [0.0]
         """
-        if self._on_graphs:
-            return self._graph_hinge(X, y)
-        scores = self._scores(X)
-        codes = encode_tags(y, scores.offsets, self.classes_).codes
-        costs = self._cost_matrix(len(self.classes_))[codes]
-        if self._mean:
-            lengths = np.diff(scores.offsets)
-            costs /= np.repeat(lengths, lengths)[:, None]
-        augmented = replace(scores, nodes=scores.nodes + costs)
-        best = best_labels(augmented, number_of_threads(self.n_jobs))[1]
-        return best - path_scores(scores, codes)
-
-    def _graph_hinge(self, X: Any, y: Any) -> Floats:
-        X, _ = self._graph_scores(X)
-        cost = self._cost_matrix(self.graph_.n_labels)
-        n_threads = number_of_threads(self.n_jobs)
-        codes = self._graph_codes(y, X)
-        hinge = GraphHinge(self._inference(X), X, codes, cost, mean=self._mean, n_threads=n_threads)
-        return hinge.search(self.coef_).losses
+        inputs, features, scores = self._scores(X)
+        codes = self._codes(y, inputs)
+        cost = self._cost_matrix(features.n_labels)
+        scale = np.repeat(self._scale(inputs.offsets), np.diff(inputs.offsets))
+        augmented = features.augmented(scores, codes, cost, scale)
+        best = features.best(augmented, number_of_threads(self.n_jobs))
+        own = features.values(scores, codes)
+        losses: Floats = np.maximum(best_or_bound(best) - own, 0.0)
+        return losses
 
     @staticmethod
     def _certified(solution: Solution, objective: Any) -> Solution:

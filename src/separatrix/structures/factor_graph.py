@@ -14,7 +14,7 @@ from separatrix.errors import DataError
 from separatrix.inference.convergence import Convergence
 from separatrix.inference.factors import FactorScores, factor_codes
 from separatrix.structures.graph import PairwiseGraph, joined_rows, signed_counts
-from separatrix.structures.operations import Best, GraphOperations
+from separatrix.structures.operations import Best, GraphOperations, weighted
 
 __all__ = ["FactorGraph", "FactorMarginals"]
 
@@ -43,6 +43,12 @@ class FactorMarginals(NamedTuple):
     factors: Floats
     messages: Floats | None
     convergence: Convergence | None
+
+    @property
+    def parts(self) -> tuple[Floats, Floats, Floats]:
+        """Marginals of nodes, edges and factors, as `adjoint` takes them."""
+        assert self.edges is not None
+        return self.nodes, self.edges, self.factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,19 +92,14 @@ class FactorGraph(GraphOperations):
         return self.base.n_labels
 
     @property
+    def n_classes(self) -> int:
+        """Number of labels that a node may have."""
+        return self.n_labels
+
+    @property
     def bias(self) -> bool:
         """Whether labels have biases."""
         return self.base.bias
-
-    @property
-    def n_kinds(self) -> int:
-        """Kinds of edges."""
-        return self.base.n_kinds
-
-    @property
-    def n_pairs(self) -> int:
-        """Weights of the pairs of labels of one kind of edge."""
-        return self.base.n_pairs
 
     @property
     def _n_tuples(self) -> int:
@@ -119,9 +120,9 @@ class FactorGraph(GraphOperations):
         """Number of weights."""
         return int(self.sections["bias"].stop)
 
-    def tables(self, weights: Floats) -> Floats:
-        """Weights of pairs, shape (n, n_pairs), as tables of shape (n, K, K)."""
-        return self.base.tables(weights)
+    def pair_weights(self, w: Floats) -> Floats:
+        """Weights of pairs of labels by kind of edge, shape (n_kinds, K, K)."""
+        return self.base.pair_weights(w[self.sections["factors"].stop :])
 
     def _check(self, X: FeatureGraphs) -> None:
         self.base._check(X)
@@ -143,16 +144,22 @@ class FactorGraph(GraphOperations):
         pairwise = self.base.scores(w[part.stop :], X, n_threads)
         return FactorScores(pairwise, X.factors, tables, X.expansion)
 
-    def adjoint(self, X: FeatureGraphs, nodes: Floats, edges: Floats, factors: Floats) -> Floats:
-        """Psi' of numbers per node and label, edge and pair, factor and tuple."""
+    def adjoint(
+        self,
+        X: FeatureGraphs,
+        parts: tuple[Floats, Floats, Floats],
+        weights: Floats | None = None,
+    ) -> Floats:
+        """Psi' of numbers per node and label, edge and pair, factor and tuple; times weights."""
         assert X.factors is not None
+        (factors,) = weighted(parts[2:], weights, X.factors.offsets)
         pick = _pick(X.factors.kinds, self.n_factor_kinds)
-        return np.concatenate([(pick @ factors).ravel(), self.base.adjoint(X, nodes, edges)])
+        return np.concatenate([(pick @ factors).ravel(), self.base.adjoint(X, parts[:2], weights)])
 
-    def indicators(self, X: FeatureGraphs, labels: Integers) -> tuple[Floats, Floats, Floats]:
+    def parts(self, X: FeatureGraphs, labels: Integers) -> tuple[Floats, Floats, Floats]:
         """One at the labels of nodes, edges and factors, as marginals have them."""
         assert X.factors is not None
-        nodes, edges = self.base.indicators(X, labels)
+        nodes, edges = self.base.parts(X, labels)
         factors = np.zeros((len(X.factors.nodes), self._n_tuples))
         codes = factor_codes(labels, X.factors, self.n_labels)
         factors[np.arange(len(codes)), codes] = 1.0
@@ -160,7 +167,7 @@ class FactorGraph(GraphOperations):
 
     def features(self, X: FeatureGraphs, labels: Integers) -> Floats:
         """The sum over the graphs of Psi(x, y)."""
-        return self.adjoint(X, *self.indicators(X, labels))
+        return self.adjoint(X, self.parts(X, labels))
 
     def differences(self, X: FeatureGraphs, labels: Integers, others: Integers) -> sp.csr_matrix:
         """Psi(x, y) - Psi(x, y') of every graph as rows of a CSR matrix."""

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError, ParameterError
 from separatrix.inference.graphs import GraphScores
-from separatrix.structures.operations import GraphOperations
+from separatrix.structures.operations import GraphOperations, weighted
 from separatrix.structures.sections import sections_of
 from separatrix.validation import is_sparse
 
@@ -126,6 +126,16 @@ class PairwiseGraph(GraphOperations):
         """Number of weights."""
         return int(self.sections["bias"].stop)
 
+    @property
+    def n_classes(self) -> int:
+        """Number of labels that a node may have."""
+        return self.n_labels
+
+    def pair_weights(self, w: Floats) -> Floats:
+        """Weights of pairs of labels by kind of edge, shape (n_kinds, K, K)."""
+        pairs = w[self.sections["pairs"]]
+        return self.tables(pairs.reshape(self.n_kinds, self.n_pairs))
+
     def tables(self, weights: Floats) -> Floats:
         """Weights of pairs, shape (n, n_pairs), as tables of shape (n, K, K)."""
         padded = np.concatenate([weights, np.zeros((len(weights), 1))], axis=1)
@@ -166,20 +176,27 @@ class PairwiseGraph(GraphOperations):
             own = self.tables(np.asarray(X.edge_matrix @ weights))
         return GraphScores(X.graphs, unary, tables, own)
 
-    def adjoint(self, X: FeatureGraphs, nodes: Floats, edges: Floats) -> Floats:
-        """Psi' of numbers per node and label, and per edge and pair of labels."""
+    def adjoint(
+        self,
+        X: FeatureGraphs,
+        parts: tuple[Floats, Floats],
+        weights: Floats | None = None,
+    ) -> Floats:
+        """Psi' of numbers per node and label, and per edge and pair of labels; times weights."""
         self._check(X)
+        graphs = X.graphs
+        nodes, edges = weighted(parts, weights, graphs.node_offsets, graphs.edge_offsets)
         sums = self._pair_sums(edges)
         kinds = X.graphs.kinds
         columns = [np.bincount(kinds, column, self.n_kinds) for column in sums.T]
         pairs = np.stack(columns, axis=1) if columns else np.zeros((self.n_kinds, 0))
         own = np.zeros(0) if X.edge_matrix is None else X.edge_matrix.T @ sums
-        parts: list[Any] = [pairs, own, X.matrix.T @ nodes]
+        sums_by_kind: list[Any] = [pairs, own, X.matrix.T @ nodes]
         if self.bias:
-            parts.append(nodes.sum(axis=0))
-        return np.concatenate([np.asarray(part).ravel() for part in parts])
+            sums_by_kind.append(nodes.sum(axis=0))
+        return np.concatenate([np.asarray(part).ravel() for part in sums_by_kind])
 
-    def indicators(self, X: FeatureGraphs, labels: Integers) -> tuple[Floats, Floats]:
+    def parts(self, X: FeatureGraphs, labels: Integers) -> tuple[Floats, Floats]:
         """One at the label of every node and at the pair of every edge, as marginals have them."""
         n, K, edges = X.graphs.n_nodes, self.n_labels, X.graphs.edges
         if labels.shape != (n,) or (n and not (labels.min() >= 0 and labels.max() < K)):
@@ -191,7 +208,7 @@ class PairwiseGraph(GraphOperations):
 
     def features(self, X: FeatureGraphs, labels: Integers) -> Floats:
         """The sum over the graphs of Psi(x, y)."""
-        return self.adjoint(X, *self.indicators(X, labels))
+        return self.adjoint(X, self.parts(X, labels))
 
     def differences(self, X: FeatureGraphs, labels: Integers, others: Integers) -> sp.csr_matrix:
         """Psi(x, y) - Psi(x, y') of every graph as rows of a CSR matrix."""

@@ -15,7 +15,7 @@ from separatrix.errors import DataError
 from separatrix.inference.complete import best_sets, set_marginals
 from separatrix.inference.graphs import GraphScores
 from separatrix.structures.graph import joined_rows
-from separatrix.structures.operations import Best, GraphOperations
+from separatrix.structures.operations import Best, GraphOperations, weighted
 from separatrix.structures.sections import sections_of
 from separatrix.validation import is_sparse
 
@@ -59,6 +59,11 @@ class LabelRows:
 
     def __len__(self) -> int:
         return self.graphs.n_graphs
+
+    @property
+    def offsets(self) -> Integers:
+        """Where the nodes of each row begin, and where those of the last end."""
+        return self.graphs.node_offsets
 
     def take(self, rows: npt.ArrayLike) -> LabelRows:
         """The rows named by their numbers."""
@@ -126,6 +131,22 @@ class LabelGraph(GraphOperations):
         """Number of weights."""
         return int(self.sections["bias"].stop)
 
+    @property
+    def n_classes(self) -> int:
+        """Number of labels of a set."""
+        return self.n_nodes
+
+    def pair_weights(self, w: Floats) -> Floats:
+        """Weights of two labels that are both present, shape (n_edges,)."""
+        return w[self.sections["pairs"]]
+
+    def __sx_check__(self) -> None:
+        """Raise DataError unless the arrays of a loaded model agree with each other."""
+        edges = np.asarray(self.edges)
+        good = edges.ndim == 2 and edges.shape[1:] == (2,)
+        if not (good and bool(((edges >= 0) & (edges < self.n_nodes)).all())):
+            raise DataError("the edges of the labels are not pairs of labels")
+
     def _check(self, X: LabelRows) -> None:
         if X.matrix.shape[1] != self.n_features:
             raise DataError(
@@ -144,20 +165,23 @@ class LabelGraph(GraphOperations):
         tables[:, 1, 1] = parts["pairs"]
         return GraphScores(X.graphs, unary, tables)
 
-    def adjoint(self, X: LabelRows, nodes: Floats, edges: Floats) -> Floats:
-        """Psi' of numbers per node and label, and per edge and pair of labels."""
+    def adjoint(
+        self, X: LabelRows, parts: tuple[Floats, Floats], weights: Floats | None = None
+    ) -> Floats:
+        """Psi' of numbers per node and label, and per edge and pair of labels; times weights."""
         self._check(X)
+        graphs = X.graphs
+        nodes, edges = weighted(parts, weights, graphs.node_offsets, graphs.edge_offsets)
         present = np.ascontiguousarray(nodes[:, 1]).reshape(len(X), self.n_nodes)
         both = edges[:, 1, 1].reshape(len(X), len(self.edges))
-        parts = [both.sum(axis=0), X.matrix.T @ present, present.sum(axis=0)]
-        return np.concatenate([np.asarray(part).ravel() for part in parts])
+        sums = [both.sum(axis=0), X.matrix.T @ present, present.sum(axis=0)]
+        return np.concatenate([np.asarray(part).ravel() for part in sums])
 
     def features(self, X: LabelRows, labels: Integers) -> Floats:
         """The sum over the rows of Psi(x, y)."""
-        nodes, pairs = self.indicators(X, labels)
-        return self.adjoint(X, nodes, pairs)
+        return self.adjoint(X, self.parts(X, labels))
 
-    def indicators(self, X: LabelRows, labels: Integers) -> tuple[Floats, Floats]:
+    def parts(self, X: LabelRows, labels: Integers) -> tuple[Floats, Floats]:
         """One at the label of every node and at the pair of every edge, as marginals have them."""
         first, second = X.graphs.edges.T
         nodes, pairs = np.zeros((len(labels), 2)), np.zeros((len(first), 2, 2))

@@ -14,8 +14,8 @@ from separatrix.data import Graphs
 from separatrix.errors import DataError, ParameterError
 from separatrix.structures.label_graph import LabelGraph, LabelRows, chow_liu
 from separatrix.structures.node_labels import encode_sets
-from separatrix.structures.observed import Observed
 from separatrix.structures.operations import METHODS, method_for
+from separatrix.structures.token_labels import CodedLabels
 from separatrix.validation import check_choice, is_sparse
 
 __all__ = ["LabelSet"]
@@ -76,33 +76,32 @@ class LabelSet:
             raise ParameterError("edges name a pair of labels twice")
         return edges.astype(np.int64)
 
-    def observe(self, X: Any, y: Any, classes: Any = None) -> Observed:
-        """The features of rows with sets of labels; columns are labels, whatever `classes` say."""
+    def check(self) -> None:
+        """Raise ParameterError where a parameter is not one of its values."""
         check_choice("inference", self.inference, ("auto", *METHODS))
-        matrix = _matrix(X)
-        Y = encode_sets(y, matrix.shape[0])
-        edges = self._edges(Y)
-        rows = LabelRows.of(matrix, Y.shape[1], edges)
-        one = Graphs.of([Y.shape[1]], [edges])
-        method = method_for(one, 2, self.inference)
-        features = LabelGraph(
-            Y.shape[1], matrix.shape[1], edges, method, self.damping, self.max_sweeps
-        )
-        return Observed(features, rows, np.arange(Y.shape[1]), Y.ravel())
 
-    def encode(self, X: Any, features: LabelGraph) -> LabelRows:
-        """New rows for fitted features."""
-        rows = features.rows(_matrix(X))
+    def read(self, X: Any, features: LabelGraph | None = None) -> LabelRows:
+        """The rows of X, checked; with fitted features, with a graph over the labels each."""
+        if features is None:
+            return LabelRows.of(_matrix(X), 0, np.zeros((0, 2), dtype=np.int64))
+        rows = features.rows(X.matrix if isinstance(X, LabelRows) else _matrix(X))
         features._check(rows)
         return rows
 
-    def features_for(self, features: LabelGraph, X: LabelRows) -> LabelGraph:
-        """The fitted features: all rows have the graph of the training rows."""
-        return features
+    def codes(self, y: Any, inputs: LabelRows, classes: AnyArray | None = None) -> CodedLabels:
+        """Which labels are present, one number per row and label; columns are labels."""
+        Y = encode_sets(y, len(inputs), None if classes is None else len(classes))
+        n, L = Y.shape
+        offsets = np.arange(n + 1, dtype=np.int64) * L
+        return CodedLabels(np.arange(L), Y.ravel(), offsets, node_classes=np.arange(2))
 
-    def codes(self, y: Any, X: LabelRows, classes: AnyArray) -> Integers:
-        """Which labels are present, one number per row and label."""
-        return encode_sets(y, len(X), len(classes)).ravel()
+    def layout(self, inputs: LabelRows, labels: CodedLabels) -> LabelGraph:
+        """The features of rows with sets of labels."""
+        self.check()
+        L, d = len(labels.classes), inputs.matrix.shape[1]
+        edges = self._edges(labels.codes.reshape(-1, L))
+        method = method_for(Graphs.of([L], [edges]), 2, self.inference)
+        return LabelGraph(L, d, edges, method, self.damping, self.max_sweeps)
 
     def labels(self, codes: Integers, X: LabelRows, classes: AnyArray) -> Any:
         """A matrix of 0 and 1, shape (n, L)."""

@@ -14,8 +14,18 @@ from separatrix.inference.bounds import LogPartitionBound
 from separatrix.inference.convergence import Convergence
 from separatrix.inference.graphs import GraphMarginals, GraphScores, labelling_scores
 from separatrix.inference.loopy import LoopyMarginals
+from separatrix.validation import is_sparse
 
-__all__ = ["COVER", "METHODS", "Best", "GraphOperations", "method_for"]
+__all__ = [
+    "COVER",
+    "METHODS",
+    "Best",
+    "GraphOperations",
+    "Sums",
+    "largest_square",
+    "method_for",
+    "weighted",
+]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -54,6 +64,38 @@ def method_for(graphs: Graphs, n_labels: int, wanted: str = "auto") -> str:
     return "junction"
 
 
+def weighted(
+    parts: tuple[Floats, ...], weights: Floats | None, *offsets: Integers
+) -> tuple[Floats, ...]:
+    """Numbers per node, edge and so on, times the weight of their graph; trailing axes are labels.
+
+    Examples
+    --------
+    >>> nodes, = weighted((np.ones((3, 2)),), np.array([1.0, 2.0]), np.array([0, 1, 3]))
+    >>> nodes[:, 0].tolist()
+    [1.0, 2.0, 2.0]
+    """
+    if weights is None:
+        return parts
+    of_parts = (np.repeat(weights, np.diff(starts)) for starts in offsets)
+    return tuple((part.T * own).T for part, own in zip(parts, of_parts, strict=True))
+
+
+def largest_square(matrix: Any) -> float:
+    """The largest squared norm of a row, in double precision; zero for no matrix or no rows.
+
+    Examples
+    --------
+    >>> largest_square(np.array([[3.0, 4.0], [1.0, 0.0]])), largest_square(None)
+    (25.0, 0.0)
+    """
+    if matrix is None or 0 in matrix.shape:
+        return 0.0
+    rows = matrix.astype(np.float64)
+    squares = rows.multiply(rows) if is_sparse(matrix) else np.square(rows)
+    return float(np.asarray(squares.sum(axis=1)).max())
+
+
 class Best(NamedTuple):
     """Labellings of high scores.
 
@@ -64,14 +106,33 @@ class Best(NamedTuple):
         Score of the labelling.
     messages : array or None
         To start the next call from, where there are any.
-    bound : array of shape (n_graphs,)
-        No labelling scores more; infinite where the method knows no bound.
+    bound : array of shape (n_graphs,) or None
+        No labelling scores more; infinite where the method knows no bound, None where the score is
+        the best one.
     """
 
     labels: Integers
     scores: Floats
-    messages: Floats | None
-    bound: Floats
+    messages: Floats | None = None
+    bound: Floats | None = None
+
+
+class Sums(NamedTuple):
+    """Sums over all labellings, for structures that need no more.
+
+    Attributes
+    ----------
+    log_partition : array of shape (n_examples,)
+        log Z.
+    parts : object
+        The gradient of log Z, the marginals, as the adjoint of the features takes them.
+    nodes : array of shape (n_nodes, n_labels) or None
+        p(label of a node).
+    """
+
+    log_partition: Floats
+    parts: Any
+    nodes: Floats | None = None
 
 
 class GraphOperations:
@@ -113,6 +174,16 @@ class GraphOperations:
         )
 
     @property
+    def n_free(self) -> int:
+        """How many weights, the last ones, have no penalty in a likelihood: the biases."""
+        bias = self.sections["bias"]  # type: ignore[attr-defined]
+        return int(bias.stop - bias.start)
+
+    def is_same(self, other: Any) -> bool:
+        """Whether the weights of the other mean the same."""
+        return bool(getattr(other, "sections", None) == self.sections)  # type: ignore[attr-defined]
+
+    @property
     def is_exact(self) -> bool:
         """Whether maxima and sums are exact."""
         return self.method in _EXACT
@@ -139,30 +210,11 @@ class GraphOperations:
         )
         return Best(loose.labels, loose.scores, loose.messages, np.full_like(loose.scores, np.inf))
 
-    def cost_augmented_best(
-        self,
-        scores: GraphScores,
-        labels: Integers,
-        cost: Floats,
-        n_threads: int = 1,
-        messages: Floats | None = None,
-        scale: Floats | None = None,
-    ) -> Best:
-        """max over y' of score(y') + sum_i scale_i cost[y_i, y'_i].
-
-        Parameters
-        ----------
-        scores : GraphScores
-        labels : array of shape (n_nodes,)
-            y.
-        cost : array of shape (K, K)
-        n_threads : int
-        messages : array, optional
-            Of an earlier call.
-        scale : array of shape (n_nodes,), optional
-            Ones without.
-        """
-        return self.best(scores.augmented(labels, cost, scale), n_threads, messages)
+    def augmented(
+        self, scores: Any, labels: Integers, cost: Floats, scale: Floats | None = None
+    ) -> Any:
+        """The scores with scale_i cost[y_i, y'_i] added for every node."""
+        return scores.augmented(labels, cost, scale)
 
     def log_sum_exp(
         self,

@@ -15,15 +15,17 @@ import numpy.typing as npt
 from separatrix.data import FeatureGraphs, Graphs
 from separatrix.data.graph_input import as_feature_graphs, as_image_graphs
 from separatrix.errors import DataError, ParameterError
+from separatrix.protocols import Structure
+from separatrix.structures.chain import Chain
 from separatrix.structures.factor_graph import FactorGraph
 from separatrix.structures.graph import PAIRS, PairwiseGraph
 from separatrix.structures.label_set import LabelSet
 from separatrix.structures.node_labels import encode_nodes
-from separatrix.structures.observed import Observed
 from separatrix.structures.operations import METHODS, method_for
+from separatrix.structures.token_labels import CodedLabels
 from separatrix.validation import check_choice
 
-__all__ = ["Forest", "Graph", "Grid", "structure_named"]
+__all__ = ["STRUCTURES", "Forest", "Graph", "Grid", "structure_named"]
 
 Integers = npt.NDArray[np.int64]
 AnyArray = npt.NDArray[Any]
@@ -38,12 +40,21 @@ class _OnNodes:
     damping: float | None = None
     max_sweeps: int = 200
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise ParameterError where a parameter is not one of its values."""
         check_choice("pairs", self.pairs, PAIRS)
         check_choice("inference", self.inference, ("auto", *METHODS))
 
-    def read(self, X: Any) -> FeatureGraphs:
-        """The graphs of X, checked."""
+    def read(self, X: Any, features: Any = None) -> FeatureGraphs:
+        """The graphs of X, checked; with fitted features, of their number."""
+        graphs = self._graphs(X)
+        if features is not None:
+            if graphs.factors is not None and not isinstance(features, FactorGraph):
+                raise DataError("X has factors, but the model was fitted without")
+            features._check(graphs)
+        return graphs
+
+    def _graphs(self, X: Any) -> FeatureGraphs:
         return as_feature_graphs(X)
 
     def _n_kinds(self, graphs: Graphs) -> int:
@@ -52,39 +63,31 @@ class _OnNodes:
     def _method(self, graphs: Graphs, n_labels: int) -> str:
         return method_for(graphs, n_labels, self.inference)
 
-    def observe(self, X: Any, y: Any, classes: Any = None) -> Observed:
-        """The features of labelled graphs; `classes` are all labels there can be."""
-        self._check()
-        X = self.read(X)
-        known = None if classes is None else np.unique(classes)
-        classes, codes = encode_nodes(y, X.graphs, known)
-        K = len(classes)
-        factors = X.factors
-        graphs = _whole(X)
+    def codes(self, y: Any, inputs: FeatureGraphs, classes: AnyArray | None = None) -> CodedLabels:
+        """Labels of the nodes as numbers."""
+        return CodedLabels(*encode_nodes(y, inputs.graphs, classes), inputs.offsets)
+
+    def layout(self, inputs: FeatureGraphs, labels: CodedLabels) -> Any:
+        """The features of labelled graphs."""
+        self.check()
+        K = len(labels.classes)
+        factors = inputs.factors
+        graphs = _whole(inputs)
         n_states = K if factors is None else K**factors.arity
         settings = self._method(graphs, n_states), self.damping, self.max_sweeps
         pairwise = PairwiseGraph(
             K,
-            X.matrix.shape[1],
-            self._n_kinds(X.graphs),
-            0 if X.edge_matrix is None else X.edge_matrix.shape[1],
+            inputs.matrix.shape[1],
+            self._n_kinds(inputs.graphs),
+            0 if inputs.edge_matrix is None else inputs.edge_matrix.shape[1],
             self.pairs,
             settings[0],
             self.bias,
             *settings[1:],
         )
-        features: Any = pairwise
-        if factors is not None:
-            features = FactorGraph(pairwise, factors.arity, factors.n_kinds, *settings)
-        return Observed(features, X, classes, codes)
-
-    def encode(self, X: Any, features: Any) -> FeatureGraphs:
-        """New graphs for fitted features."""
-        graphs = self.read(X)
-        if graphs.factors is not None and not isinstance(features, FactorGraph):
-            raise DataError("X has factors, but the model was fitted without")
-        features._check(graphs)
-        return graphs
+        if factors is None:
+            return pairwise
+        return FactorGraph(pairwise, factors.arity, factors.n_kinds, *settings)
 
     def features_for(self, features: Any, X: FeatureGraphs) -> Any:
         """Fitted features with the inference that fits X: "auto" decides for every batch."""
@@ -95,10 +98,6 @@ class _OnNodes:
         method = self._method(_whole(X), n_states)
         return features if method == features.method else replace(features, method=method)
 
-    def codes(self, y: Any, X: FeatureGraphs, classes: AnyArray) -> Integers:
-        """Labels of the nodes of X as numbers."""
-        return encode_nodes(y, X.graphs, classes)[1]
-
     def labels(self, codes: Integers, X: FeatureGraphs, classes: AnyArray) -> Any:
         """Labels as users have them: an array per graph."""
         return self.per_graph(classes[codes], X)
@@ -106,6 +105,10 @@ class _OnNodes:
     def marginals(self, nodes: AnyArray, X: FeatureGraphs) -> Any:
         """Probabilities of the labels of nodes: an array of shape (n_nodes, K) per graph."""
         return self.per_graph(nodes, X)
+
+    def edge_marginals(self, edges: AnyArray, X: FeatureGraphs) -> list[AnyArray]:
+        """Probabilities of the labels of edges: an array of shape (n_edges, K, K) per graph."""
+        return np.split(edges, X.graphs.edge_offsets[1:-1])
 
     def per_graph(self, values: AnyArray, X: FeatureGraphs) -> list[AnyArray]:
         """Values of the nodes, an array per graph."""
@@ -143,7 +146,7 @@ class Forest(_OnNodes):
     #: Exact.
     inference = "forest"
 
-    def read(self, X: Any) -> FeatureGraphs:
+    def _graphs(self, X: Any) -> FeatureGraphs:
         """The graphs of X; DataError names an edge that closes a cycle."""
         graphs = as_feature_graphs(X)
         _whole(graphs).wiring.check_forest()
@@ -177,7 +180,7 @@ class Graph(_OnNodes):
     >>> ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
     >>> X = [(np.array([[1.0], [0.0], [0.0], [0.0]]), ring)]
     >>> crf = CRF(Graph(pairs="symmetric"), C=10.0).fit(X, [[0, 1, 0, 1]])
-    >>> crf.predict(X)[0].tolist(), crf.graph_.method
+    >>> crf.predict(X)[0].tolist(), crf.features_.method
     ([0, 1, 0, 1], 'junction')
     """
 
@@ -187,8 +190,7 @@ class Graph(_OnNodes):
     damping: float | None = None
     max_sweeps: int = 200
 
-    def read(self, X: Any) -> FeatureGraphs:
-        """The graphs of X, checked."""
+    def _graphs(self, X: Any) -> FeatureGraphs:
         graphs = as_feature_graphs(X)
         if self.inference == "forest":
             _whole(graphs).wiring.check_forest()
@@ -235,12 +237,12 @@ class Grid(_OnNodes):
     damping: float | None = None
     max_sweeps: int = 200
 
-    def _check(self) -> None:
-        super()._check()
+    def check(self) -> None:
+        """Raise ParameterError where a parameter is not one of its values."""
+        super().check()
         check_choice("neighborhood", self.neighborhood, (4, 8))
 
-    def read(self, X: Any) -> FeatureGraphs:
-        """The images of X, checked."""
+    def _graphs(self, X: Any) -> FeatureGraphs:
         images = as_image_graphs(X, self.neighborhood)
         if self.shape is not None:
             for number, shape in enumerate(images.graphs.shapes or ()):
@@ -268,25 +270,29 @@ class Grid(_OnNodes):
         ]
 
 
-_NAMED = {"forest": Forest, "graph": Graph, "grid": Grid, "label_set": LabelSet}
+#: Structures by name.
+STRUCTURES: dict[str, Any] = {
+    "chain": Chain,
+    "forest": Forest,
+    "graph": Graph,
+    "grid": Grid,
+    "label_set": LabelSet,
+}
 
 
 def structure_named(structure: Any) -> Any:
-    """A structure from its name or itself; None for chains.
+    """A structure from its name, or itself where it keeps the contract.
 
     Examples
     --------
     >>> structure_named("grid").neighborhood
     4
     """
-    if isinstance(structure, str):
-        if structure == "chain":
-            return None
-        if structure in _NAMED:
-            return _NAMED[structure]()
-    if isinstance(structure, Forest | Graph | Grid | LabelSet):
+    if isinstance(structure, str) and structure in STRUCTURES:
+        return STRUCTURES[structure]()
+    if not isinstance(structure, str | type) and isinstance(structure, Structure):
         return structure
     raise ParameterError(
-        f"structure must be 'chain', {', '.join(map(repr, _NAMED))}, or a Forest, Graph, Grid or "
-        f"LabelSet, got {structure!r}"
+        f"structure must be one of {', '.join(map(repr, STRUCTURES))}, or keep the contract "
+        f"protocols.Structure, got {structure!r}"
     )

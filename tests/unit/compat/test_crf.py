@@ -16,6 +16,7 @@ from separatrix.compat import CRF, metrics, scorers
 from separatrix.compat.parameters import ALGORITHMS
 from separatrix.data import AttributeSequences, as_attribute_sequences, write_crfsuite
 from separatrix.errors import DataError, ModelFileError, ParameterError
+from separatrix.structures import Chain
 from tests.unit.structured.tagging import sentences
 
 X, Y = sentences(60)
@@ -71,7 +72,7 @@ class Reference:
         for _ in range(passes):
             for i in range(len(self.X)):
                 scores = self.chain.scores(self.w, self.X.take([i]))
-                best, value = self.chain.best(scores)
+                best, value = self.chain.best(scores)[:2]
                 own = self.codes[self.X.offsets[i] : self.X.offsets[i + 1]]
                 wrong = int((best != own).sum())
                 if wrong:
@@ -128,7 +129,7 @@ def test_online_rules_are_the_definitions(options, every, monkeypatch):
     model = crf.model_
     encoded = as_attribute_sequences(noisy)
     codes = np.array([crf.classes_.index(label) for row in Y for label in row])
-    reference = Reference(model.chain_, encoded, codes)
+    reference = Reference(model.features_, encoded, codes)
     settings = {**ALGORITHMS[options["algorithm"]], **options}
     last, average = reference.run(options["algorithm"], settings, 3)
     averaging = options["algorithm"] == "ap" or settings.get("averaging", False)
@@ -330,6 +331,6 @@ def test_metrics():
 
 def test_the_model_is_the_plain_one():
     crf = CRF(c2=0.5).fit(X, Y)
-    plain = Plain(C=1.0, boundaries=False, transitions="observed").fit(X, Y)
+    plain = Plain(Chain(boundaries=False, transitions="observed"), C=1.0).fit(X, Y)
     assert crf.predict(NEW).tolist() == plain.predict(NEW)
     assert len(crf.model_.predict_kbest(NEW[:1], 3)[0]) == 3

@@ -25,6 +25,7 @@ from separatrix import (
 from separatrix.distributed import fit
 from separatrix.errors import ParameterError, SolverError
 from separatrix.results import StopReason
+from separatrix.structures import Chain
 from tests.unit.distributed.sequences import sentences, sequence_bags
 
 
@@ -147,7 +148,7 @@ def test_columns_of_the_hinge(nearby: Any) -> None:
         assert abs(mine.solution_.objective - wanted) <= 1e-8 * wanted
 
 
-@pytest.mark.parametrize("options", [{}, {"order": 2, "transitions": "observed"}])
+@pytest.mark.parametrize("options", [{}, {"structure": Chain(order=2, transitions="observed")}])
 def test_chains(client: Any, options: dict[str, Any]) -> None:
     X, y = sentences(60)
     here = CRF(tol=1e-9, solver="lbfgs", **options).fit(X, y)

@@ -19,6 +19,7 @@ from separatrix import (
 from separatrix.data import read
 from separatrix.errors import ParameterError
 from separatrix.explanation import top_weights
+from separatrix.structures import Chain
 
 DATA = read(conll(60).encode())
 CRF_MODEL = make_pipeline(Templates("chunking"), CRF(random_state=0)).fit(DATA.X, DATA.y)
@@ -44,9 +45,9 @@ def test_labels_and_scores_are_those_of_the_two_best_paths(model, row):
 EDGES = make_pipeline(Templates("word\ntransitions: pos"), CRF(random_state=0, C=0.1)).fit(
     DATA.X, DATA.y
 )
-SECOND = make_pipeline(Templates("word"), CRF(order=2, boundaries=False, random_state=0)).fit(
-    DATA.X, DATA.y
-)
+SECOND = make_pipeline(
+    Templates("word"), CRF(Chain(order=2, boundaries=False), random_state=0)
+).fit(DATA.X, DATA.y)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_one_label_has_no_second_path():
 
 def test_second_order_and_tokens_as_dicts():
     rows = [[{"word": word} for word in row] for row in DATA.X.columns["0"].tolist()]
-    model = CRF(order=2, random_state=0).fit(rows, DATA.y)
+    model = CRF(Chain(order=2), random_state=0).fit(rows, DATA.y)
     found = explain_sequence(model, rows[0])
     assert [step.token for step in found.steps] == DATA.X.columns["0"][0]
     assert [step.label for step in found.steps] == model.predict(rows[:1])[0]

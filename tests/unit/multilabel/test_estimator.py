@@ -212,7 +212,7 @@ def test_more_labels_than_can_be_counted():
     assert model.predict(X[:20]).shape == (20, 18)
     assert hamming_loss(many[:20], model.predict(X[:20])) < 0.4
     loopy = MultiLabel(edges="full", C=0.01, max_iter=20, tol=0.1).fit(X[:60], many[:60])
-    assert loopy.learner_.graph_.method == "loopy"
+    assert loopy.learner_.features_.method == "loopy"
     assert loopy.predict_proba(X[:3]).shape == (3, 18)
     with pytest.raises(ParameterError, match="of 18 labels needs draws, and inference 'loopy'"):
         loopy.set_params(decision="f1").predict(X[:3])

@@ -68,6 +68,7 @@ from separatrix.losses import SquaredHinge, multiclass_hinge
 from separatrix.reductions import ClassNumbers
 from separatrix.regularizers import ElasticNet
 from separatrix.solvers import Adam, Lbfgs
+from separatrix.structures import Chain
 
 _random = np.random.default_rng(0)
 X = np.ascontiguousarray(_random.normal(size=(90, 6)))
@@ -276,7 +277,7 @@ CASES: dict[str, Case] = {
     "majority_label": _word_tagger(MajorityLabel()),
     "label_per_word": _word_tagger(LabelPerWord()),
     "crf": _tagger(CRF(random_state=0)),
-    "crf_second_order": _tagger(CRF(order=2, C=0.1, boundaries=False)),
+    "crf_second_order": _tagger(CRF(Chain(order=2, boundaries=False), C=0.1)),
     "crf_forest": _on_graphs(CRF("forest"), tree=True),
     "crf_factors": _on_graphs(CRF("graph"), factors=True),
     "crf_grid": _on_images(CRF(Grid(neighborhood=8), loss="pseudo")),
@@ -287,7 +288,7 @@ CASES: dict[str, Case] = {
     "structured_perceptron": _tagger(StructuredPerceptron(random_state=0)),
     "structured_svm": _tagger(StructuredSVM(random_state=0, warm_start=True)),
     "structured_svm_second_order": _tagger(
-        StructuredSVM(order=2, cost="hamming_mean", random_state=0)
+        StructuredSVM(Chain(order=2), cost="hamming_mean", random_state=0)
     ),
     "majority_class": _classifier(MajorityClass()),
     "naive_bayes": _classifier(NaiveBayes(), TWO, X > 0),

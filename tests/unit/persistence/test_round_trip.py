@@ -22,6 +22,7 @@ from separatrix.persistence import describe
 from separatrix.persistence.decode import Decoder
 from separatrix.persistence.encode import Encoder
 from separatrix.persistence.table import CLASSES, class_named, state_of
+from separatrix.structures import ChainFeatures
 from tests.unit.persistence.models import CASES, TWO, X, Y
 
 #: What the generative classifiers make of their counts when it is first asked for.
@@ -55,7 +56,7 @@ def same(a, b):
         assert len(a) == len(b)
         for one, other in zip(a, b, strict=True):
             same(one, other)
-    elif isinstance(a, TemplateModel | TextModel | Vocabulary | TermCounts):
+    elif isinstance(a, ChainFeatures | TemplateModel | TextModel | Vocabulary | TermCounts):
         same(a.__getstate__(), b.__getstate__())
     elif (dataclasses.is_dataclass(a) and not isinstance(a, type)) or hasattr(a, "get_params"):
         assert type(a) is type(b)

@@ -11,6 +11,7 @@ from separatrix import CRF, StructuredPerceptron, Templates, compat
 from separatrix.data import TokenColumn, TokenSequences
 from separatrix.errors import DataError, ParameterError
 from separatrix.plots import TrellisDisplay
+from separatrix.structures import Chain
 
 mpl.use("agg")
 from matplotlib import pyplot as plt
@@ -29,7 +30,7 @@ def close_figures():
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("constraints", [None, "BIO"])
 def test_heat_and_paths_are_those_of_enumeration(order, constraints):
-    model = CRF(C=0.1, order=order).fit(X, Y)
+    model = CRF(Chain(order=order), C=0.1).fit(X, Y)
     display = TrellisDisplay.from_estimator(
         model, SENTENCE, y=TRUTH, constraints=constraints, least=0.0
     )
@@ -61,7 +62,7 @@ def test_heat_and_paths_are_those_of_enumeration(order, constraints):
 
 
 def test_rare_labels_are_left_out():
-    model = CRF(C=10.0, transitions="observed").fit([*X, [["q"]]], [*Y, ["rare"]])
+    model = CRF(Chain(transitions="observed"), C=10.0).fit([*X, [["q"]]], [*Y, ["rare"]])
     display = TrellisDisplay.from_estimator(model, SENTENCE)
     assert "rare" not in display.labels
     assert len(TrellisDisplay.from_estimator(model, SENTENCE, least=0.0).labels) == 4

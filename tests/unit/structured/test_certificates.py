@@ -123,7 +123,7 @@ def test_inference_is_chosen_again_for_the_graphs_of_a_prediction(learner):
     X = [(random.normal(size=(4, 2)), path) for _ in range(5)]
     y = [(features[:, 0] > 0).astype(int) for features, _ in X]
     model = learner(Graph(), random_state=0).fit(X, y)
-    assert model.graph_.method == "forest"
+    assert model.features_.method == "forest"
     ring = [(features, [*path, (3, 0)]) for features, _ in X]
     assert [len(labels) for labels in model.predict(ring)] == [4] * 5
     assert 0 <= model.score(ring, y) <= 1

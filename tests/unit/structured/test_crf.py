@@ -17,15 +17,17 @@ from separatrix.inference import log_partition, path_scores
 from separatrix.metrics import token_accuracy
 from separatrix.results import StopReason
 from separatrix.structured import Constraints
-from separatrix.structured.labels import encode_tags
+from separatrix.structures import Chain
+from separatrix.structures.token_labels import encode_tags
 from tests.unit.structured.tagging import LABELS, encoded, sentences
+from tests.unit.structures.chains import objective_of
 
 X, Y = encoded()
 
 
 def objective(model, X, y, C):
     """P(w) from the plain composition."""
-    scores = model.chain_.scores(model.coef_, X)
+    scores = model.features_.scores(model.coef_, X)
     codes = encode_tags(y, X.offsets, model.classes_).codes
     loss = float((log_partition(scores) - path_scores(scores, codes)).sum())
     return C * loss + 0.5 * float(model.coef_ @ model.coef_)
@@ -37,11 +39,10 @@ def test_the_solvers_reach_one_optimum(boundaries, transitions):
     values = []
     for solver in ("lbfgs", "dual", "auto"):
         model = CRF(
+            Chain(boundaries=boundaries, transitions=transitions),
             C=2.0,
             solver=solver,
             tol=1e-9,
-            boundaries=boundaries,
-            transitions=transitions,
             random_state=0,
         )
         model.fit(X, Y)
@@ -66,15 +67,11 @@ def test_at_the_optimum_observed_minus_expected_features_are_w_over_c():
     model = CRF(C=C, solver="lbfgs", tol=1e-12).fit(
         AttributeSequences(X.matrix.astype(np.float64), X.vocabulary, X.offsets), Y
     )
-    chain = model.chain_
+    chain = model.features_
     scores = chain.scores(model.coef_, X)
-    from separatrix._core import chain_marginals
-
-    _, nodes, edges = chain_marginals(scores.states.graph, scores.arrays, X.offsets, True, 1)
-    starts = nodes[X.offsets[:-1]].sum(axis=0)
-    ends = nodes[X.offsets[1:] - 1].sum(axis=0)
+    found = chain.log_sum_exp(scores, edges=True)
     codes = encode_tags(Y, X.offsets, model.classes_).codes
-    difference = chain.features(X, codes) - chain.adjoint(X, nodes, edges, starts, ends)
+    difference = chain.features(X, codes) - chain.adjoint(X, found.parts)
     np.testing.assert_allclose(difference, model.coef_ / C, atol=2e-4)
 
 
@@ -84,11 +81,7 @@ def test_sparse_penalties_obey_their_optimality_conditions(options):
         AttributeSequences(X.matrix.astype(np.float64), X.vocabulary, X.offsets), Y
     )
     ratio = options.get("l1_ratio", 1.0)
-    from separatrix.regularizers import L2
-    from separatrix.structured.likelihood import ChainLikelihood
-
-    tags = encode_tags(Y, X.offsets)
-    plain = ChainLikelihood(model.chain_, X, tags, L2())
+    plain = objective_of(model.features_, X, encode_tags(Y, X.offsets).codes)
     _, grad = plain.loss_value_and_grad(plain.variables(model.coef_))
     slope = plain.weights(grad)
     w = model.coef_
@@ -103,12 +96,12 @@ def test_a_chain_of_length_one_is_softmax_regression():
     rows = random.normal(size=(80, 5))
     labels = (rows @ random.normal(size=(5, 3))).argmax(axis=1)
     one = AttributeSequences.of(rows, np.ones(80, dtype=int))
-    crf = CRF(C=3.0, boundaries=False, state_features="all", tol=1e-11, solver="lbfgs")
+    crf = CRF(Chain(boundaries=False, state_features="all"), C=3.0, tol=1e-11, solver="lbfgs")
     crf.fit(one, [[int(label)] for label in labels])
     flat = LogisticRegression(C=3.0, fit_intercept=False, tol=1e-10, max_iter=5000).fit(
         rows, labels
     )
-    state = crf.coef_[crf.chain_.sections["state"]].reshape(5, 3)
+    state = crf.coef_[crf.features_.sections["state"]].reshape(5, 3)
     np.testing.assert_allclose(state.T, flat.coef_, atol=1e-3)
     np.testing.assert_allclose(
         np.vstack(crf.predict_marginals(one)), flat.predict_proba(rows), atol=1e-4
@@ -117,7 +110,7 @@ def test_a_chain_of_length_one_is_softmax_regression():
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_probabilities_belong_together(order):
-    model = CRF(order=order, C=0.5).fit(X, Y)
+    model = CRF(Chain(order=order), C=0.5).fit(X, Y)
     few, labels = X.take(np.arange(5)), Y[:5]
     nodes = model.predict_marginals(few)
     edges = model.predict_edge_marginals(few)
@@ -145,9 +138,10 @@ def test_second_order_sees_what_first_order_cannot():
     X = [[["start"], ["same"], ["same"]]] * 40
     y = [["0", "m", "0"], ["1", "m", "1"]] * 20
     X = [[[f"start{tags[0]}"], ["same"], ["same"]] for tags in y]
-    options = {"C": 50.0, "boundaries": False, "max_iter": 2000}
-    assert CRF(order=2, **options).fit(X, y).score(X, y) == 1.0
-    assert CRF(order=1, **options).fit(X, y).score(X, y) < 1.0
+    for order in (1, 2):
+        chain = Chain(order=order, boundaries=False)
+        score = CRF(chain, C=50.0, max_iter=2000).fit(X, y).score(X, y)
+        assert score == 1.0 if order == 2 else score < 1.0
 
 
 def test_constraints_are_obeyed():
@@ -176,7 +170,7 @@ def test_constraints_are_obeyed():
 def test_predictions_in_parts_are_the_same(monkeypatch):
     model = CRF().fit(X, Y)
     expected = model.predict(X), model.predict(X, constraints="BIO")
-    monkeypatch.setattr("separatrix.structured.base._SCORES", 40)
+    monkeypatch.setattr("separatrix.structures.chain_features._SCORES", 40)
     assert (model.predict(X), model.predict(X, constraints="BIO")) == expected
 
 
@@ -185,8 +179,8 @@ def test_labels_from_attributes_are_those_of_the_scores():
     for precision in (np.float32, np.float64):
         rows = AttributeSequences(new.matrix.astype(precision), new.vocabulary, new.offsets)
         model = CRF(n_jobs=2).fit(X, Y)
-        codes, _ = model.chain_.best(model.chain_.scores(model.coef_, model._encode(rows)))
-        assert model.predict(rows) == model._sequences(codes, rows.offsets)
+        inputs, features, scores = model._scores(rows)
+        assert model.predict(rows) == model._labels(features.best(scores).labels, inputs)
 
 
 def test_predictions_follow_weights_that_are_changed_in_place():
@@ -235,7 +229,7 @@ def test_weights_are_repetitions():
     weights = np.array([1, 2, 0, 3] * 3)
     repeated = [s for s, n in zip(few, weights, strict=True) for _ in range(n)]
     tags = [s for s, n in zip(labels, weights, strict=True) for _ in range(n)]
-    options = {"tol": 1e-9, "state_features": "all"}
+    options = {"structure": Chain(state_features="all"), "tol": 1e-9}
     a = CRF(**options).fit(few, labels, sample_weight=weights)
     b = CRF(**options).fit(
         few, labels, token_weight=[[n] * len(s) for n, s in zip(weights, few, strict=True)]
@@ -375,11 +369,11 @@ def test_bad_input_is_named(X, y, message):
         ({"C": 0.0}, ParameterError),
         ({"structure": "tree"}, ParameterError),
         ({"penalty": "l3"}, ParameterError),
-        ({"order": 3}, ParameterError),
+        ({"structure": Chain(order=3)}, ParameterError),
         ({"solver": "magic"}, ParameterError),
         ({"solver": "dual", "penalty": "l1"}, SolverError),
         ({"solver": "lbfgs", "penalty": "l1"}, SolverError),
-        ({"transitions": "none"}, ParameterError),
+        ({"structure": Chain(transitions="none")}, ParameterError),
     ],
 )
 def test_bad_parameters_are_named(options, error):

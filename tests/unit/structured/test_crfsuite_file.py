@@ -10,6 +10,7 @@ from separatrix import CRF, StructuredPerceptron, load, save
 from separatrix.errors import ModelFileError, ParameterError
 from separatrix.structured.crfsuite_file import CHUNK, HEADER, read_crfsuite_model
 from separatrix.structured.crfsuite_write import crfsuite_bytes
+from separatrix.structures import Chain
 from tests.unit.structured.tagging import sentences
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
@@ -56,7 +57,7 @@ def test_a_file_of_crfsuite_predicts_as_its_tagger(path):
     assert model.classes_.tolist() == tagger.labels()
     info = tagger.info()
     assert set(model.attributes_) == set(info.attributes)
-    chain = model.chain_
+    chain = model.features_
     weights = dict(
         zip(
             zip(
@@ -89,7 +90,7 @@ def test_a_file_becomes_a_model_file_of_ours(path, tmp_path):
 
 
 def test_a_model_of_ours_serves_crfsuite(tmp_path):
-    model = CRF(C=2.0, boundaries=False).fit(X, Y)
+    model = CRF(Chain(boundaries=False), C=2.0).fit(X, Y)
     model.to_crfsuite(tmp_path / "model")
     tagger = tagger_of(tmp_path / "model")
     assert tagger.labels() == model.classes_.tolist()
@@ -99,11 +100,11 @@ def test_a_model_of_ours_serves_crfsuite(tmp_path):
 def test_models_that_a_file_cannot_hold_are_named(tmp_path):
     for options, message in [
         ({}, "starts and ends"),
-        ({"order": 2, "boundaries": False}, "second order"),
+        ({"structure": Chain(order=2, boundaries=False)}, "second order"),
     ]:
         with pytest.raises(ParameterError, match=message):
             CRF(**options).fit(X, Y).to_crfsuite(tmp_path / "model")
-    numbers = CRF(boundaries=False).fit([[["a"], ["b"]]], [[0, 1]])
+    numbers = CRF(Chain(boundaries=False)).fit([[["a"], ["b"]]], [[0, 1]])
     with pytest.raises(ParameterError, match="label 0"):
         numbers.to_crfsuite(tmp_path / "model")
     assert not list(tmp_path.iterdir())

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from separatrix import CRF, FeatureGraphs, Forest, Graph, Grid, LabelSet, LogisticRegression
-from separatrix.errors import ConvergenceWarning, DataError, ParameterError
+from separatrix.errors import ConvergenceWarning, DataError, ParameterError, SolverError
+from separatrix.structures import Chain, ChainFeatures, PairwiseGraph
 from tests.unit.inference.graphs import random_edges, random_tree
 
 
@@ -41,16 +42,16 @@ def test_a_chain_as_a_graph_has_the_optimum_of_the_chain(structure):
     matrix = sp.csr_matrix(np.concatenate(rows))
     lengths = [len(row) for row in rows]
     options = {"tol": 1e-13, "C": 0.7, "solver": "lbfgs"}
-    chain = CRF(state_features="all", boundaries=False, **options).fit((matrix, lengths), y)
+    chain = CRF(Chain(state_features="all", boundaries=False), **options).fit((matrix, lengths), y)
     graph = CRF(structure, **options).fit(as_paths(rows), y)
-    assert graph.graph_.method == "forest"
+    assert graph.features_.method == "forest"
     assert graph.solution_.objective == pytest.approx(chain.solution_.objective, rel=1e-10)
     np.testing.assert_allclose(
         graph.pair_weights_[0], chain.transition_weights_, atol=2e-6, rtol=1e-6
     )
     # The same weights give the same numbers.
     K, d = 3, 4
-    state = chain.coef_[chain.chain_.sections["state"]].reshape(d, K)
+    state = chain.coef_[chain.features_.sections["state"]].reshape(d, K)
     graph.coef_ = np.concatenate([chain.transition_weights_.ravel(), state.ravel()])
     args = (matrix, lengths)
     for one, other in zip(
@@ -131,7 +132,7 @@ def test_label_sets(edges):
 def test_probabilities_are_those_of_enumeration(tree):
     X, y = labelled(tree=tree, edge_features=2)
     crf = CRF("forest" if tree else "graph", C=2.0, tol=1e-10).fit(X, y)
-    assert crf.graph_.method == ("forest" if tree else "junction")
+    assert crf.features_.method == ("forest" if tree else "junction")
     labellings = np.array(list(product((0, 1), repeat=5)))
     one = [X[0]] * 32
     p = np.exp(crf.predict_log_proba(one, labellings))
@@ -151,10 +152,10 @@ def test_probabilities_are_those_of_enumeration(tree):
 def test_sparse_penalties_leave_biases_free(penalty):
     X, y = labelled(tree=True, n_graphs=10)
     crf = CRF("forest", C=0.05, penalty=penalty, tol=1e-8).fit(X, y)
-    state = crf.coef_[crf.graph_.sections["state"]]
+    state = crf.coef_[crf.features_.sections["state"]]
     assert penalty == "elasticnet" or (np.abs(state) < 1e-12).any()
     share = np.concatenate(y).mean()
-    odds = np.diff(crf.coef_[crf.graph_.sections["bias"]])[0]
+    odds = np.diff(crf.coef_[crf.features_.sections["bias"]])[0]
     if penalty == "l1" and not np.abs(crf.coef_[:-2]).any():
         assert odds == pytest.approx(np.log(share / (1 - share)), abs=1e-3)
 
@@ -176,7 +177,7 @@ def test_images_keep_their_shape_and_threads_change_nothing():
         assert crf.pair_weights_.shape == (neighborhood // 2, 2, 2)
         assert (np.diagonal(crf.pair_weights_, axis1=1, axis2=2) > 0).all()
     exact = CRF(Grid(shape=(3, 4), pairs="full")).fit([np.eye(3, 4)], [np.eye(3, 4, dtype=int)])
-    assert exact.graph_.method == "junction"
+    assert exact.features_.method == "junction"
 
 
 def test_pseudo_likelihood_edge_weights_and_starts():
@@ -204,14 +205,13 @@ def test_a_model_survives_pickling_and_changes_structure():
     data = [[{f"x{j}": v for j, v in enumerate(token)} for token in row] for row in rows]
     chain = crf.set_params(structure="chain").fit(data, tags)
     assert isinstance(chain.predict(data)[0], list)
-    with pytest.raises(AttributeError, match="has no graph_"):
-        _ = chain.graph_
+    assert isinstance(chain.features_, ChainFeatures)
     # What a chain needs during a fit is not taken from the graph before it.
     other = CRF("forest", warm_start=True).fit(X, y).set_params(structure="chain")
     assert other.fit(data, tags, validation=(data, tags)).score(data, tags) > 0.3
     back = chain.set_params(structure="forest").fit(X, y)
     np.testing.assert_allclose(back.coef_, copy.coef_)
-    assert not hasattr(back, "_state_pattern")
+    assert isinstance(back.features_, PairwiseGraph)
 
 
 def test_errors_are_named():
@@ -238,7 +238,7 @@ def test_errors_are_named():
         crf.predict([(np.ones((1, 3)), [])])
     with pytest.raises(DataError, match="expected FeatureGraphs, networkx graphs"):
         crf.predict([np.ones((2, 2))])
-    with pytest.raises(ParameterError, match="structure must be 'chain', 'forest'"):
+    with pytest.raises(ParameterError, match="structure must be one of 'chain', 'forest'"):
         CRF("tree").fit(X, y)
     with pytest.raises(ParameterError, match="constraints need structure='chain'"):
         crf.predict(X, constraints="BIO")
@@ -250,12 +250,8 @@ def test_errors_are_named():
     ):
         with pytest.raises(ParameterError, match="need structure='chain'"):
             call()
-    with pytest.raises(AttributeError, match="has no chain_"):
-        _ = crf.chain_
-    with pytest.raises(ParameterError, match="solver='dual' needs structure='chain'"):
+    with pytest.raises(SolverError, match="needs structure='chain'"):
         CRF("forest", solver="dual").fit(X, y)
-    with pytest.raises(ParameterError, match="order=2 needs structure='chain'"):
-        CRF("forest", order=2).fit(X, y)
     with pytest.raises(ParameterError, match="partial=True needs structure='chain'"):
         CRF("forest", partial=True).fit(X, y)
     with pytest.raises(ParameterError, match="loss='pseudo' needs another structure"):
@@ -279,7 +275,7 @@ def test_scikit_learn_splits_graphs():
     for data in (X, FeatureGraphs.of([f for f, _ in X], [e for _, e in X])):
         search = GridSearchCV(CRF(Graph(pairs="potts"), tol=1e-3), {"C": [0.01, 1.0]}, cv=3)
         search.fit(data, y)
-        assert search.best_estimator_.graph_.pairs == "potts"
+        assert search.best_estimator_.features_.pairs == "potts"
     rows = np.random.default_rng(0).normal(size=(30, 2))
     assert len(cross_val_score(CRF("label_set"), rows, (rows > 0).astype(int), cv=3)) == 3
 

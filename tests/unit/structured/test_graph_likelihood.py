@@ -5,12 +5,15 @@ import pytest
 from scipy.special import log_softmax
 
 from separatrix.data import FeatureGraphs
-from separatrix.regularizers import L2
+from separatrix.objective import PseudoLikelihood
+from separatrix.objective.passes import pseudo_likelihood
 from separatrix.results import Monitor
 from separatrix.solvers import Lbfgs
-from separatrix.structured.graph_likelihood import GraphLikelihood, pseudo_likelihood
 from separatrix.structures import PairwiseGraph
+from tests.unit.structures.chains import objective_of
 from tests.unit.structures.test_graph import graphs
+
+OPERATORS = {"likelihood": None, "pseudo": PseudoLikelihood()}
 
 
 def objective(method="forest", loss="likelihood", tree=True, edge_features=1, **options):
@@ -18,7 +21,8 @@ def objective(method="forest", loss="likelihood", tree=True, edge_features=1, **
     structure = PairwiseGraph(3, 3, 2, edge_features, "symmetric", method)
     y = np.random.default_rng(0).integers(3, size=X.graphs.n_nodes)
     c = np.array([1.0, 0.5, 2.0])
-    return GraphLikelihood(structure, X, y, L2(), C=0.7, graph_weight=c, loss=loss, **options)
+    operator = OPERATORS[loss]
+    return objective_of(structure, X, y, C=0.7, weights=c, operator=operator, **options)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +53,7 @@ def test_single_nodes_give_softmax():
     X = FeatureGraphs.of([random.normal(size=(1, 3)) for _ in range(30)], [[]] * 30)
     y = random.integers(2, size=30)
     structure = PairwiseGraph(2, 3, 0, method="forest")
-    P = GraphLikelihood(structure, X, y, L2())
+    P = objective_of(structure, X, y)
     w = random.normal(size=P.weight_shape)
     scores = X.matrix @ w[:-2, 0].reshape(3, 2) + w[-2:, 0]
     expected = -log_softmax(scores, axis=1)[np.arange(30), y].sum() + 0.5 * (w[:-2] ** 2).sum()
@@ -78,7 +82,7 @@ def test_a_grid_learns_that_neighbors_agree(loss):
         labels.append(truth.ravel())
     X, y = FeatureGraphs.from_images(images), np.concatenate(labels)
     structure = PairwiseGraph(2, 1, 2, pairs="potts")
-    P = GraphLikelihood(structure, X, y, L2(), loss=loss)
+    P = objective_of(structure, X, y, operator=OPERATORS[loss])
     solution = Lbfgs().minimize(P, None, Monitor(tol=1e-4, max_passes=60))
     w = solution.w[:, 0]
     assert (w[structure.sections["pairs"]] > 0.5).all()

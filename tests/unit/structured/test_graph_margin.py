@@ -8,10 +8,9 @@ import scipy.sparse as sp
 
 from separatrix import Forest, Graph, Grid, LabelSet, StructuredPerceptron, StructuredSVM
 from separatrix._core import MarginPlanes
-from separatrix.errors import DataError, ParameterError
+from separatrix.errors import DataError, ParameterError, SolverError
 from separatrix.inference.graphs import labelling_scores
-from separatrix.structured.graph_hinge import GraphHinge
-from separatrix.structures import LabelGraph, PairwiseGraph
+from separatrix.structures import Chain, LabelGraph, PairwiseGraph
 from tests.unit.structured.test_graph_crf import as_paths, labelled, sequences
 from tests.unit.structures.test_graph import graphs
 
@@ -54,7 +53,7 @@ def test_a_chain_as_a_graph_has_the_optimum_of_the_chain(cost):
     rows, y = sequences()
     matrix, lengths = sp.csr_matrix(np.concatenate(rows)), [len(row) for row in rows]
     options = {"C": 0.3, "cost": cost, "tol": 1e-7, "max_iter": 5000, "random_state": 0}
-    chain = StructuredSVM(state_features="all", boundaries=False, **options)
+    chain = StructuredSVM(Chain(state_features="all", boundaries=False), **options)
     chain.fit((matrix, lengths), y)
     forest = StructuredSVM(Forest(bias=False), **options).fit(as_paths(rows), y)
     assert forest.solution_.objective == pytest.approx(chain.solution_.objective, rel=1e-6)
@@ -77,19 +76,13 @@ def test_the_gap_is_a_certificate(inference):
     assert svm.dual_bound_ <= best + 1e-6
     assert svm.solution_.objective == pytest.approx(best, rel=2e-2)
     # H is the maximum over all labellings.
-    hinge = GraphHinge(exact.graph_, *_encoded(exact, X[:1], y[:1]), 1.0 - np.eye(2))
-    scores = exact.graph_.scores(exact.coef_, hinge.X)
+    inputs, _, scores = exact._scores(X[:1])
     values = [
         labelling_scores(scores, np.array(z))[0] + (np.array(z) != y[0]).sum()
         for z in product((0, 1), repeat=5)
     ]
-    own = labelling_scores(scores, hinge.codes)[0]
+    own = labelling_scores(scores, exact._codes(y[:1], inputs))[0]
     assert exact.loss(X[:1], y[:1])[0] == pytest.approx(max(values) - own)
-
-
-def _encoded(model, X, y):
-    encoded, _ = model._graph_scores(X)
-    return encoded, model._graph_codes(y, encoded)
 
 
 def test_label_sets_and_images():
@@ -120,7 +113,7 @@ def test_a_chain_as_a_graph_learns_the_same_online(averaging, update):
     matrix, lengths = sp.csr_matrix(np.concatenate(rows)), [len(row) for row in rows]
     options = {"averaging": averaging, "update": update, "shuffle": False, "max_iter": 3}
     weights = np.random.default_rng(0).uniform(0.5, 1.5, size=20)
-    chain = StructuredPerceptron(state_features="all", boundaries=False, **options)
+    chain = StructuredPerceptron(Chain(state_features="all", boundaries=False), **options)
     chain.fit((matrix, lengths), y, weights)
     forest = StructuredPerceptron(Forest(bias=False), **options).fit(as_paths(rows), y, weights)
     np.testing.assert_array_equal(forest.mistakes_, chain.mistakes_)
@@ -153,7 +146,7 @@ def test_the_perceptron_separates_and_goes_on():
 
 def test_errors_are_named():
     X, y = labelled(tree=True)
-    with pytest.raises(ParameterError, match="solver='dual' needs structure='chain'"):
+    with pytest.raises(SolverError, match="structure='chain'"):
         StructuredSVM("forest", solver="dual").fit(X, y)
     with pytest.raises(ParameterError, match="scoring='chunk_f1' needs structure='chain'"):
         StructuredSVM("forest", scoring="chunk_f1").fit(X, y)

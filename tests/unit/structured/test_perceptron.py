@@ -6,6 +6,7 @@ import pytest
 from separatrix import MIRA, Perceptron, StructuredPerceptron
 from separatrix.data import AttributeSequences
 from separatrix.errors import DataError, ParameterError
+from separatrix.structures import Chain
 from tests.unit.structured.tagging import encoded, sentences
 
 X, Y = encoded(80)
@@ -22,9 +23,9 @@ def test_a_chain_of_length_one_is_the_flat_learner(update, averaging):
     options = {"averaging": averaging, "max_iter": 7, "shuffle": False}
     flat = flat_class(fit_intercept=False, **options).fit(rows, labels, sample_weight=weight)
     chain = StructuredPerceptron(
-        update=update, boundaries=False, state_features="all", **options
+        Chain(boundaries=False, state_features="all"), update=update, **options
     ).fit(AttributeSequences.of(rows, np.ones(60, dtype=int)), [[int(k)] for k in labels], weight)
-    state = chain.coef_[chain.chain_.sections["state"]].reshape(6, 4)
+    state = chain.coef_[chain.features_.sections["state"]].reshape(6, 4)
     np.testing.assert_allclose(state.T, flat.coef_, atol=1e-9)
     np.testing.assert_array_equal(chain.mistakes_, flat.mistakes_)
 
@@ -36,14 +37,16 @@ def test_it_learns_and_the_average_is_the_average(update):
     assert model.score(new, labels) > 0.9
     assert model.mistakes_[-1] < model.mistakes_[0]
     # The average of one pass over one sequence after another, by partial_fit of each.
-    steps = StructuredPerceptron(update=update, shuffle=False, state_features="all")
+    steps = StructuredPerceptron(Chain(state_features="all"), update=update, shuffle=False)
     last = []
     for i in range(10):
         steps.partial_fit(X.take([i]), [Y[i]], classes=["B-X", "I-X", "O"])
         # Features grow: compare by name of the weights of transitions alone.
-        last.append(steps.chain_.transition_matrix(steps._last))
+        last.append(steps.features_.transition_matrix(steps._last))
     np.testing.assert_allclose(steps.transition_weights_, np.mean(last, axis=0), atol=1e-5)
-    at_once = StructuredPerceptron(update=update, shuffle=False, max_iter=1, state_features="all")
+    at_once = StructuredPerceptron(
+        Chain(state_features="all"), update=update, shuffle=False, max_iter=1
+    )
     at_once.fit(X.take(np.arange(10)), Y[:10])
     np.testing.assert_allclose(at_once.transition_weights_, steps.transition_weights_, atol=1e-5)
 

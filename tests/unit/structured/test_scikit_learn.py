@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from separatrix import CRF, StructuredPerceptron, Templates
 from separatrix.metrics import chunk_f1, token_accuracy
+from separatrix.structures import Chain
 from tests.unit.structured.tagging import encoded, sentences
 
 DICTS, Y = sentences(60)
@@ -83,7 +84,7 @@ class TestLearners:
         pipeline = Pipeline([("templates", Templates("word")), ("tagger", clone(model))])
         grid = {
             "templates__spec": ["bias", "word\nprefix(word, 1)\nword[-1]"],
-            "tagger__transitions": ["observed", "all"],
+            "tagger__structure": [Chain(transitions="observed"), "chain"],
         }
         search = GridSearchCV(pipeline, grid, cv=3, scoring=F1, n_jobs=1).fit(WORDS, Y)
         assert search.best_params_["templates__spec"].startswith("word")

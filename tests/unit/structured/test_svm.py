@@ -13,12 +13,16 @@ from separatrix import LinearSVM, StructuredSVM
 from separatrix.data import AttributeSequences, as_attribute_sequences
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
 from separatrix.results import StopReason
-from separatrix.structured.labels import encode_tags
+from separatrix.solvers.margin import SegmentDualAscent
+from separatrix.structures import Chain
+from separatrix.structures.token_labels import encode_tags
 from tests.unit.structured.tagging import LABELS, encoded, sentences
 
 SHORT, Y = encoded()
 #: In double precision, for tight gaps.
 X = AttributeSequences(SHORT.matrix.astype(np.float64), SHORT.vocabulary, SHORT.offsets)
+#: Parameters of the structure.
+CHAIN = ("order", "state_features", "transitions", "boundaries")
 COST = np.array([[0.0, 1.5, 0.5], [1.0, 0.0, 2.0], [0.25, 3.0, 0.0]])
 
 
@@ -28,8 +32,9 @@ def objective(model, X, y, C, weights=1.0):
 
 
 def fitted(X=X, y=Y, **options):
+    of_chain = {name: options.pop(name) for name in CHAIN if name in options}
     options = {"C": 0.5, "tol": 1e-7, "random_state": 0, **options}
-    return StructuredSVM(**options).fit(X, y)
+    return StructuredSVM(Chain(**of_chain), **options).fit(X, y)
 
 
 @pytest.mark.parametrize("cost", ["hamming", "hamming_mean", COST])
@@ -107,17 +112,16 @@ def test_a_chain_of_length_one_is_the_multiclass_svm(cost):
     labels = (rows @ random.normal(size=(5, 3)) + random.normal(size=(80, 3))).argmax(axis=1)
     one = AttributeSequences.of(rows, np.ones(80, dtype=int))
     chain = StructuredSVM(
+        Chain(boundaries=False, state_features="all"),
         C=0.7,
         cost="hamming" if cost is None else cost,
-        boundaries=False,
-        state_features="all",
         tol=1e-9,
         random_state=0,
     ).fit(one, [[int(label)] for label in labels])
     flat = LinearSVM(C=0.7, cost=cost, fit_intercept=False, tol=1e-9, max_iter=10_000)
     flat.fit(rows, labels)
     assert chain.solution_.objective == pytest.approx(flat.solution_.objective, rel=1e-6)
-    state = chain.coef_[chain.chain_.sections["state"]].reshape(5, 3)
+    state = chain.coef_[chain.features_.sections["state"]].reshape(5, 3)
     np.testing.assert_allclose(state.T, flat.coef_, atol=1e-3)
 
 
@@ -252,8 +256,8 @@ def test_merged_and_single_precision_data_give_the_same_optimum():
     doubled = [[{**token, "again": token["word"]} for token in tokens] for tokens in sentences()[0]]
     merged = fitted(doubled, tol=1e-5)
     names = merged.attributes_
-    state = merged.coef_[merged.chain_.sections["state"]]
-    starts = merged.chain_.state.starts
+    state = merged.coef_[merged.features_.sections["state"]]
+    starts = merged.features_.state.starts
     for name in ("o1", "b2", "i3"):
         a, b = names.index(f"word:{name}"), names.index(f"again:{name}")
         np.testing.assert_allclose(
@@ -279,7 +283,7 @@ def test_bad_parameters_are_named():
         ({"solver": "newton"}, "solver must be one of"),
         ({"solver": 3}, "protocols.Solver"),
         ({"C": -1.0}, "C must be"),
-        ({"order": 3}, "order must be"),
+        ({"structure": Chain(order=3)}, "order must be"),
         ({"structure": "tree"}, "structure must be"),
     ):
         with pytest.raises(ParameterError, match=words):
@@ -304,8 +308,6 @@ def test_an_interrupted_fit_keeps_what_it_has():
         needs = frozenset({"chain_margin"})
 
         def minimize(self, objective, w0, monitor):
-            from separatrix.structured.hinge_solvers import SegmentDualAscent
-
             record = monitor.record
 
             def interrupt(n_passes, *rest):

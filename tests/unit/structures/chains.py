@@ -6,7 +6,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from separatrix.data import AttributeSequences
-from separatrix.structures import observed_chain
+from separatrix.losses import LogSumExp
+from separatrix.objective import StructuredObjective
+from separatrix.regularizers import L2
+from separatrix.structures import CodedLabels
+from separatrix.structures.chain_features import observed_chain
 
 
 def tokens(lengths, n_attributes=6, edge_attributes=0, seed=0, ones=False, dtype=np.float64):
@@ -28,6 +32,13 @@ def labels(X, n_labels, seed=0):
 
 def chain_of(X, n_labels, y, **options):
     return observed_chain(X, n_labels, y, **options)
+
+
+def objective_of(features, X, y, regularizer=None, *, allowed=None, operator=None, **options):
+    """What a learner minimizes: the likelihood, or the loss of another max operator."""
+    tags = CodedLabels(np.arange(features.n_labels), y, X.offsets, allowed)
+    operator = LogSumExp() if operator is None else operator
+    return StructuredObjective.of(features, X, tags, operator, regularizer or L2(), **options)
 
 
 def weights(chain, seed=0, scale=1.0):

@@ -63,7 +63,7 @@ def test_cost_augmented_maximum():
     w = weights(chain)
     cost = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 1.0], [1.0, 3.0, 0.0]])
     scores = chain.scores(w, X)
-    found, value = chain.cost_augmented_best(scores, y, cost)
+    found, value = chain.best(chain.augmented(scores, y, cost))[:2]
     values = [score(chain, w, X, path) + cost[y, path].sum() for path in labellings(4, 3)]
     assert value[0] == pytest.approx(max(values))
     np.testing.assert_array_equal(found, labellings(4, 3)[int(np.argmax(values))])

@@ -9,10 +9,15 @@ from separatrix.data import AttributeSequences
 from separatrix.errors import DataError
 from separatrix.inference import best_labels, k_best_labels, log_partition, marginals, path_scores
 from separatrix.inference.chain import ChainScores, sample_labels
-from separatrix.regularizers import L2
-from separatrix.structured.labels import Tags
-from separatrix.structured.likelihood import ChainLikelihood
-from tests.unit.structures.chains import chain_of, labellings, labels, score, tokens, weights
+from tests.unit.structures.chains import (
+    chain_of,
+    labellings,
+    labels,
+    objective_of,
+    score,
+    tokens,
+    weights,
+)
 
 OPTIONS = [{}, {"boundaries": False, "transitions": "observed"}, {"order": 2}]
 
@@ -106,7 +111,7 @@ def test_the_likelihood_at_weights_of_a_thousand(options, partial, dtype):
         allowed = np.random.default_rng(1).random((len(y), K)) < 0.6
         allowed[np.arange(len(y)), y] = True
     chain = chain_of(X, K, None if partial else y, allowed=allowed, **options)
-    objective = ChainLikelihood(chain, X, Tags(np.arange(K), y, allowed), L2())
+    objective = objective_of(chain, X, y, allowed=allowed)
     signs = np.random.default_rng(0).choice([-1e3, 1e3], size=chain.n_weights)
     w = objective.weights(objective.variables(signs))
     expected = 0.0

@@ -7,10 +7,9 @@ import pytest
 
 from separatrix import CRF, FeatureGraphs, Graph, StructuredPerceptron, StructuredSVM
 from separatrix.errors import DataError, ParameterError
-from separatrix.regularizers import L2
-from separatrix.structured.graph_likelihood import GraphLikelihood
 from separatrix.structures import PairwiseGraph
 from separatrix.structures.factor_graph import FactorGraph
+from tests.unit.structures.chains import objective_of
 
 
 def odd_triples(n=20, seed=0):
@@ -56,7 +55,7 @@ def test_operations_are_those_of_enumeration(method):
 def test_gradients_match_differences():
     X, y = odd_triples(5)
     graph = FactorGraph(PairwiseGraph(2, 2, 1, method="forest"), 3, 1, "forest")
-    P = GraphLikelihood(graph, X, np.concatenate(y), L2(), graph_weight=np.arange(1.0, 6.0))
+    P = objective_of(graph, X, np.concatenate(y), weights=np.arange(1.0, 6.0))
     w = np.random.default_rng(0).normal(size=P.weight_shape)
     grad = P.value_and_grad(w)[1]
     for j in range(len(w)):
@@ -85,10 +84,10 @@ def right_by_pairs():
 def test_learners_learn_what_pairs_cannot_say(learner, right_by_pairs):
     (X, y), (test, truth) = odd_triples(150), odd_triples(150, seed=1)
     learner.fit(X, y)
-    assert learner.graph_.method == "forest"
+    assert learner.features_.method == "forest"
     assert _all_right(learner.predict(test), truth) > right_by_pairs
-    odd = learner.coef_[learner.graph_.sections["factors"]][[1, 2, 4, 7]]
-    even = learner.coef_[learner.graph_.sections["factors"]][[0, 3, 5, 6]]
+    odd = learner.coef_[learner.features_.sections["factors"]][[1, 2, 4, 7]]
+    even = learner.coef_[learner.features_.sections["factors"]][[0, 3, 5, 6]]
     assert odd.min() > even.max()
 
 

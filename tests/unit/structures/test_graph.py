@@ -46,7 +46,7 @@ def test_scores_are_the_products_of_weights_and_features(pairs, edge_features, s
     # <scores(w), (nodes, edges)> = <w, adjoint(nodes, edges)>
     nodes, edges = random.normal(size=scores.unary.shape), random.normal(size=scores.pairs().shape)
     left = (scores.unary * nodes).sum() + (scores.pairs() * edges).sum()
-    assert left == pytest.approx(w @ graph.adjoint(X, nodes, edges))
+    assert left == pytest.approx(w @ graph.adjoint(X, (nodes, edges)))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -61,7 +61,7 @@ def test_the_operations_are_exact_on_trees(method, pairs):
     scores = graph.scores(w, X)
     found = graph.log_sum_exp(scores, edges=True)
     labels, best = graph.best(scores)[:2]
-    augmented = graph.cost_augmented_best(scores, y, cost).scores
+    augmented = graph.best(graph.augmented(scores, y, cost)).scores
     for i in range(2):
         one = X[[i]]
         values = np.array([labelling_scores(graph.scores(w, one), z)[0] for z in labellings])
@@ -71,7 +71,7 @@ def test_the_operations_are_exact_on_trees(method, pairs):
         assert augmented[i] == pytest.approx((values + wrong).max())
     np.testing.assert_allclose(labelling_scores(scores, labels), best)
     # The gradient of log Z is the expectation of the features.
-    gradient = graph.adjoint(X, found[1], found[2])
+    gradient = graph.adjoint(X, found.parts)
     for j in range(graph.n_weights):
         step = 1e-5 * np.eye(graph.n_weights)[j]
         ends = [graph.log_sum_exp(graph.scores(w + s, X))[0].sum() for s in (step, -step)]

@@ -67,8 +67,8 @@ def test_a_model_reads_them_as_attributes_of_edges(rows):
     a = CRF(tol=1e-9).fit(rows, y)
     b = CRF(tol=1e-9).fit(by_hand, y)
     np.testing.assert_array_equal(a.coef_, b.coef_)
-    assert a.n_edge_attributes_in_ == int(rows.on_transitions.sum())
-    assert a.chain_.edges is not None
+    assert a.features_.n_edge_attributes == int(rows.on_transitions.sum())
+    assert a.features_.edges is not None
     assert a.predict(rows) == b.predict(by_hand)
     for p, q in zip(a.predict_marginals(rows), b.predict_marginals(by_hand), strict=True):
         np.testing.assert_array_equal(p, q)

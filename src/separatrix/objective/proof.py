@@ -9,7 +9,7 @@ and leaves an entropy of at least t h.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +17,8 @@ import numpy.typing as npt
 from separatrix.protocols import Array
 from separatrix.regularizers import strengths
 from separatrix.results import Solution, StopReason
-from separatrix.validation import is_sparse
 
-__all__ = [
-    "EPSILON",
-    "ROUNDINGS",
-    "ChainProof",
-    "Evaluation",
-    "fenchel_gap",
-    "judged",
-    "largest_square",
-]
+__all__ = ["COARSE", "EPSILON", "ROUNDINGS", "fenchel_gap", "judged"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,96 +27,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 #: room. The law of structured certificates compares with sums in extended precision.
 ROUNDINGS = 32.0
 #: Rounding of P in single precision: below it passes go on in double precision.
-_COARSE = 4 * float(np.finfo(np.float32).eps)
-
-
-class Evaluation(NamedTuple):
-    """The loss at some weights: its value, what its rounding is a multiple of, and its gradient."""
-
-    w: Array
-    loss: float
-    size: float
-    grad: Array
-
-
-class ChainProof:
-    """Bounds of P(w) - min P for a likelihood of chains, and the precision of its passes.
-
-    Passes go over the data in their own precision. Where a run in single precision comes near the
-    tolerance, or near what single precision can tell, this and all later passes are in double
-    precision, and so is what proves the gap.
-
-    Parameters
-    ----------
-    objective : object
-        With ``regularizer``, ``convex``, ``evaluate(w)`` (loss, size, gradient), ``reach`` (bound
-        of the length of a difference of features of a sequence) and ``widen()``, which has passes
-        made in double precision and calls `widened`.
-    tol : float
-        The relative gap that is to be proven.
-    single : bool
-        Whether passes are in single precision.
-
-    Attributes
-    ----------
-    noise : float
-        How far the value seen last may be off, besides rounding.
-    """
-
-    def __init__(self, objective: Any, tol: float, *, single: bool) -> None:
-        self._objective, self._tol = objective, tol
-        self.is_single = single
-        self.noise = 0.0
-        self._last: Evaluation | None = None
-
-    def at(self, w: Array) -> Evaluation:
-        """The loss at w; the one seen last is kept."""
-        if self._last is None or self._last.w is not w:
-            self._last = Evaluation(w, *self._objective.evaluate(w))
-        return self._last
-
-    def widened(self) -> None:
-        """Passes are in double precision from now on."""
-        self.is_single, self._last = False, None
-
-    def gap_bound(self, w: Array, value: float | None = None) -> float:
-        """A proven bound of `value` - min P, rounding included; infinite where there is none.
-
-        The duality gap at the marginals of w: 1/2 |grad P|^2 under an L2 penalty. `value` is P(w)
-        as a solver saw it, perhaps in single precision; None stands for P(w) in double precision.
-        """
-        objective = self._objective
-        self.noise = 0.0
-        if not objective.convex:
-            return float("inf")
-        at, penalty = self.at(w), float(objective.regularizer.value(w))
-        if at.loss + penalty == 0 and not at.grad.any():
-            return 0.0  # all labels are the same one
-        if self.is_single:
-            near = max(self._tol * (at.loss + penalty), _COARSE * (at.size + penalty))
-            if self._fenchel(at, 0.0) > near:
-                return self._bound(at, penalty, _COARSE)
-            objective.widen()
-            at = self.at(w)
-        moved = 0.0 if value is None else abs(value - at.loss - penalty)
-        self.noise = moved + ROUNDINGS * EPSILON * (at.size + penalty)
-        return self._bound(at, penalty, EPSILON) + moved
-
-    def _bound(self, at: Evaluation, penalty: float, unit: float) -> float:
-        off = ROUNDINGS * unit * at.size * self._objective.reach
-        return self._fenchel(at, off) + ROUNDINGS * unit * (at.size + penalty)
-
-    def _fenchel(self, at: Evaluation, off: float) -> float:
-        regularizer = self._objective.regularizer
-        return fenchel_gap(max(at.loss, 0.0), at.w, -at.grad, regularizer, off=off)
-
-    def prove(self, w: Array, lower: float = -np.inf) -> tuple[float, float]:
-        """P(w) and a bound of P(w) - min P, in double precision, where min P >= `lower`."""
-        if self.is_single:
-            self._objective.widen()
-        bound = self.gap_bound(w)
-        value = self.at(w).loss + float(self._objective.regularizer.value(w))
-        return value, min(bound, max(value - lower, 0.0) + self.noise)
+COARSE = 4 * float(np.finfo(np.float32).eps)
 
 
 def judged(solution: Solution, objective: Any, tol: float) -> Solution:
@@ -221,18 +123,3 @@ def fenchel_gap(
         scale = min(1.0, l1 / most) if most > 0 else 1.0
         terms = float((l1 * size - scale * w * u).sum()) + off * float(np.linalg.norm(w))
     return min(plain, (1.0 - scale) * loss + scale * missing + terms)
-
-
-def largest_square(matrix: Any) -> float:
-    """The largest squared norm of a row, in double precision; zero for no matrix or no rows.
-
-    Examples
-    --------
-    >>> largest_square(np.array([[3.0, 4.0], [1.0, 0.0]])), largest_square(None)
-    (25.0, 0.0)
-    """
-    if matrix is None or 0 in matrix.shape:
-        return 0.0
-    rows = matrix.astype(np.float64)
-    squares = rows.multiply(rows) if is_sparse(matrix) else np.square(rows)
-    return float(np.asarray(squares.sum(axis=1)).max())

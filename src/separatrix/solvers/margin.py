@@ -1,4 +1,4 @@
-"""Solvers for the hinge losses of chains, all with a duality gap, and the choice among them."""
+"""Solvers for margin losses of structures, all with a duality gap."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import ChainSegments, ChainVisits
-from separatrix.errors import ParameterError
-from separatrix.protocols import Array, Solver
+from separatrix._core import ChainSegments, ChainVisits, MarginPlanes
+from separatrix.objective.passes import Search
+from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.structured.hinge import ChainHinge
-from separatrix.validation import check_choice
+from separatrix.solvers.base import check_needs
 
-__all__ = ["HINGE_SOLVERS", "BlockVisits", "Bounds", "SegmentDualAscent", "make_hinge_solver"]
+__all__ = ["BlockVisits", "CachedFrankWolfe", "SegmentDualAscent"]
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
-#: Names of solvers for `StructuredSVM(solver=...)`.
-HINGE_SOLVERS = ("auto", "dual", "frank_wolfe", "subgradient")
-#: A sweep that raises the dual by less than this share of the gap does no good.
-_NO_GAIN = 1e-7
+#: A sweep that raises the dual by less than this share of the gap does no good: over segment planes
+#: of chains, which cost next to nothing, and over planes of whole examples.
+_NO_GAIN, _NO_GAIN_OF_PLANES = 1e-7, 1e-4
+#: Share of the gap that may be left over the known planes when nothing else can close it.
+_SETTLED = 0.1
 
 
-class Bounds:
+class _Bounds:
     """The best weights and the best lower bound so far.
 
     P may come from a search in single precision. It is measured in double precision, with its
@@ -114,34 +115,36 @@ class SegmentDualAscent:
 
     needs: ClassVar[frozenset[str]] = frozenset({"chain_margin"})
 
-    def minimize(self, objective: ChainHinge, w0: Array | None, monitor: Monitor) -> Solution:
-        """Minimize from `objective.planes`, where there are any, until `monitor` says stop.
+    def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
+        """Minimize from the planes of the passes, where there are any, until `monitor` says stop.
 
         `w0` counts as a first candidate.
         """
-        handle = ChainSegments(objective.handle, self.seed)
-        bounds, passes = Bounds(objective, monitor), 0
+        check_needs(self, objective)
+        handle = ChainSegments(objective.passes.handle, self.seed)
+        n_threads: int = objective.passes.n_threads
+        bounds, passes = _Bounds(objective, monitor), 0
         stopped: StopReason | None = None
 
         def weights() -> Array:
             return bounds.w if bounds.w is not None else handle.weights()[:, None]
 
         def search(at: Floats | None) -> StopReason | None:
-            primal, w = handle.search(at, objective.n_threads)
+            primal, w = handle.search(at, n_threads)
             bounds.take(primal, w, handle.dual())
             stopped = monitor.record(passes, bounds.primal, bounds.gap, weights)
             return StopReason.PRECISION if stopped is None and bounds.is_exhausted else stopped
 
         try:
-            if objective.planes is not None:
-                handle.restore(objective.planes)
+            if objective.passes.planes is not None:
+                handle.restore(objective.passes.planes)
             if w0 is not None:
                 passes += 1
                 stopped = search(np.ascontiguousarray(w0[:, 0], dtype=np.float64))
             while stopped is None:
                 passes += 1
                 if passes <= self.online_passes and passes < monitor.max_passes:
-                    value = handle.run_pass() + objective.penalty(handle.weights())
+                    value = handle.run_pass() + objective.penalty(handle.weights()[:, None])
                     stopped = monitor.record(passes, value, np.inf, weights)
                     continue
                 for _ in range(self.sweeps):
@@ -150,7 +153,7 @@ class SegmentDualAscent:
                 stopped = search(None)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
-        objective.planes = handle.active()
+        objective.passes.planes = handle.active()
         return bounds.solution(
             handle, float(passes), stopped, monitor, "dual coordinate ascent on segment planes"
         )
@@ -176,10 +179,11 @@ class BlockVisits:
 
     needs: ClassVar[frozenset[str]] = frozenset({"chain_margin"})
 
-    def minimize(self, objective: ChainHinge, w0: Array | None, monitor: Monitor) -> Solution:
+    def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
         """Minimize from zero until `monitor` says stop; `w0` counts as a first candidate."""
-        handle = ChainVisits(objective.handle, self.kind, self.seed)
-        bounds, passes, next_check = Bounds(objective, monitor), 0, 1
+        check_needs(self, objective)
+        handle = ChainVisits(objective.passes.handle, self.kind, self.seed)
+        bounds, passes, next_check = _Bounds(objective, monitor), 0, 1
         stopped: StopReason | None = None
 
         def weights() -> Array:
@@ -202,7 +206,7 @@ class BlockVisits:
                     if stopped is None and bounds.is_exhausted:
                         stopped = StopReason.PRECISION
                 else:
-                    value = loss + objective.penalty(handle.weights())
+                    value = loss + objective.penalty(handle.weights()[:, None])
                     stopped = monitor.record(passes, value, np.inf, weights)
                     if stopped is not None:
                         check()
@@ -215,16 +219,100 @@ class BlockVisits:
         return bounds.solution(handle, float(passes), stopped, monitor, words[self.kind])
 
 
-def make_hinge_solver(solver: Any, *, seed: int) -> Solver:
-    """The solver of that name, or the object itself."""
-    if not isinstance(solver, str):
-        if not isinstance(solver, Solver):
-            raise ParameterError(
-                f"solver must be one of {HINGE_SOLVERS} or keep the contract protocols.Solver, "
-                f"got {solver!r}"
-            )
-        return solver
-    check_choice("solver", solver, HINGE_SOLVERS)
-    if solver in ("auto", "dual"):
-        return SegmentDualAscent(seed=seed)
-    return BlockVisits(solver, seed=seed)
+@dataclass(frozen=True)
+class CachedFrankWolfe:
+    """Frank-Wolfe steps over cached planes, see `_core.MarginPlanes`; a pass asks for new ones.
+
+    The first passes go block by block, so that later blocks profit from earlier ones; the others
+    search the rivals of all examples at once, and so yield P and the duality gap. Sweeps over the
+    planes known so far lie between passes and count as none.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the shuffles.
+    block_passes : int
+        Passes block by block.
+    blocks : int
+        Blocks of such a pass.
+    sweeps : int
+        Sweeps between passes; fewer where one no longer raises the dual.
+    """
+
+    seed: int = 0
+    block_passes: int = 2
+    blocks: int = 16
+    sweeps: int = 30
+
+    needs: ClassVar[frozenset[str]] = frozenset({"margin"})
+
+    def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
+        """Minimize until `monitor` says stop; `w0` counts as a first candidate."""
+        check_needs(self, objective)
+        passes, factors = objective.passes, objective.example_weights
+        planes = MarginPlanes(factors, passes.n_variables, self.seed)
+        random = np.random.default_rng(self.seed)
+        bounds, n_passes = _Bounds(objective, monitor), 0
+        stopped: StopReason | None = None
+        n = len(factors)
+        everyone = np.arange(n, dtype=np.int64)
+
+        def weights() -> Array:
+            return bounds.w if bounds.w is not None else planes.weights()[:, None]
+
+        def search(w: Floats) -> int:
+            found = passes.search(w)
+            # A rival that is known may be better than the one found now.
+            losses = np.maximum(found.losses, planes.losses(w))
+            primal = objective.penalty(w[:, None]) + float(factors @ losses)
+            bounds.take(primal, w, planes.dual())
+            return _add(planes, everyone, found)
+
+        try:
+            if w0 is not None:
+                n_passes += 1
+                search(np.ascontiguousarray(w0[:, 0], dtype=np.float64))
+                stopped = monitor.record(n_passes, bounds.primal, bounds.gap, weights)
+            while stopped is None:
+                n_passes += 1
+                if n_passes <= self.block_passes and n > 1 and n_passes < monitor.max_passes:
+                    loss = 0.0
+                    for rows in np.array_split(random.permutation(everyone), min(self.blocks, n)):
+                        found = passes.search(planes.weights(), rows)
+                        loss += float(factors[rows] @ found.losses)
+                        _add(planes, rows, found)
+                        planes.sweep(rows)
+                    value = loss + objective.penalty(planes.weights()[:, None])
+                    stopped = monitor.record(n_passes, value, np.inf, weights)
+                    continue
+                for _ in range(self.sweeps):
+                    if planes.sweep(None) <= _NO_GAIN_OF_PLANES * bounds.gap:
+                        break
+                w = planes.weights()
+                added = search(w)
+                stopped = monitor.record(n_passes, bounds.primal, bounds.gap, weights)
+                if stopped is None and not added and not passes.is_exact:
+                    known = objective.penalty(w[:, None]) + float(factors @ planes.losses(w))
+                    if known - planes.dual() <= _SETTLED * bounds.gap:
+                        # No rival is new, and the known ones are weighed: what is left of the gap
+                        # is that maxima are not exact.
+                        stopped = StopReason.STATIONARY
+                if stopped is None and bounds.is_exhausted:
+                    # A gap cannot be smaller for rounding, or for maxima that are not exact.
+                    exact = passes.is_exact
+                    stopped = StopReason.PRECISION if exact else StopReason.STATIONARY
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        name = "Frank-Wolfe on cached planes"
+        return bounds.solution(planes, float(n_passes), stopped, monitor, name)
+
+
+def _add(planes: MarginPlanes, rows: Integers, found: Search) -> int:
+    matrix = found.planes
+    matrix.sort_indices()
+    csr = (
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int64),
+        np.ascontiguousarray(matrix.data, dtype=np.float64),
+    )
+    return planes.add(np.ascontiguousarray(rows, dtype=np.int64), csr, found.costs)

@@ -1,4 +1,4 @@
-"""Solvers for the likelihood of chains: the dual one, and the choice among them."""
+"""Dual coordinate ascent for the likelihood of chains."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from separatrix.errors import DataError, ParameterError, SolverError
-from separatrix.protocols import Array, Solver
+from separatrix.errors import DataError
+from separatrix.objective import StructuredObjective
+from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.base import check_needs
 from separatrix.solvers.lbfgs import Lbfgs
-from separatrix.solvers.owlqn import OwlQn
-from separatrix.structured.likelihood import ChainLikelihood
 
-__all__ = ["CHAIN_SOLVERS", "ChainDualAscent", "make_chain_solver"]
+__all__ = ["MEMORY", "ChainDualAscent"]
 
-#: Names of solvers for `CRF(solver=...)`.
-CHAIN_SOLVERS = ("auto", "lbfgs", "dual", "owlqn")
-#: Pairs that L-BFGS keeps.
-_MEMORY = 12
+#: Pairs that L-BFGS and OWL-QN keep for structures, where a pass costs more than a pair.
+MEMORY = 12
 
 
 class _Ascent(NamedTuple):
@@ -57,13 +55,9 @@ class ChainDualAscent:
 
     def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
         """Minimize from `w0` (None: from zero) until `monitor` says stop."""
-        if not objective.can_dual:
-            raise SolverError(
-                "the dual solver needs an L2 penalty, a chain of first order, all labels known and "
-                "no attributes of edges"
-            )
+        check_needs(self, objective)
         if w0 is not None:
-            return Lbfgs(memory=_MEMORY).minimize(objective, w0, monitor)
+            return Lbfgs(memory=MEMORY).minimize(objective, w0, monitor)
         found = self._ascend(objective, monitor)
         if found.stopped is not None:
             return Solution(
@@ -77,21 +71,22 @@ class ChainDualAscent:
                 solver="dual coordinate ascent",
             )
         monitor.offset += found.passes
-        start = found.w if found.value < objective.value_at_zero else None
-        solution = Lbfgs(memory=_MEMORY).minimize(objective, start, monitor)
+        start = found.w if found.value < objective.C * objective.passes.value_at_zero else None
+        solution = Lbfgs(memory=MEMORY).minimize(objective, start, monitor)
         monitor.offset -= found.passes
         return solution._replace(
             n_passes=solution.n_passes + found.passes, solver="dual coordinate ascent, then L-BFGS"
         )
 
-    def _ascend(self, objective: ChainLikelihood, monitor: Monitor) -> _Ascent:
+    def _ascend(self, objective: StructuredObjective, monitor: Monitor) -> _Ascent:
         """Where dual ascent ended, and why to stop (None: L-BFGS is to go on)."""
-        handle = objective.dual_handle(self.seed)
+        handle = objective.passes.dual_handle(objective.C, self.seed)
         value, passes = np.inf, 0
         stopped: StopReason | None = None
 
         def weights() -> Array:
-            return objective.variables_of(handle.weights())
+            found: Array = objective.passes.variables_of(handle.weights())
+            return found
 
         try:
             while stopped is None and passes < self.max_passes:
@@ -106,21 +101,3 @@ class ChainDualAscent:
             # Transition weights left the range of the scaled domain: L-BFGS goes on from here.
             stopped = None
         return _Ascent(weights(), float(passes), value, stopped)
-
-
-def make_chain_solver(solver: Any, objective: ChainLikelihood, *, seed: int) -> Solver:
-    """The solver of that name, or the object itself."""
-    if not isinstance(solver, str):
-        if not isinstance(solver, Solver):
-            raise ParameterError(
-                f"solver must be one of {CHAIN_SOLVERS} or keep the contract protocols.Solver, "
-                f"got {solver!r}"
-            )
-        return solver
-    if solver not in CHAIN_SOLVERS:
-        raise ParameterError(f"solver must be one of {CHAIN_SOLVERS}, got {solver!r}")
-    if solver == "dual" or (solver == "auto" and objective.can_dual):
-        return ChainDualAscent(seed=seed)
-    if solver == "owlqn" or (solver == "auto" and not objective.regularizer.smooth):
-        return OwlQn(memory=_MEMORY)
-    return Lbfgs(memory=_MEMORY)

@@ -1,9 +1,9 @@
-"""Labels of sequences as numbers, known or known in part, and the weights of the sequences."""
+"""Labels as numbers, known or known in part; those of sequences, and the weights of examples."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,30 +11,43 @@ import numpy.typing as npt
 from sklearn.utils import compute_class_weight
 
 from separatrix.data import TokenColumn
+from separatrix.data.sequences import _gather
 from separatrix.errors import DataError, ParameterError
 
-__all__ = ["Tags", "class_array", "encode_tags", "sequence_weights"]
+__all__ = ["CodedLabels", "class_array", "encode_tags", "example_weights", "label_pairs"]
 
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Tags:
-    """What is known about the labels of all tokens.
+class CodedLabels:
+    """What is known about the labels of examples, one number per node (token, pixel).
 
     Attributes
     ----------
     classes : array of shape (K,)
-        The labels, sorted.
-    codes : array of shape (n_tokens,)
-        Number of the label of every token; -1 where it is not known.
-    allowed : bool array of shape (n_tokens, K) or None
-        Labels that every token may have; None where all are known.
+        The labels, sorted; of label sets the numbers of the columns.
+    codes : int64 array of shape (n_nodes,)
+        Number of the label of every node; -1 where it is not known.
+    offsets : int64 array of shape (n_examples + 1,)
+        Where the nodes of each example begin, and where those of the last end.
+    allowed : bool array of shape (n_nodes, K) or None
+        Labels that every node may have; None where all are known.
+    node_classes : array or None
+        What `codes` are numbers of, where that is not `classes`: absent and present, for sets.
     """
 
     classes: npt.NDArray[Any]
     codes: Integers
-    allowed: npt.NDArray[np.bool_] | None
+    offsets: Integers
+    allowed: npt.NDArray[np.bool_] | None = None
+    node_classes: npt.NDArray[Any] | None = None
+
+    def take(self, rows: npt.ArrayLike) -> CodedLabels:
+        """The labels of the examples of these numbers."""
+        nodes, offsets = _gather(self.offsets, rows)
+        allowed = None if self.allowed is None else self.allowed[nodes]
+        return replace(self, codes=self.codes[nodes], offsets=offsets, allowed=allowed)
 
 
 def class_array(labels: Iterable[Any]) -> npt.NDArray[Any]:
@@ -56,7 +69,7 @@ def class_array(labels: Iterable[Any]) -> npt.NDArray[Any]:
 
 def encode_tags(
     y: Any, offsets: Integers, classes: npt.NDArray[Any] | None = None, *, partial: bool = False
-) -> Tags:
+) -> CodedLabels:
     """Number the labels of sequences.
 
     Parameters
@@ -111,7 +124,8 @@ def encode_tags(
         table = scatter
     _check_known(table, codes, numbers, offsets, classes)
     result = np.where(codes >= 0, table[codes] if len(table) else -1, -1)
-    return Tags(classes, result, _allowed(result, sets, index, classes, offsets))
+    allowed = _allowed(result, sets, index, classes, offsets)
+    return CodedLabels(classes, result, offsets, allowed)
 
 
 def _number(
@@ -200,7 +214,7 @@ def _allowed(
     return allowed
 
 
-def label_pairs(tags: Tags, offsets: Integers) -> Integers | None:
+def label_pairs(tags: CodedLabels) -> Integers | None:
     """How often labels followed each other, shape (K + 1, K); the last row at starts of sequences.
 
     None where labels are not all known.
@@ -208,30 +222,31 @@ def label_pairs(tags: Tags, offsets: Integers) -> Integers | None:
     Examples
     --------
     >>> tags = encode_tags([["A", "B"], ["B"]], np.array([0, 2, 3]))
-    >>> label_pairs(tags, np.array([0, 2, 3])).tolist()
+    >>> label_pairs(tags).tolist()
     [[0, 1], [0, 0], [1, 1]]
     """
     if tags.allowed is not None:
         return None
     K = len(tags.classes)
     before = np.append(K, tags.codes[:-1]) if len(tags.codes) else tags.codes
-    before[offsets[:-1][np.diff(offsets) > 0]] = K
+    before[tags.offsets[:-1][np.diff(tags.offsets) > 0]] = K
     counts = np.bincount(before * K + tags.codes, minlength=(K + 1) * K)
     return counts.reshape(K + 1, K).astype(np.int64)
 
 
-def sequence_weights(
-    offsets: Integers,
-    tags: Tags,
+def example_weights(
+    labels: CodedLabels,
     sample_weight: Any = None,
     class_weight: Any = None,
     token_weight: Any = None,
 ) -> npt.NDArray[np.float64] | None:
-    """Weights c_i of the sequences; None when all are one.
+    """Weights c_i of the examples; None when all are one.
 
-    The weight of a sequence is its sample weight times the mean over its tokens of the token's
-    weight and of its label's weight (one where the label is not known).
+    The weight of an example is its sample weight times the mean over its nodes of the node's weight
+    and of its label's weight (one where the label is not known).
     """
+    offsets, codes = labels.offsets, labels.codes
+    classes = labels.classes if labels.node_classes is None else labels.node_classes
     n_sequences, n_tokens = len(offsets) - 1, int(offsets[-1])
     if sample_weight is None and class_weight is None and token_weight is None:
         return None
@@ -244,23 +259,21 @@ def sequence_weights(
             flat = np.concatenate([*rows, np.zeros(0)])
         tokens = _checked(flat, n_tokens, "token_weight", "token").copy()
     if class_weight is not None:
-        known = tags.codes >= 0
-        labels = tags.classes[tags.codes[known]]
-        present = np.unique(tags.codes[known])
-        factors = np.ones(len(tags.classes))
+        known = codes >= 0
+        names = classes[codes[known]]
+        present = np.unique(codes[known])
+        factors = np.ones(len(classes))
         if isinstance(class_weight, dict):
-            index = {label: number for number, label in enumerate(tags.classes.tolist())}
+            index = {label: number for number, label in enumerate(classes.tolist())}
             for label, factor in class_weight.items():
                 if label not in index:
                     raise ParameterError(f"class_weight names {label!r}, which is not a label")
                 factors[index[label]] = factor
         else:
-            factors[present] = compute_class_weight(
-                class_weight, classes=tags.classes[present], y=labels
-            )
+            factors[present] = compute_class_weight(class_weight, classes=classes[present], y=names)
         if (factors < 0).any() or not np.isfinite(factors).all():
             raise ParameterError("class_weight must not be negative")
-        tokens[known] *= factors[tags.codes[known]]
+        tokens[known] *= factors[codes[known]]
     lengths = np.diff(offsets)
     owner = np.repeat(np.arange(n_sequences), lengths)
     sums = np.bincount(owner, weights=tokens, minlength=n_sequences)

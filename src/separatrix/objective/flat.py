@@ -94,12 +94,29 @@ class Objective:
         return self.score_map.weight_shape
 
     @property
-    def has_fused_pass(self) -> bool:
-        """Whether `value_and_grad` reads the data once instead of twice."""
-        return self._kernel is not None and isinstance(self._design, Dense)
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.score_map.n_rows
 
     @property
-    def _design(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of a pass over the data."""
+        dtype: np.dtype[Any] = getattr(self.score_map, "dtype", np.dtype(np.float64))
+        return dtype
+
+    @property
+    def name(self) -> str:
+        """The loss, in a word."""
+        return str(getattr(self.loss, "name", type(self.loss).__name__))
+
+    @property
+    def has_fused_pass(self) -> bool:
+        """Whether `value_and_grad` reads the data once instead of twice."""
+        return self._kernel is not None and isinstance(self.design, Dense)
+
+    @property
+    def design(self) -> Any:
+        """The data as the kernels read them, None where they lie elsewhere."""
         return getattr(self.score_map, "design", None)
 
     @cached_property
@@ -107,7 +124,7 @@ class Objective:
         """Name, targets, row weights and threads for the kernels, in the types they take."""
         kernel = kernel_of(self.loss)
         dtype = getattr(self.score_map, "dtype", None)
-        if kernel is None or not kernel.passes or dtype is None or self._design is None:
+        if kernel is None or not kernel.passes or dtype is None or self.design is None:
             return None
         kind = np.int64 if self.loss.n_scores is None else dtype
         targets = np.ascontiguousarray(self.targets, dtype=kind)
@@ -151,7 +168,7 @@ class Objective:
         if self._kernel is not None and self.has_fused_pass:
             name, targets, weights, n_threads = self._kernel
             w = np.ascontiguousarray(w, dtype=self.score_map.dtype)  # type: ignore[attr-defined]
-            value, grad = fused_value_and_grad(self._design, name, targets, weights, w, n_threads)
+            value, grad = fused_value_and_grad(self.design, name, targets, weights, w, n_threads)
             return self.C * value, self.C * grad
         value, ds = self.loss_at(self.score_map(w))
         return value, self.score_map.adjoint(ds)
@@ -228,7 +245,7 @@ class Objective:
     @cached_property
     def longest_row(self) -> float:
         """The largest |x_i|, without the constant feature of an intercept."""
-        return longest_row(self._design)
+        return longest_row(self.design)
 
     @property
     def convex(self) -> bool:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from separatrix.errors import DataError
 from separatrix.inference.chain import ChainScores
 from separatrix.inference.grammar import Grammar, grammar_of
-from separatrix.structured.labels import encode_tags
+from separatrix.structures.token_labels import encode_tags
 
 __all__ = ["Constraints"]
 

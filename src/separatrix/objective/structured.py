@@ -1,0 +1,314 @@
+"""The objective of outputs with parts: P(w) = R(w) + C sum_i c_i (max - score of the truth)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix.objective.passes import passes_for
+from separatrix.objective.proof import COARSE, EPSILON, ROUNDINGS, fenchel_gap
+from separatrix.protocols import Array, Regularizer
+from separatrix.regularizers import L2
+from separatrix.structures.token_labels import CodedLabels
+
+__all__ = ["StructuredObjective"]
+
+Floats = npt.NDArray[np.float64]
+
+#: Relative length of a difference that stands for a derivative, by the bytes of a number.
+_DIFFERENCE = {4: 3e-3, 8: 1e-6}
+
+
+class _Evaluation(NamedTuple):
+    """The loss at some weights: its value, what its rounding is a multiple of, and its gradient."""
+
+    w: Array
+    loss: float
+    size: float
+    grad: Array
+
+
+class StructuredObjective:
+    """A penalty, and the losses of examples of any structure, under any max operator.
+
+    Passes go over the data in their own precision. Where a run in single precision comes near the
+    tolerance, or near what single precision can tell, this and all later passes are in double
+    precision, and so is what proves the gap.
+
+    Parameters
+    ----------
+    passes : object
+        The sum of c_i loss_i over the examples, such as `Passes`: ``evaluate(w)`` gives it with
+        what its rounding is a multiple of and its gradient; ``name``, ``smooth``, ``convex``,
+        ``estimated``, ``n_rows``, ``n_variables``, ``n_free``, ``dtype``, ``is_single``,
+        ``widen()``, ``reach``, ``variables(w)`` and ``weights(variables)``.
+    regularizer : Regularizer
+        Penalty on all weights but the last ``n_free``.
+    C : float
+        Weight of the losses.
+    tol : float
+        The relative gap that is to be proven.
+
+    Attributes
+    ----------
+    can : frozenset of str
+        What the objective offers to solvers.
+    noise : float
+        How far the value seen last may be off, besides rounding.
+
+    Examples
+    --------
+    >>> from separatrix.losses import LogSumExp
+    >>> from separatrix.structures import Chain
+    >>> chain = Chain()
+    >>> X = chain.read([[["a"], ["b"]]])
+    >>> labels = chain.codes([["A", "B"]], X)
+    >>> features = chain.layout(X, labels)
+    >>> objective = StructuredObjective.of(features, X, labels, LogSumExp(), L2())
+    >>> round(objective.value(np.zeros(objective.weight_shape)), 6)  # four labellings
+    1.386294
+    """
+
+    exempt: ClassVar[bool] = False
+    has_fused_pass: ClassVar[bool] = True
+
+    def __init__(
+        self, passes: Any, regularizer: Regularizer, *, C: float = 1.0, tol: float = 0.0
+    ) -> None:
+        self.passes, self.regularizer, self.C, self._tol = passes, regularizer, C, tol
+        self._last: _Evaluation | None = None
+        self._noise = 0.0
+        self.can = self._capabilities()
+
+    @classmethod
+    def of(
+        cls,
+        features: Any,
+        inputs: Any,
+        labels: CodedLabels,
+        operator: Any,
+        regularizer: Regularizer,
+        *,
+        weights: Floats | None = None,
+        scale: Floats | None = None,
+        C: float = 1.0,
+        tol: float = 0.0,
+        n_threads: int = 1,
+    ) -> StructuredObjective:
+        """The objective of labelled examples, by kernels where the features offer them.
+
+        Parameters
+        ----------
+        features, inputs, labels, operator, weights, scale, n_threads
+            As for `Passes`.
+        regularizer, C, tol
+            As above.
+        """
+        passes = passes_for(
+            features,
+            inputs,
+            labels,
+            operator,
+            weights,
+            scale=scale,
+            C=C,
+            tol=tol,
+            merge=type(regularizer) is L2,
+            n_threads=n_threads,
+        )
+        return cls(passes, regularizer, C=C, tol=tol)
+
+    def _capabilities(self) -> frozenset[str]:
+        passes, can = self.passes, {"elastic_net"}
+        if not passes.smooth:
+            return frozenset({"chain_margin" if hasattr(passes, "handle") else "margin"})
+        can.add("smooth_loss")
+        if self.regularizer.smooth:
+            can |= {"value_grad", "smooth"}
+            if passes.convex and not passes.n_free:
+                can.add("hvp")
+        if type(self.regularizer) is L2 and getattr(passes, "has_dual", False):
+            can.add("chain_dual")
+        return frozenset(can)
+
+    @property
+    def name(self) -> str:
+        """The loss, in a word."""
+        return str(self.passes.name)
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """(n_variables, 1)."""
+        return int(self.passes.n_variables), 1
+
+    @property
+    def n_rows(self) -> int:
+        """Number of examples."""
+        return int(self.passes.n_rows)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the passes."""
+        dtype: np.dtype[Any] = self.passes.dtype
+        return dtype
+
+    @property
+    def convex(self) -> bool:
+        """Whether P is convex and exact to compute, so that optimality can be proven."""
+        return bool(self.passes.convex)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether values are estimates: of more than one fixed point, perhaps, and off by noise."""
+        return bool(self.passes.estimated)
+
+    def variables(self, w: Array) -> Array:
+        """The solver's variables, shape (n_variables, 1), from weights of the features."""
+        found: Array = self.passes.variables(w)
+        return found
+
+    def weights(self, variables: Array) -> Floats:
+        """The weights of the features, shape (n_weights,), from the solver's variables."""
+        found: Floats = self.passes.weights(variables)
+        return found
+
+    def penalized(self, w: Array) -> Array:
+        """The weights that the regularizer sees: all but those that are free."""
+        return w[: len(w) - self.passes.n_free]
+
+    def penalty(self, w: Array) -> float:
+        """R(w)."""
+        square = getattr(self.passes, "square", None)
+        if square is not None:
+            return 0.5 * float(square(w))
+        return float(self.regularizer.value(self.penalized(w)))
+
+    # -- values and derivatives ------------------------------------------------------------------
+
+    def _at(self, w: Array) -> _Evaluation:
+        """The loss at w; the one seen last is kept."""
+        if self._last is None or self._last.w is not w:
+            value, size, grad = self.passes.evaluate(w)
+            self._last = _Evaluation(w, self.C * value, self.C * size, self.C * grad)
+        return self._last
+
+    def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """C sum_i c_i loss_i and its (sub)gradient."""
+        at = self._at(w)
+        return at.loss, at.grad.copy()
+
+    def value_and_grad(self, w: Array) -> tuple[float, Array]:
+        """P(w) and its (sub)gradient."""
+        value, grad = self.loss_value_and_grad(w)
+        inner = self.penalized(w)
+        grad[: len(inner)] += self.regularizer.grad(inner)
+        return value + float(self.regularizer.value(inner)), grad
+
+    def value(self, w: Array) -> float:
+        """P(w)."""
+        return self.value_and_grad(w)[0] if self.passes.smooth else self.measure(w)[0]
+
+    def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
+        """The map v -> H v at w by differences of gradients; `scores` are not used."""
+        _, grad = self.value_and_grad(w)
+        size = _DIFFERENCE[self.dtype.itemsize] * (1.0 + float(np.linalg.norm(w)))
+
+        def apply(v: Array) -> Array:
+            step = size / max(float(np.linalg.norm(v)), 1e-300)
+            _, moved = self.value_and_grad(w + step * v)
+            result: Array = (moved - grad) / step
+            return result
+
+        return apply
+
+    @property
+    def convexity(self) -> float:
+        """m where P - m/2 |w|^2 is known to be convex; else zero."""
+        if not self.convex or self.passes.n_free or not self.regularizer.smooth:
+            return 0.0
+        return float(getattr(self.regularizer, "curvature", 0.0))
+
+    # -- proofs ----------------------------------------------------------------------------------
+
+    @property
+    def noise(self) -> float:
+        """How far the value seen last may be off, besides rounding."""
+        return self.C * float(self.passes.noise) if self.estimated else self._noise
+
+    @property
+    def is_single(self) -> bool:
+        """Whether passes are in single precision."""
+        return bool(self.passes.is_single)
+
+    def widen(self) -> None:
+        """From now on pass over the data in double precision."""
+        if self.is_single:
+            self.passes.widen()
+            self._last = None
+
+    def gap_bound(self, w: Array, grad: Array, value: float) -> float:
+        """A proven bound of `value` - min P, rounding included; infinite where there is none.
+
+        The duality gap at the marginals of w: 1/2 |grad P|^2 under an L2 penalty. `value` is P(w)
+        as a solver saw it, perhaps in single precision.
+        """
+        return self._bound(w, value)
+
+    def _bound(self, w: Array, value: float | None) -> float:
+        self._noise = 0.0
+        if not self.convex or not np.isfinite(self.passes.reach):
+            return float("inf")
+        at, penalty = self._at(w), self.penalty(w)
+        if at.loss + penalty == 0 and not at.grad.any():
+            return 0.0  # all labels are the same one
+        if self.is_single:
+            near = max(self._tol * (at.loss + penalty), COARSE * (at.size + penalty))
+            if self._fenchel(at, 0.0) > near:
+                return self._rounded(at, penalty, COARSE)
+            self.widen()
+            at = self._at(w)
+        moved = 0.0 if value is None else abs(value - at.loss - penalty)
+        self._noise = moved + ROUNDINGS * EPSILON * (at.size + penalty)
+        return self._rounded(at, penalty, EPSILON) + moved
+
+    def _rounded(self, at: _Evaluation, penalty: float, unit: float) -> float:
+        off = ROUNDINGS * unit * at.size * float(self.passes.reach)
+        return self._fenchel(at, off) + ROUNDINGS * unit * (at.size + penalty)
+
+    def _fenchel(self, at: _Evaluation, off: float) -> float:
+        """The duality gap at the marginals of w, with the counts that free weights ask for."""
+        missing, u = 0.0, -at.grad
+        if self.passes.n_free:
+            C = self.C
+            missing, u, moved = self.passes.dual_point(at.w, at.loss / C, at.grad / C)
+            missing, u, off = C * missing, C * u, off + C * moved
+        loss, inner = max(at.loss, 0.0), self.penalized(at.w)
+        return fenchel_gap(loss, inner, u, self.regularizer, missing=missing, off=off)
+
+    def prove(self, w: Array, lower: float = -np.inf) -> tuple[float, float]:
+        """P(w) and a bound of P(w) - min P, in double precision, where min P >= `lower`."""
+        self.widen()
+        bound = self._bound(w, None)
+        value = self._at(w).loss + self.penalty(w)
+        return value, min(bound, max(value - lower, 0.0) + self._noise)
+
+    # -- margin losses ---------------------------------------------------------------------------
+
+    @property
+    def example_weights(self) -> Floats:
+        """C c_i of every example."""
+        weights: Floats = self.C * self.passes.example_weights
+        return weights
+
+    def measure(self, w: Array) -> tuple[float, float]:
+        """P(w) of margin losses in double precision, and by how much it may be off."""
+        penalty = self.penalty(w)
+        if hasattr(self.passes, "handle"):
+            value, size = self.passes.measure(w)
+            return value, ROUNDINGS * EPSILON * size
+        losses, size, slack = self.passes.measure(self.weights(w))
+        off = ROUNDINGS * EPSILON * (penalty + self.C * size)
+        return penalty + self.C * losses, off + self.C * slack

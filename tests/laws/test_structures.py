@@ -1,0 +1,227 @@
+"""What must hold of every structure: inference by enumeration, one adjoint, one optimum.
+
+`EXAMPLES` has a small problem for each structure, one that users write among them; everything else
+follows from the contracts.
+"""
+
+import itertools
+import runpy
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from separatrix import CRF, StructuredSVM, load, save
+from separatrix.losses import CostAugmentedMax, HardMax, LogSumExp
+from separatrix.objective import Passes, StructuredObjective
+from separatrix.persistence import register
+from separatrix.regularizers import L2, ElasticNet
+from separatrix.results import StopReason
+from separatrix.structured.online import Updates, updates_for
+from separatrix.structures import STRUCTURES, Chain, Forest, Graph, Grid, LabelSet
+
+OWN = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "semi_markov.py"), run_name="own")
+
+
+class Example(NamedTuple):
+    """A structure with examples of three or four nodes, and the labellings that there are."""
+
+    structure: Any
+    X: Any
+    y: Any
+    is_labelling: Any = None
+
+
+def _rows(seed=0, sizes=(3, 4, 2), d=2):
+    random = np.random.default_rng(seed)
+    return [random.normal(size=(size, d)) for size in sizes]
+
+
+RING = [(0, 1), (1, 2), (2, 0)]
+PATHS = [[(0, 1), (1, 2)], [(0, 1), (1, 2), (1, 3)], [(0, 1)]]
+TAGS = [["a", "b", "a"], ["b", "b", "a", "a"], ["a", "b"]]
+
+
+def _is_segmentation(codes):
+    """Whether numbers 2 k + 1 at starts and 2 k inside make segments of two tokens at most."""
+    starts = [code % 2 for code in codes]
+    longest = max(len(list(run)) for _, run in itertools.groupby(np.cumsum(starts)))
+    same = all(b % 2 or a // 2 == b // 2 for a, b in itertools.pairwise(codes))
+    return bool(starts[0]) and longest <= 2 and same
+
+
+EXAMPLES = {
+    "chain": Example(Chain(), _rows(), TAGS),
+    "chain of second order": Example(Chain(order=2, boundaries=False), _rows(), TAGS),
+    "forest": Example(Forest(), list(zip(_rows(), PATHS, strict=True)), TAGS),
+    "graph": Example(
+        Graph(), list(zip(_rows(sizes=(3, 3)), [RING, RING[:2]], strict=True)), TAGS[::1][:1] * 2
+    ),
+    "grid": Example(
+        Grid(shape=(2, 2)),
+        np.random.default_rng(0).normal(size=(3, 2, 2, 2)),
+        np.random.default_rng(1).integers(2, size=(3, 2, 2)),
+    ),
+    "label_set": Example(
+        LabelSet(),
+        np.random.default_rng(0).normal(size=(4, 2)),
+        np.array([[0, 1, 1], [1, 1, 0], [0, 0, 0], [1, 0, 1]]),
+    ),
+    "your own": Example(
+        OWN["Segments"](2),
+        _rows(),
+        [[("a", 2), ("b", 1)], [("b", 1), ("b", 2), ("a", 1)], [("a", 2)]],
+        _is_segmentation,
+    ),
+}
+
+
+@cache
+def problem(name):
+    """Features, inputs, labels and random weights."""
+    structure, X, y, _ = EXAMPLES[name]
+    inputs = structure.read(X)
+    labels = structure.codes(y, inputs)
+    features = structure.layout(inputs, labels)
+    w = np.random.default_rng(7).normal(size=features.n_weights)
+    return features, structure.read(inputs, features), labels, w
+
+
+def labellings(name, features, size):
+    every = itertools.product(range(features.n_labels), repeat=size)
+    wanted = EXAMPLES[name].is_labelling
+    return [np.array(codes) for codes in every if wanted is None or wanted(codes)]
+
+
+def test_every_structure_has_an_example():
+    assert set(STRUCTURES) <= set(EXAMPLES)
+    assert {type(EXAMPLES[name].structure) for name in STRUCTURES} == set(STRUCTURES.values())
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_inference_is_enumeration(name):
+    features, inputs, labels, w = problem(name)
+    cost = np.random.default_rng(3).random((features.n_labels, features.n_labels))
+    np.fill_diagonal(cost, 0.0)
+    for number in range(len(inputs)):
+        one, own = inputs.take([number]), labels.take([number]).codes
+        scores = features.scores(w, one)
+        every = labellings(name, features, len(own))
+        psi = np.stack([features.adjoint(one, features.parts(one, codes)) for codes in every])
+        values = psi @ w
+        found = [float(features.values(scores, codes)[0]) for codes in every]
+        np.testing.assert_allclose(found, values, atol=1e-10)
+        for costs in (None, cost):
+            total, table = values.copy(), scores
+            if costs is not None:
+                total += [costs[own, codes].sum() for codes in every]
+                table = features.augmented(scores, own, costs)
+            best = features.best(table)
+            assert best.scores[0] == pytest.approx(total.max())
+            np.testing.assert_array_equal(best.labels, every[int(total.argmax())])
+            sums = features.log_sum_exp(table, edges=True)
+            log_z = np.logaddexp.reduce(total)
+            assert sums[0][0] == pytest.approx(log_z)
+            expected = np.exp(total - log_z) @ psi
+            np.testing.assert_allclose(features.adjoint(one, sums.parts), expected, atol=1e-8)
+            if sums.nodes is not None:
+                shares = np.exp(total - log_z)
+                p = [[shares[[c[t] == k for c in every]].sum() for k in range(features.n_labels)]
+                     for t in range(len(own))]  # fmt: skip
+                np.testing.assert_allclose(sums.nodes, p, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("operator", [LogSumExp(), CostAugmentedMax(), HardMax()], ids=repr)
+def test_gradients_are_differences_and_weights_are_copies(name, operator):
+    features, inputs, labels, w = problem(name)
+    weights = np.arange(1.0, len(inputs) + 1)
+    passes = Passes(features, inputs, labels, operator, weights)
+    value, _, grad = passes.evaluate(w[:, None])
+    direction = np.random.default_rng(5).normal(size=(len(w), 1))
+    steps = [passes.evaluate(w[:, None] + h * direction)[0] for h in (1e-6, -1e-6)]
+    slope = float(np.vdot(grad, direction))
+    assert (steps[0] - steps[1]) / 2e-6 == pytest.approx(slope, rel=1e-4, abs=1e-5)
+    copies = np.repeat(np.arange(len(inputs)), weights.astype(int))
+    same = Passes(features, inputs.take(copies), labels.take(copies), operator)
+    assert same.evaluate(w[:, None])[0] == pytest.approx(value)
+    assert value >= -1e-9
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("operator", [LogSumExp(), CostAugmentedMax()], ids=repr)
+def test_kernels_are_the_plain_passes(name, operator):
+    features, inputs, labels, w = problem(name)
+    weights = np.arange(1.0, len(inputs) + 1)
+    options = {"weights": weights, "C": 0.7}
+    fast = StructuredObjective.of(features, inputs, labels, operator, L2(), **options)
+    plain = StructuredObjective(Passes(features, inputs, labels, operator, weights), L2(), C=0.7)
+    w = fast.weights(fast.variables(w))  # weights that share a variable are equal
+    assert fast.value(fast.variables(w)) == pytest.approx(plain.value(w[:, None]), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("penalty", ["l2", "elasticnet"])
+def test_solvers_of_a_likelihood_reach_one_optimum(name, penalty):
+    structure, X, y, _ = EXAMPLES[name]
+    options = {"penalty": penalty, "l1_ratio": 0.3 if penalty == "elasticnet" else None}
+    found = {}
+    for solver in ("auto", "owlqn") if penalty == "elasticnet" else ("auto", "lbfgs", "owlqn"):
+        model = CRF(structure, C=2.0, solver=solver, tol=1e-7, random_state=0, **options).fit(X, y)
+        assert model.solution_.stopped is StopReason.CONVERGED, (solver, model.solution_)
+        found[solver] = model.solution_.objective
+    assert max(found.values()) <= min(found.values()) * (1 + 1e-6)
+    # The value is that of the plain composition.
+    features, inputs, labels, _ = problem(name)
+    regularizer = L2() if penalty == "l2" else ElasticNet(0.3)
+    plain = StructuredObjective(Passes(features, inputs, labels, LogSumExp()), regularizer, C=2.0)
+    assert plain.value_and_grad(model.coef_[:, None])[0] == pytest.approx(
+        model.solution_.objective, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_margins_are_certified_and_bound_the_cost(name):
+    structure, X, y, _ = EXAMPLES[name]
+    found = []
+    for solver, tol in (("frank_wolfe", 1e-2), ("auto", 1e-3)):
+        model = StructuredSVM(structure, C=1.0, solver=solver, tol=tol, random_state=0).fit(X, y)
+        assert model.solution_.stopped is StopReason.CONVERGED
+        found.append((model.dual_bound_, model.solution_.objective))
+    assert max(lower for lower, _ in found) <= min(upper for _, upper in found)
+    inputs, features = model._read(X)
+    codes = features.best(features.scores(model.coef_, inputs)).labels
+    wrong = codes != model._codes(y, inputs)
+    owner = np.repeat(np.arange(len(inputs)), np.diff(inputs.offsets))
+    cost = np.bincount(owner, weights=wrong, minlength=len(inputs))
+    assert (model.loss(X, y) >= cost - 1e-9).all()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("mira", [False, True])
+@pytest.mark.parametrize("make", [updates_for, Updates])
+def test_online_learners_separate_what_can_be_separated(name, mira, make):
+    features, inputs, labels, w = problem(name)
+    best = features.best(features.scores(w, inputs)).labels
+    options = {"mira": mira, "step": 1.0, "seed": 0, "before": None}
+    updates = make(features, inputs, replace(labels, codes=best), None, **options)
+    mistakes = list(itertools.takewhile(bool, (updates.run_epoch() for _ in range(1000))))
+    assert len(mistakes) < 1000
+    np.testing.assert_array_equal(features.best(features.scores(updates.w, inputs)).labels, best)
+    assert updates.seen == (len(mistakes) + 1) * len(inputs)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_models_are_saved(name, tmp_path):
+    structure, X, y, _ = EXAMPLES[name]
+    if name == "your own":
+        register(OWN["Segments"], OWN["SegmentFeatures"])
+    model = CRF(structure, tol=1e-3).fit(X, y)
+    save(model, tmp_path / "model.sx")
+    again = load(tmp_path / "model.sx")
+    np.testing.assert_array_equal(again.coef_, model.coef_)
+    np.testing.assert_array_equal(again.decision_function(X, y), model.decision_function(X, y))
+    assert again.structure == structure
