@@ -19,7 +19,7 @@ COPIED = SIDE * SIDE * (4 + 4 + 1) * 4 // 2
 def prepare_sweeps(data: Data) -> Any:
     """A square image with pairs of almost critical strength, where messages settle slowly."""
     from separatrix.data import Graphs
-    from separatrix.inference.graphs import GraphScores
+    from separatrix.structures.graph.scores import GraphScores
 
     unary = np.random.default_rng(0).normal(scale=0.01, size=(SIDE * SIDE, 2))
     return GraphScores.of(Graphs.grids([(SIDE, SIDE)]), unary, 0.69 * np.eye(2))

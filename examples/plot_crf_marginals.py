@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from separatrix import CRF, Constraints
-from separatrix.inference import ChainScores, log_partition, marginals
+from separatrix.structures.chain import ChainScores, log_partition, marginals
 
 TEXT = """
 the/DET old/ADJ man/NOUN saw/VERB the/DET dog/NOUN

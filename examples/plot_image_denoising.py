@@ -14,8 +14,8 @@ import numpy as np
 
 from separatrix import CRF, Grid
 from separatrix.data import Graphs
-from separatrix.inference import bounds, loopy
-from separatrix.inference.graphs import GraphScores
+from separatrix.structures.graph import bounds, loopy
+from separatrix.structures.graph.scores import GraphScores
 
 height, width, flipped = 96, 128, 0.2
 y, x = np.mgrid[:height, :width]

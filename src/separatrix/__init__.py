@@ -157,7 +157,7 @@ _HOMES = {
     "Calibrated": "calibration.calibrated",
     "CodeMatrix": "reductions",
     "Conjunctions": "features.conjunctions",
-    "Constraints": "structures.constraints",
+    "Constraints": "structures.chain.constraints",
     "CostMatrix": "bayes",
     "Dataset": "data",
     "DirichletCategorical": "bayes",

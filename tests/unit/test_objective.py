@@ -16,7 +16,7 @@ from separatrix.errors import DataError
 from separatrix.losses import MARGIN_LOSSES, Logistic, multiclass_hinge, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, Unpenalized
-from separatrix.scores import FlatScores, make_design
+from separatrix.structures.labels import FlatScores, make_design
 from tests.unit.solvers.problems import SMOOTH, make
 
 

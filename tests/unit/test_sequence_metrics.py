@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separatrix.errors import DataError
-from separatrix.inference.grammar import grammar_of
 from separatrix.metrics import (
     chunk_counts,
     chunk_f1,
@@ -16,6 +15,7 @@ from separatrix.metrics import (
     token_accuracy,
     token_counts,
 )
+from separatrix.structures.chain.grammar import grammar_of
 
 TAGS = st.sampled_from(["O", "B-A", "I-A", "E-A", "S-A", "B-B", "I-B", "E-B", "S-B"])
 

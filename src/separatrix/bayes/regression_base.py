@@ -19,7 +19,7 @@ from separatrix.bayes.linear_posterior import Intercept, LinearPosterior, decomp
 from separatrix.bayes.moments import Moments
 from separatrix.bayes.prior import GaussianPrior
 from separatrix.errors import DataError, NotFittedError, ParameterError
-from separatrix.scores import make_design
+from separatrix.structures.labels import make_design
 from separatrix.validation import (
     check_choice,
     check_given,

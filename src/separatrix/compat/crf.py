@@ -27,7 +27,7 @@ from separatrix.structured import CRF as ChainCRF
 from separatrix.structured.crfsuite_model import crfsuite_model_of
 from separatrix.structured.crfsuite_write import crfsuite_bytes
 from separatrix.structures import Chain, CodedLabels
-from separatrix.structures.token_labels import encode_tags
+from separatrix.structures.coded_labels import encode_tags
 from separatrix.validation import number_of_threads, refuse_dask, seed_from
 
 __all__ = ["CRF"]

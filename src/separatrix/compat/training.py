@@ -20,7 +20,7 @@ from separatrix.results import Solution, StopReason, TraceRow
 from separatrix.solvers import Auto, Lbfgs, OwlQn
 from separatrix.structured.held_out import HeldOutMonitor, held_out_score
 from separatrix.structures import Chain, ChainFeatures, CodedLabels
-from separatrix.structures.chain_features import Pattern, observed_chain
+from separatrix.structures.chain.features import Pattern, observed_chain
 
 __all__ = ["Training", "TrainingLog", "frequent_chain", "in_order_of_appearance"]
 

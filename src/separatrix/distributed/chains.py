@@ -32,7 +32,7 @@ from separatrix.results import StopReason
 from separatrix.solvers import make_structured_solver
 from separatrix.structured import CRF, StructuredPerceptron
 from separatrix.structures import Chain, ChainFeatures
-from separatrix.structures.token_labels import class_array
+from separatrix.structures.coded_labels import class_array
 from separatrix.validation import check_choice, check_positive, seed_from, starts_at_last_fit
 
 __all__ = ["fit_crf", "fit_structured_perceptron"]

@@ -33,7 +33,7 @@ from separatrix.reductions.columns import ColumnReport, FittedColumns, LinearCol
 from separatrix.reductions.separate import Task, check_sides, column_weights
 from separatrix.regularizers import Unpenalized
 from separatrix.results import StopReason
-from separatrix.scores import FlatScores
+from separatrix.structures.labels import FlatScores
 
 __all__ = ["ColumnsLoss", "fit_reduction"]
 

@@ -16,10 +16,10 @@ from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import Unpenalized
 from separatrix.results import Monitor
-from separatrix.scores import make_design
 from separatrix.solvers.hessian import loss_hessian
 from separatrix.solvers.online import OnlineLearner
 from separatrix.solvers.points import Points
+from separatrix.structures.labels import make_design
 from separatrix.validation import encode_known_labels, is_sparse
 
 __all__ = ["Problem", "Setting", "make_problem"]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, column_or_1d
 
 from separatrix.errors import DataError, ParameterError
 from separatrix.linear.base import is_narrow
-from separatrix.scores import make_design
+from separatrix.structures.labels import make_design
 from separatrix.validation import check_given, is_sparse, name_column, validate_X
 
 __all__ = [

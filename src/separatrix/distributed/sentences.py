@@ -13,10 +13,10 @@ from separatrix.data.attributes import with_columns_of
 from separatrix.distributed.rows import aligned, in_partition, size_of
 from separatrix.errors import DataError, ParameterError
 from separatrix.protocols import Array
-from separatrix.structures import ChainFeatures, CodedLabels, EncodedChains, structure_named
-from separatrix.structures.chain_passes import ChainPasses, ChainUpdates
-from separatrix.structures.encoded import checked_csr
-from separatrix.structures.token_labels import encode_tags, example_weights
+from separatrix.structures import ChainFeatures, CodedLabels, structure_named
+from separatrix.structures.chain.encoded import EncodedChains, checked_csr
+from separatrix.structures.chain.passes import ChainPasses, ChainUpdates
+from separatrix.structures.coded_labels import encode_tags, example_weights
 
 __all__ = [
     "ChainProblem",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from separatrix._core import survey
 from separatrix.errors import DataError, ParameterError
-from separatrix.scores import Design
+from separatrix.structures.labels import Design
 from separatrix.validation import is_sparse
 
 __all__ = ["BERNOULLI", "CATEGORICAL", "GAUSSIAN", "KINDS", "MULTINOMIAL", "Columns", "named"]

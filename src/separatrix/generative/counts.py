@@ -11,7 +11,7 @@ import numpy.typing as npt
 from separatrix._core import Dense, count
 from separatrix.errors import DataError
 from separatrix.generative.columns import GAUSSIAN
-from separatrix.scores import Design, in_place
+from separatrix.structures.labels import Design, in_place
 from separatrix.validation import canonical, is_sparse
 
 __all__ = ["Counts", "handle"]

@@ -20,7 +20,7 @@ from separatrix.generative.base import (
 from separatrix.generative.moments import ClassMoments
 from separatrix.generative.solution import Solved, solve
 from separatrix.linear import LogisticRegression
-from separatrix.scores import make_design
+from separatrix.structures.labels import make_design
 from separatrix.validation import (
     check_choice,
     is_sparse,

@@ -27,7 +27,7 @@ from separatrix.generative.reading import Readable
 from separatrix.generative.smoothing import as_smoothing, settings_of
 from separatrix.generative.tables import Estimates, Likelihood
 from separatrix.metrics import accuracy, log_loss
-from separatrix.scores import Design
+from separatrix.structures.labels import Design
 from separatrix.validation import (
     check_choice,
     is_sparse,

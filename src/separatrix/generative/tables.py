@@ -13,7 +13,7 @@ from separatrix.errors import DataError
 from separatrix.generative.columns import BERNOULLI, CATEGORICAL, GAUSSIAN, MULTINOMIAL
 from separatrix.generative.counts import Counts
 from separatrix.generative.smoothing import FloatArray, Pool, Smoothing
-from separatrix.scores import Design, in_place
+from separatrix.structures.labels import Design, in_place
 from separatrix.validation import canonical, is_sparse
 
 __all__ = ["Estimates", "Likelihood"]

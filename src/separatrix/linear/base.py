@@ -16,7 +16,7 @@ from separatrix._core import scores
 from separatrix.errors import ConvergenceWarning, DataError
 from separatrix.protocols import Array
 from separatrix.results import Solution, StopReason
-from separatrix.scores import Design, make_design
+from separatrix.structures.labels import Design, make_design
 from separatrix.validation import (
     check_choice,
     check_given,

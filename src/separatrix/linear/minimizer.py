@@ -14,8 +14,8 @@ from separatrix.progress import fitting
 from separatrix.protocols import Array, Loss, Regularizer, Solver
 from separatrix.regularizers import Unpenalized
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.scores import Design, FlatScores, far_from_zero, in_double, in_place
 from separatrix.solvers import SOLVERS, Certifier, check_needs, make_solver
+from separatrix.structures.labels import Design, FlatScores, far_from_zero, in_double, in_place
 from separatrix.validation import (
     check_choice,
     check_positive,

@@ -58,7 +58,7 @@ def best_f1_sets(gains: Floats, empty: Floats) -> Integers:
 
     Examples
     --------
-    >>> from separatrix.inference.complete import all_sets
+    >>> from separatrix.structures.label_set.complete import all_sets
     >>> sets = all_sets(2)
     >>> gains, empty = f1_tables(np.array([[0.4, 0.3, 0.0, 0.3]]), sets)
     >>> best_f1_sets(gains, empty).tolist()  # 0.5; the most probable set, {}, has 0.4

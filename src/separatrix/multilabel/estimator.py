@@ -12,12 +12,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference.complete import all_sets
 from separatrix.multilabel.decisions import best_f1_sets, drawn_f1_tables, f1_tables
 from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets, row_weights
 from separatrix.results import Solution
 from separatrix.structured import CRF, StructuredPerceptron, StructuredSVM
 from separatrix.structures import LabelSet
+from separatrix.structures.label_set.complete import all_sets
 from separatrix.validation import (
     check_choice,
     check_given,

@@ -24,14 +24,15 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.data.sequences import _gather
-from separatrix.inference.convergence import Convergence
-from separatrix.inference.graphs import GraphScores
 from separatrix.losses import CostAugmentedMax, LogSumExp
 from separatrix.objective.proof import EPSILON
 from separatrix.protocols import Array
-from separatrix.structures.label_graph import LabelGraph
-from separatrix.structures.operations import COVER, largest_square
-from separatrix.structures.token_labels import CodedLabels
+from separatrix.structures.coded_labels import CodedLabels
+from separatrix.structures.graph.convergence import Convergence
+from separatrix.structures.graph.operations import COVER
+from separatrix.structures.graph.scores import GraphScores
+from separatrix.structures.label_set.features import LabelGraph
+from separatrix.structures.sections import largest_square
 
 __all__ = [
     "Passes",

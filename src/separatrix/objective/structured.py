@@ -12,7 +12,7 @@ from separatrix.objective.passes import passes_for
 from separatrix.objective.proof import COARSE, EPSILON, ROUNDINGS, fenchel_gap
 from separatrix.protocols import Array, Regularizer
 from separatrix.regularizers import L2
-from separatrix.structures.token_labels import CodedLabels
+from separatrix.structures.coded_labels import CodedLabels
 
 __all__ = ["StructuredObjective"]
 

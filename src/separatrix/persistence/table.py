@@ -100,10 +100,10 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.reductions.many.tree_shape", "TreeShape"),
     **_lines("separatrix.reductions.many.tree_weights", "NodeReport", "TreeWeights"),
     **_lines("separatrix.solvers.online", "UpdateLog"),
-    **_lines("separatrix.structures.chain_features", "ChainFeatures"),
-    **_lines("separatrix.structures.factor_graph", "FactorGraph"),
-    **_lines("separatrix.structures.graph", "PairwiseGraph"),
-    **_lines("separatrix.structures.label_graph", "LabelGraph"),
+    **_lines("separatrix.structures.chain.features", "ChainFeatures"),
+    **_lines("separatrix.structures.graph.factor_graph", "FactorGraph"),
+    **_lines("separatrix.structures.graph.pairwise", "PairwiseGraph"),
+    **_lines("separatrix.structures.label_set.features", "LabelGraph"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
     # Value objects that are parameters.
     **_lines(

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference.chain import log_partition
 from separatrix.plots.canvas import COLORS, Display
+from separatrix.structures.chain.inference import log_partition
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -38,7 +38,7 @@ class GradientDescent:
     >>> from separatrix.objective import Objective
     >>> from separatrix.regularizers import L2
     >>> from separatrix.results import Monitor
-    >>> from separatrix.scores import FlatScores, make_design
+    >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> scores = FlatScores(make_design(X, 1), 1, intercept=True, dtype=X.dtype)
     >>> objective = Objective(scores, MARGIN_LOSSES["logistic"], L2(), y, exempt=True)

@@ -45,7 +45,7 @@ class InteriorPoint:
     --------
     >>> from separatrix.losses import Hinge
     >>> from separatrix.regularizers import L2
-    >>> from separatrix.scores import FlatScores, make_design
+    >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X = np.array([[2.0], [1.0], [-1.0], [-3.0]])
     >>> scores = FlatScores(make_design(X, 1), 1, intercept=False, dtype=X.dtype)
     >>> objective = Objective(scores, Hinge(), L2(), np.array([1, 1, -1, -1]), C=10.0)

@@ -63,7 +63,7 @@ class Lbfgs:
     >>> from separatrix.objective import Objective
     >>> from separatrix.regularizers import L2
     >>> from separatrix.results import Monitor
-    >>> from separatrix.scores import FlatScores, make_design
+    >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([0, 1, 2])
     >>> scores = FlatScores(make_design(X, 1), 3, intercept=True, dtype=X.dtype)
     >>> objective = Objective(scores, multiclass_logistic(), L2(), y, exempt=True)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from separatrix._core import Online
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.scores import Design
+from separatrix.structures.labels import Design
 
 __all__ = ["OnlineLearner", "OnlineResult", "Separation", "UpdateLog"]
 
@@ -111,7 +111,7 @@ class OnlineLearner:
 
     Examples
     --------
-    >>> from separatrix.scores import make_design
+    >>> from separatrix.structures.labels import make_design
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
     >>> learner = OnlineLearner("perceptron", 1.0, "none", seed=0)
     >>> monitor = Monitor(tol=0.0, max_passes=100)

@@ -46,7 +46,7 @@ class OwlQn:
     >>> from separatrix.objective import Objective
     >>> from separatrix.regularizers import L1
     >>> from separatrix.results import Monitor
-    >>> from separatrix.scores import FlatScores, make_design
+    >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]])
     >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
     >>> scores = FlatScores(make_design(X, 1), 1, intercept=True, dtype=X.dtype)

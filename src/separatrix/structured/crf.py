@@ -19,7 +19,7 @@ from separatrix.solvers import make_structured_solver
 from separatrix.structured.crfsuite_model import CrfsuiteFormat
 from separatrix.structured.fitting import Examples, minimize, observe, start_weights
 from separatrix.structures import structure_named
-from separatrix.structures.operations import COVER
+from separatrix.structures.graph.operations import COVER
 from separatrix.validation import (
     check_choice,
     check_cost,

@@ -16,7 +16,7 @@ from separatrix.structured.base import StructuredLearner
 from separatrix.structured.crfsuite_file import FEATURES, CrfsuiteModel, read_crfsuite_model
 from separatrix.structured.crfsuite_write import crfsuite_bytes
 from separatrix.structures import Chain
-from separatrix.structures.chain_features import ChainFeatures, Pattern
+from separatrix.structures.chain.features import ChainFeatures, Pattern
 
 __all__ = ["CrfsuiteFormat", "chain_of", "crfsuite_model_of"]
 

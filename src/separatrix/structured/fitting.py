@@ -14,7 +14,7 @@ from separatrix.progress import fitting
 from separatrix.protocols import Array, Solver
 from separatrix.results import Solution, StopReason
 from separatrix.structured.held_out import HeldOutMonitor, held_out_score, split_examples
-from separatrix.structures.token_labels import CodedLabels, example_weights
+from separatrix.structures.coded_labels import CodedLabels, example_weights
 from separatrix.validation import check_choice, number_of_threads, starts_at_last_fit
 
 __all__ = ["Examples", "minimize", "observe", "start_weights"]

@@ -14,7 +14,7 @@ from separatrix.data import TokenSequences, Vocabulary
 from separatrix.errors import DataError
 from separatrix.features.templates.columns import find_column, token_sequences
 from separatrix.metrics.sequences import token_accuracy
-from separatrix.structures.token_labels import CodedLabels, encode_tags
+from separatrix.structures.coded_labels import CodedLabels, encode_tags
 from separatrix.validation import refuse_dask
 
 __all__ = ["LabelPerWord", "MajorityLabel"]

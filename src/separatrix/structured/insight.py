@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from separatrix.explanation.trellis import Step, Trellis
 from separatrix.explanation.weights import Weights
-from separatrix.inference.chain import ChainScores, k_best_labels, marginals
-from separatrix.structures.chain_features import Pattern
+from separatrix.structures.chain.features import Pattern
+from separatrix.structures.chain.inference import ChainScores, k_best_labels, marginals
 
 if TYPE_CHECKING:
     from separatrix.structured.base import StructuredLearner

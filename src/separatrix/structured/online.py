@@ -12,7 +12,7 @@ import numpy.typing as npt
 from separatrix.objective.passes import differences
 from separatrix.progress import fitting
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.structures.token_labels import CodedLabels
+from separatrix.structures.coded_labels import CodedLabels
 
 __all__ = ["Learned", "Updates", "run_passes", "updates_for"]
 

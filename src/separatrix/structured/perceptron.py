@@ -11,7 +11,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.results import StopReason
 from separatrix.structured.base import StructuredLearner
 from separatrix.structured.online import Learned, run_passes, updates_for
-from separatrix.structures.token_labels import example_weights
+from separatrix.structures.coded_labels import example_weights
 from separatrix.validation import (
     check_choice,
     check_positive,

@@ -1,15 +1,11 @@
-"""Structures of outputs: a map from weights to scores, with its inference."""
+"""Structures of outputs: from weights to scores and back, with their inference."""
 
-from separatrix.structures.chain import Chain
-from separatrix.structures.chain_features import ChainFeatures
-from separatrix.structures.constraints import Constraints
-from separatrix.structures.encoded import EncodedChains
-from separatrix.structures.graph import PairwiseGraph
-from separatrix.structures.label_graph import LabelGraph
-from separatrix.structures.label_set import LabelSet
-from separatrix.structures.operations import Best, Sums
-from separatrix.structures.shapes import STRUCTURES, Forest, Graph, Grid, structure_named
-from separatrix.structures.token_labels import CodedLabels
+from separatrix.structures.chain import Chain, ChainFeatures, Constraints
+from separatrix.structures.coded_labels import CodedLabels
+from separatrix.structures.graph import FactorGraph, Forest, Graph, Grid, PairwiseGraph
+from separatrix.structures.inference import Best, Sums
+from separatrix.structures.label_set import LabelGraph, LabelSet
+from separatrix.structures.named import STRUCTURES, structure_named
 
 __all__ = [
     "STRUCTURES",
@@ -18,7 +14,7 @@ __all__ = [
     "ChainFeatures",
     "CodedLabels",
     "Constraints",
-    "EncodedChains",
+    "FactorGraph",
     "Forest",
     "Graph",
     "Grid",

@@ -14,8 +14,8 @@ from separatrix.data import as_attribute_sequences
 from separatrix.distributed.problems import Problem, Setting, make_problem
 from separatrix.distributed.rows import Rows, aligned
 from separatrix.distributed.sentences import ChainProblem
-from separatrix.structures.chain_features import observed_chain
-from separatrix.structures.token_labels import encode_tags
+from separatrix.structures.chain.features import observed_chain
+from separatrix.structures.coded_labels import encode_tags
 from tests.unit.distributed.sequences import sentences
 
 

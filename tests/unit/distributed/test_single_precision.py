@@ -21,8 +21,8 @@ from separatrix.distributed import fit
 from separatrix.distributed.problems import Setting, make_problem
 from separatrix.distributed.rows import Rows
 from separatrix.distributed.sentences import ChainProblem
-from separatrix.structures.chain_features import observed_chain
-from separatrix.structures.token_labels import encode_tags
+from separatrix.structures.chain.features import observed_chain
+from separatrix.structures.coded_labels import encode_tags
 from tests.unit.distributed.sequences import sentences, sequence_bags
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from separatrix.inference.complete import all_sets
 from separatrix.multilabel.decisions import best_f1_sets, drawn_f1_tables, f1_tables
+from separatrix.structures.label_set.complete import all_sets
 
 
 def _f1(truth, said):

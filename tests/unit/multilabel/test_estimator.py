@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from separatrix import FrequentLabels, LogisticRegression, MultiLabel
 from separatrix.data import LabelSets
 from separatrix.errors import DataError, NotFittedError, ParameterError
-from separatrix.inference.complete import all_sets
 from separatrix.multilabel import estimator as module
+from separatrix.structures.label_set.complete import all_sets
 
 
 def planted(n=400, L=4, seed=0, strength=1.0):

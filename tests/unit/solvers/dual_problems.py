@@ -17,8 +17,8 @@ from separatrix.losses import (
 from separatrix.objective import Objective
 from separatrix.regularizers import L2
 from separatrix.results import Monitor
-from separatrix.scores import FlatScores, make_design
 from separatrix.solvers import DualCoordinateDescent
+from separatrix.structures.labels import FlatScores, make_design
 
 COST = np.array([[0.0, 1.0, 4.0], [2.0, 0.0, 0.5], [0.0, 3.0, 0.0]])
 LOSSES = {

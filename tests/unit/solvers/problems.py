@@ -10,7 +10,7 @@ from separatrix.losses import MARGIN_LOSSES, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L2
 from separatrix.results import Monitor
-from separatrix.scores import FlatScores, make_design
+from separatrix.structures.labels import FlatScores, make_design
 
 SMOOTH = ["logistic", "squared_hinge", "squared", "exponential", "multiclass_logistic"]
 

@@ -7,8 +7,8 @@ import numpy as np
 from separatrix.losses import multiclass_hinge
 from separatrix.objective import Objective
 from separatrix.regularizers import L2
-from separatrix.scores import FlatScores, make_design
 from separatrix.solvers.certificate import Certifier
+from separatrix.structures.labels import FlatScores, make_design
 
 
 def certifier(seed: int) -> Certifier:

@@ -7,7 +7,7 @@ import pytest
 
 from separatrix._core import DualBinary, DualMulticlass
 from separatrix.errors import DataError
-from separatrix.scores import make_design
+from separatrix.structures.labels import make_design
 
 BINARY = {
     "y": np.array([1.0, -1.0]),

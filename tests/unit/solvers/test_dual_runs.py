@@ -13,8 +13,8 @@ from separatrix.losses import (
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2
 from separatrix.results import Monitor, StopReason
-from separatrix.scores import FlatScores, make_design
 from separatrix.solvers import DualCoordinateDescent
+from separatrix.structures.labels import FlatScores, make_design
 from tests.unit.solvers.dual_problems import (
     ALL,
     LOSSES,

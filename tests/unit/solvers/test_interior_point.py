@@ -11,10 +11,10 @@ from separatrix.losses import Hinge, multiclass_hinge
 from separatrix.objective import Objective
 from separatrix.regularizers import L2
 from separatrix.results import Monitor, StopReason
-from separatrix.scores import FlatScores, make_design
 from separatrix.solvers import DualCoordinateDescent, InteriorPoint, interior_state
 from separatrix.solvers.interior_state import InteriorState
 from separatrix.solvers.interior_system import NewtonSystem
+from separatrix.structures.labels import FlatScores, make_design
 
 
 def digits(scale=1 / 16, n=500, **params):

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from separatrix._core import Csr, vote_shares
 from separatrix.errors import DataError
 from separatrix.results import Monitor, StopReason
-from separatrix.scores import make_design
 from separatrix.solvers.online import OnlineLearner
+from separatrix.structures.labels import make_design
 
 RNG = np.random.default_rng(0)
 

@@ -8,8 +8,8 @@ from separatrix.losses import MARGIN_LOSSES, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Monitor, StopReason
-from separatrix.scores import FlatScores, make_design
 from separatrix.solvers import Lbfgs, OwlQn, ProximalNewton
+from separatrix.structures.labels import FlatScores, make_design
 
 
 def problem(loss, regularizer, C=1.0, exempt=True, seed=0):

@@ -17,12 +17,12 @@ from separatrix.losses import Logistic, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Monitor, StopReason
-from separatrix.scores import FlatScores, make_design
 from separatrix.solvers import ProximalGradient, ProximalNewton
 from separatrix.solvers.auto import choose
 from separatrix.solvers.hessian import loss_hessian
 from separatrix.solvers.points import Points
 from separatrix.solvers.quadratic_model import minimize_quadratic
+from separatrix.structures.labels import FlatScores, make_design
 from tests.unit.solvers.problems import SMOOTH, make, monitor, reference
 
 PENALTIES = {"l1": L1(), "elasticnet": ElasticNet(0.6)}

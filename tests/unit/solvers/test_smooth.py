@@ -12,8 +12,8 @@ from separatrix.losses import MARGIN_LOSSES, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, Unpenalized
 from separatrix.results import Monitor, StopReason
-from separatrix.scores import FlatScores, make_design
 from separatrix.solvers import Certifier, GradientDescent, Lbfgs, NewtonCG, ProximalGradient
+from separatrix.structures.labels import FlatScores, make_design
 from tests.unit.solvers.problems import SMOOTH, make, monitor, reference
 
 SOLVERS = [

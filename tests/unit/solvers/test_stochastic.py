@@ -14,7 +14,6 @@ from separatrix.losses import multiclass_perceptron as multiclass_perceptron_los
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Monitor, StopReason
-from separatrix.scores import FlatScores, make_design
 from separatrix.solvers import (
     AdaDelta,
     AdaGrad,
@@ -25,6 +24,7 @@ from separatrix.solvers import (
     StochasticGradient,
 )
 from separatrix.solvers.stochastic_runs import ComposedRun, Recipe, start_run
+from separatrix.structures.labels import FlatScores, make_design
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 5)) + 1

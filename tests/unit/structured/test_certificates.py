@@ -6,9 +6,9 @@ import pytest
 from separatrix import CRF, StructuredPerceptron, StructuredSVM
 from separatrix.data import Graphs
 from separatrix.errors import DataError
-from separatrix.inference.graphs import GraphScores
 from separatrix.results import StopReason
 from separatrix.structures import Graph, Grid, LabelSet
+from separatrix.structures.graph.scores import GraphScores
 
 WORDS = ["the", "cat", "sat", "on", "mat", "dogs", "run"]
 

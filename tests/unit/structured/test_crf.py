@@ -13,12 +13,12 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from separatrix import CRF
 from separatrix.data import AttributeSequences, TokenColumn
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError, SolverError
-from separatrix.inference import log_partition, path_scores
 from separatrix.metrics import token_accuracy
 from separatrix.results import StopReason
 from separatrix.structured import Constraints
 from separatrix.structures import Chain
-from separatrix.structures.token_labels import encode_tags
+from separatrix.structures.chain import log_partition, path_scores
+from separatrix.structures.coded_labels import encode_tags
 from tests.unit.structured.tagging import LABELS, encoded, sentences
 from tests.unit.structures.chains import objective_of
 
@@ -170,7 +170,7 @@ def test_constraints_are_obeyed():
 def test_predictions_in_parts_are_the_same(monkeypatch):
     model = CRF().fit(X, Y)
     expected = model.predict(X), model.predict(X, constraints="BIO")
-    monkeypatch.setattr("separatrix.structures.chain_features._SCORES", 40)
+    monkeypatch.setattr("separatrix.structures.chain.features._SCORES", 40)
     assert (model.predict(X), model.predict(X, constraints="BIO")) == expected
 
 

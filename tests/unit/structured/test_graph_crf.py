@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from separatrix import CRF, FeatureGraphs, Forest, Graph, Grid, LabelSet, LogisticRegression
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError, SolverError
 from separatrix.structures import Chain, ChainFeatures, PairwiseGraph
-from tests.unit.inference.graphs import random_edges, random_tree
+from tests.unit.structures.graphs import random_edges, random_tree
 
 
 def sequences(n=12, seed=0, n_features=4):

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from separatrix import Forest, Graph, Grid, LabelSet, StructuredPerceptron, StructuredSVM
 from separatrix._core import MarginPlanes
 from separatrix.errors import DataError, ParameterError, SolverError
-from separatrix.inference.graphs import labelling_scores
 from separatrix.structures import Chain, LabelGraph, PairwiseGraph
+from separatrix.structures.graph.scores import labelling_scores
 from tests.unit.structured.test_graph_crf import as_paths, labelled, sequences
 from tests.unit.structures.test_graph import graphs
 

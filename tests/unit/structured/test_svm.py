@@ -15,7 +15,7 @@ from separatrix.errors import ConvergenceWarning, DataError, ParameterError
 from separatrix.results import StopReason
 from separatrix.solvers.margin import SegmentDualAscent
 from separatrix.structures import Chain
-from separatrix.structures.token_labels import encode_tags
+from separatrix.structures.coded_labels import encode_tags
 from tests.unit.structured.tagging import LABELS, encoded, sentences
 
 SHORT, Y = encoded()

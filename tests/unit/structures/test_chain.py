@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.inference import best_labels, k_best_labels, log_partition, marginals, path_scores
-from separatrix.inference.chain import ChainScores, sample_labels
+from separatrix.structures.chain import (
+    best_labels,
+    k_best_labels,
+    log_partition,
+    marginals,
+    path_scores,
+)
+from separatrix.structures.chain.inference import ChainScores, sample_labels
 from tests.unit.structures.chains import chain_of, labellings, labels, score, tokens, weights
 
 OPTIONS = [

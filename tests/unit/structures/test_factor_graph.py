@@ -8,7 +8,7 @@ import pytest
 from separatrix import CRF, FeatureGraphs, Graph, StructuredPerceptron, StructuredSVM
 from separatrix.errors import DataError, ParameterError
 from separatrix.structures import PairwiseGraph
-from separatrix.structures.factor_graph import FactorGraph
+from separatrix.structures.graph.factor_graph import FactorGraph
 from tests.unit.structures.chains import objective_of
 
 

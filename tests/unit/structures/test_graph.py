@@ -9,11 +9,11 @@ import scipy.sparse as sp
 
 from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference.graphs import labelling_scores
 from separatrix.structures import PairwiseGraph
-from separatrix.structures.graph import PAIRS
-from separatrix.structures.operations import METHODS
-from tests.unit.inference.graphs import random_edges, random_tree
+from separatrix.structures.graph.operations import METHODS
+from separatrix.structures.graph.pairwise import PAIRS
+from separatrix.structures.graph.scores import labelling_scores
+from tests.unit.structures.graphs import random_edges, random_tree
 
 
 def graphs(n_nodes=4, *, tree=True, edge_features=0, sparse=False, n_graphs=2, seed=0):

@@ -39,7 +39,7 @@ class GraphScores:
 
     Examples
     --------
-    >>> from separatrix.inference.forest import best_labels
+    >>> from separatrix.structures.graph.forest import best_labels
     >>> graphs = Graphs.of([3], [[(0, 1), (0, 2)]])
     >>> scores = GraphScores.of(graphs, [[0.0, 0.5], [1.0, 0.0], [1.0, 0.0]], np.eye(2))
     >>> labels, best = best_labels(scores)

@@ -11,10 +11,11 @@ import scipy.sparse as sp
 
 from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError
-from separatrix.inference.convergence import Convergence
-from separatrix.inference.factors import FactorScores, factor_codes
-from separatrix.structures.graph import PairwiseGraph, joined_rows, signed_counts
-from separatrix.structures.operations import Best, GraphOperations, weighted
+from separatrix.structures.graph.convergence import Convergence
+from separatrix.structures.graph.factor_scores import FactorScores, factor_codes
+from separatrix.structures.graph.operations import GraphOperations, weighted
+from separatrix.structures.graph.pairwise import PairwiseGraph, joined_rows, signed_counts
+from separatrix.structures.inference import Best
 
 __all__ = ["FactorGraph", "FactorMarginals"]
 

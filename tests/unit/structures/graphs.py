@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from separatrix.data import Graphs
-from separatrix.inference.graphs import GraphScores, labelling_scores
+from separatrix.structures.graph.scores import GraphScores, labelling_scores
 
 
 def random_scores(n_nodes, edges, K, *, own=False, scale=1.0, seed=0):

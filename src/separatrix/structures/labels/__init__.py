@@ -1,6 +1,6 @@
 """How scores are made from weights and data, and the adjoint of that map."""
 
-from separatrix.scores.flat import (
+from separatrix.structures.labels.scores import (
     Design,
     FlatScores,
     RowScores,

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from separatrix._core import ChainDual, ChainMargin, ChainOnline
 from separatrix.data import AttributeSequences
-from separatrix.structures.encoded import EncodedChains
-from separatrix.structures.operations import largest_square
-from separatrix.structures.token_labels import CodedLabels
+from separatrix.structures.chain.encoded import EncodedChains
+from separatrix.structures.coded_labels import CodedLabels
+from separatrix.structures.sections import largest_square
 
 if TYPE_CHECKING:
-    from separatrix.structures.chain_features import ChainFeatures
+    from separatrix.structures.chain.features import ChainFeatures
 
 __all__ = ["ChainMargins", "ChainPasses", "ChainUpdates"]
 
@@ -388,7 +388,7 @@ def _links(features: ChainFeatures) -> tuple[Integers, Integers, Integers, Integ
 
     Examples
     --------
-    >>> from separatrix.structures.chain_features import ChainFeatures, Pattern
+    >>> from separatrix.structures.chain.features import ChainFeatures, Pattern
     >>> pairs = np.array([[True, False], [True, True]])
     >>> starts, weights, start, end, n = _links(ChainFeatures(2, Pattern.full(1, 2), pairs))
     >>> starts.tolist(), weights.tolist(), start.tolist(), end.tolist(), n

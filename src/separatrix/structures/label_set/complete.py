@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.inference.graphs import GraphMarginals
+from separatrix.structures.graph.scores import GraphMarginals
 
 __all__ = ["all_sets", "best_sets", "set_marginals"]
 

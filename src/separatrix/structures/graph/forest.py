@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix._core import graph_best, graph_log_partition, graph_marginals, graph_sample
-from separatrix.inference.graphs import GraphMarginals, GraphScores
+from separatrix.structures.graph.scores import GraphMarginals, GraphScores
 
 __all__ = ["best_labels", "log_partition", "marginals", "sample_labels"]
 

@@ -5,12 +5,12 @@ import pytest
 
 from separatrix.data import Graphs
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference import forest, junction
-from separatrix.inference.chain import ChainScores
-from separatrix.inference.chain import best_labels as best_of_chain
-from separatrix.inference.chain import marginals as marginals_of_chain
-from separatrix.inference.graphs import GraphScores, labelling_scores
-from tests.unit.inference.graphs import Truth, joined, random_edges, random_scores, random_tree
+from separatrix.structures.chain.inference import ChainScores
+from separatrix.structures.chain.inference import best_labels as best_of_chain
+from separatrix.structures.chain.inference import marginals as marginals_of_chain
+from separatrix.structures.graph import forest, junction
+from separatrix.structures.graph.scores import GraphScores, labelling_scores
+from tests.unit.structures.graphs import Truth, joined, random_edges, random_scores, random_tree
 
 EXACT = {"forest": forest, "junction": junction}
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Graphs
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference import bounds, cover, forest, junction, loopy
-from separatrix.inference.bounds import LogPartitionBound
-from separatrix.inference.convergence import Convergence
-from separatrix.inference.graphs import GraphMarginals, GraphScores, labelling_scores
-from separatrix.inference.loopy import LoopyMarginals
-from separatrix.validation import is_sparse
+from separatrix.structures.graph import bounds, cover, forest, junction, loopy
+from separatrix.structures.graph.bounds import LogPartitionBound
+from separatrix.structures.graph.convergence import Convergence
+from separatrix.structures.graph.loopy import LoopyMarginals
+from separatrix.structures.graph.scores import GraphMarginals, GraphScores, labelling_scores
+from separatrix.structures.inference import Best
 
 __all__ = [
     "COVER",
     "METHODS",
-    "Best",
     "GraphOperations",
-    "Sums",
-    "largest_square",
     "method_for",
     "weighted",
 ]
@@ -79,60 +76,6 @@ def weighted(
         return parts
     of_parts = (np.repeat(weights, np.diff(starts)) for starts in offsets)
     return tuple((part.T * own).T for part, own in zip(parts, of_parts, strict=True))
-
-
-def largest_square(matrix: Any) -> float:
-    """The largest squared norm of a row, in double precision; zero for no matrix or no rows.
-
-    Examples
-    --------
-    >>> largest_square(np.array([[3.0, 4.0], [1.0, 0.0]])), largest_square(None)
-    (25.0, 0.0)
-    """
-    if matrix is None or 0 in matrix.shape:
-        return 0.0
-    rows = matrix.astype(np.float64)
-    squares = rows.multiply(rows) if is_sparse(matrix) else np.square(rows)
-    return float(np.asarray(squares.sum(axis=1)).max())
-
-
-class Best(NamedTuple):
-    """Labellings of high scores.
-
-    Attributes
-    ----------
-    labels : array of shape (n_nodes,)
-    scores : array of shape (n_graphs,)
-        Score of the labelling.
-    messages : array or None
-        To start the next call from, where there are any.
-    bound : array of shape (n_graphs,) or None
-        No labelling scores more; infinite where the method knows no bound, None where the score is
-        the best one.
-    """
-
-    labels: Integers
-    scores: Floats
-    messages: Floats | None = None
-    bound: Floats | None = None
-
-
-class Sums(NamedTuple):
-    """Sums over all labellings, for structures that need no more.
-
-    Attributes
-    ----------
-    log_partition : array of shape (n_examples,)
-        log Z.
-    parts : object
-        The gradient of log Z, the marginals, as the adjoint of the features takes them.
-    nodes : array of shape (n_nodes, n_labels) or None
-        p(label of a node).
-    """
-
-    log_partition: Floats
-    parts: Any
-    nodes: Floats | None = None
 
 
 class GraphOperations:

@@ -12,10 +12,11 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from separatrix.data import Graphs
 from separatrix.errors import DataError
-from separatrix.inference.complete import best_sets, set_marginals
-from separatrix.inference.graphs import GraphScores
-from separatrix.structures.graph import joined_rows
-from separatrix.structures.operations import Best, GraphOperations, weighted
+from separatrix.structures.graph.operations import GraphOperations, weighted
+from separatrix.structures.graph.pairwise import joined_rows
+from separatrix.structures.graph.scores import GraphScores
+from separatrix.structures.inference import Best
+from separatrix.structures.label_set.complete import best_sets, set_marginals
 from separatrix.structures.sections import sections_of
 from separatrix.validation import is_sparse
 

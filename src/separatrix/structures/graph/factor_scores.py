@@ -16,7 +16,7 @@ from separatrix.data import Graphs
 from separatrix.data.expansion import Expansion
 from separatrix.data.factors import Factors
 from separatrix.errors import DataError
-from separatrix.inference.graphs import GraphScores, labelling_scores
+from separatrix.structures.graph.scores import GraphScores, labelling_scores
 
 __all__ = ["FactorScores", "factor_codes"]
 
@@ -54,7 +54,7 @@ class FactorScores:
     Examples
     --------
     >>> from separatrix.data.expansion import Expansion
-    >>> from separatrix.inference import forest
+    >>> from separatrix.structures.graph import forest
     >>> graphs = Graphs.of([3], [[]])
     >>> factors = Factors.of([[(0, 1, 2)]], graphs.node_offsets)
     >>> parity = np.array([[0.0, 1, 1, 0, 1, 0, 0, 1]])  # an odd number of ones

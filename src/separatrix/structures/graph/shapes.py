@@ -14,18 +14,15 @@ import numpy.typing as npt
 
 from separatrix.data import FeatureGraphs, Graphs
 from separatrix.data.graph_input import as_feature_graphs, as_image_graphs
-from separatrix.errors import DataError, ParameterError
-from separatrix.protocols import Structure
-from separatrix.structures.chain import Chain
-from separatrix.structures.factor_graph import FactorGraph
-from separatrix.structures.graph import PAIRS, PairwiseGraph
-from separatrix.structures.label_set import LabelSet
-from separatrix.structures.node_labels import encode_nodes
-from separatrix.structures.operations import METHODS, method_for
-from separatrix.structures.token_labels import CodedLabels
+from separatrix.errors import DataError
+from separatrix.structures.coded_labels import CodedLabels
+from separatrix.structures.graph.factor_graph import FactorGraph
+from separatrix.structures.graph.node_labels import encode_nodes
+from separatrix.structures.graph.operations import METHODS, method_for
+from separatrix.structures.graph.pairwise import PAIRS, PairwiseGraph
 from separatrix.validation import check_choice
 
-__all__ = ["STRUCTURES", "Forest", "Graph", "Grid", "structure_named"]
+__all__ = ["Forest", "Graph", "Grid"]
 
 Integers = npt.NDArray[np.int64]
 AnyArray = npt.NDArray[Any]
@@ -268,31 +265,3 @@ class Grid(_OnNodes):
             part.reshape(*shape, *part.shape[1:])
             for part, shape in zip(parts, X.graphs.shapes, strict=True)
         ]
-
-
-#: Structures by name.
-STRUCTURES: dict[str, Any] = {
-    "chain": Chain,
-    "forest": Forest,
-    "graph": Graph,
-    "grid": Grid,
-    "label_set": LabelSet,
-}
-
-
-def structure_named(structure: Any) -> Any:
-    """A structure from its name, or itself where it keeps the contract.
-
-    Examples
-    --------
-    >>> structure_named("grid").neighborhood
-    4
-    """
-    if isinstance(structure, str) and structure in STRUCTURES:
-        return STRUCTURES[structure]()
-    if not isinstance(structure, str | type) and isinstance(structure, Structure):
-        return structure
-    raise ParameterError(
-        f"structure must be one of {', '.join(map(repr, STRUCTURES))}, or keep the contract "
-        f"protocols.Structure, got {structure!r}"
-    )

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Graphs
-from separatrix.inference import forest
-from separatrix.inference.graphs import GraphMarginals, GraphScores
+from separatrix.structures.graph import forest
+from separatrix.structures.graph.scores import GraphMarginals, GraphScores
 
 __all__ = ["ForestCover", "marginals"]
 

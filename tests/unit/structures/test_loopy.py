@@ -7,9 +7,9 @@ import pytest
 
 from separatrix.data import Graphs
 from separatrix.errors import ConvergenceWarning, DataError
-from separatrix.inference import bounds, forest, junction, loopy
-from separatrix.inference.graphs import GraphScores, labelling_scores
-from tests.unit.inference.graphs import Truth, random_edges, random_scores, random_tree
+from separatrix.structures.graph import bounds, forest, junction, loopy
+from separatrix.structures.graph.scores import GraphScores, labelling_scores
+from tests.unit.structures.graphs import Truth, random_edges, random_scores, random_tree
 
 SCHEDULES = ["colored", "synchronous", "residual"]
 

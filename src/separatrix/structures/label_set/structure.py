@@ -12,10 +12,10 @@ import scipy.sparse as sp
 
 from separatrix.data import Graphs
 from separatrix.errors import DataError, ParameterError
-from separatrix.structures.label_graph import LabelGraph, LabelRows, chow_liu
-from separatrix.structures.node_labels import encode_sets
-from separatrix.structures.operations import METHODS, method_for
-from separatrix.structures.token_labels import CodedLabels
+from separatrix.structures.coded_labels import CodedLabels
+from separatrix.structures.graph.node_labels import encode_sets
+from separatrix.structures.graph.operations import METHODS, method_for
+from separatrix.structures.label_set.features import LabelGraph, LabelRows, chow_liu
 from separatrix.validation import check_choice, is_sparse
 
 __all__ = ["LabelSet"]

@@ -5,9 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from separatrix.inference import complete, junction
-from separatrix.inference.graphs import labelling_scores
-from separatrix.structures.label_graph import LabelGraph
+from separatrix.structures.graph import junction
+from separatrix.structures.graph.scores import labelling_scores
+from separatrix.structures.label_set import complete
+from separatrix.structures.label_set.features import LabelGraph
 
 
 @pytest.mark.parametrize("L", [2, 3, 5, 8])

@@ -11,8 +11,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from separatrix._core import graph_best_bound, graph_mean_field, graph_tree_reweighted
 from separatrix.errors import DataError
-from separatrix.inference.convergence import Convergence
-from separatrix.inference.graphs import GraphScores
+from separatrix.structures.graph.convergence import Convergence
+from separatrix.structures.graph.scores import GraphScores
 
 __all__ = [
     "BestBound",
@@ -93,12 +93,12 @@ def tree_reweighted(
     """An upper bound on log Z: the mean of log Z over spanning forests that share the scores.
 
     Exact on forests. Wainwright, Jaakkola & Willsky (2005). Arguments as for
-    :func:`separatrix.inference.loopy.marginals`; `seed` picks the forests, and messages belong to
-    the seed they were made with.
+    :func:`separatrix.structures.graph.loopy.marginals`; `seed` picks the forests, and messages
+    belong to the seed they were made with.
 
     Examples
     --------
-    >>> from separatrix.inference import junction
+    >>> from separatrix.structures.graph import junction
     >>> from separatrix.data import Graphs
     >>> ring = Graphs.of([3], [[(0, 1), (1, 2), (2, 0)]])
     >>> scores = GraphScores.of(ring, np.zeros((3, 2)), np.eye(2))

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError, ParameterError
-from separatrix.inference.graphs import GraphScores
-from separatrix.structures.operations import GraphOperations, weighted
+from separatrix.structures.graph.operations import GraphOperations, weighted
+from separatrix.structures.graph.scores import GraphScores
 from separatrix.structures.sections import sections_of
 from separatrix.validation import is_sparse
 

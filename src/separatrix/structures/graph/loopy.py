@@ -1,7 +1,8 @@
 """Loopy belief propagation on any graph: estimates of log Z and marginals, and labellings.
 
 Exact on forests. On graphs with cycles the numbers are estimates, and messages need not settle;
-the result says whether they did, and :mod:`separatrix.inference.bounds` how far off they can be.
+the result says whether they did, and :mod:`separatrix.structures.graph.bounds` how far off they can
+be.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix._core import graph_beliefs, graph_max_beliefs, grid_messages
-from separatrix.inference.convergence import Convergence
-from separatrix.inference.graphs import GraphScores
+from separatrix.structures.graph.convergence import Convergence
+from separatrix.structures.graph.scores import GraphScores
 
 __all__ = ["LoopyLabels", "LoopyMarginals", "best_labels", "marginals"]
 

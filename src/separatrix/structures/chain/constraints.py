@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import DataError
-from separatrix.inference.chain import ChainScores
-from separatrix.inference.grammar import Grammar, grammar_of
-from separatrix.structures.token_labels import encode_tags
+from separatrix.structures.chain.grammar import Grammar, grammar_of
+from separatrix.structures.chain.inference import ChainScores
+from separatrix.structures.coded_labels import encode_tags
 
 __all__ = ["Constraints"]
 

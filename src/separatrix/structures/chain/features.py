@@ -14,14 +14,14 @@ import numpy.typing as npt
 from separatrix._core import ChainScorer, observed_labels
 from separatrix.data import AttributeSequences, Vocabulary
 from separatrix.errors import DataError
-from separatrix.inference import chain as inference
-from separatrix.inference.chain import ChainMarginals, ChainScores, States
-from separatrix.structures.chain_passes import ChainMargins, ChainPasses, ChainUpdates
-from separatrix.structures.constraints import Constraints
-from separatrix.structures.encoded import EncodedChains, checked_csr, make_csr
-from separatrix.structures.operations import Best
+from separatrix.structures.chain import inference
+from separatrix.structures.chain.constraints import Constraints
+from separatrix.structures.chain.encoded import EncodedChains, checked_csr, make_csr
+from separatrix.structures.chain.inference import ChainMarginals, ChainScores, States
+from separatrix.structures.chain.passes import ChainMargins, ChainPasses, ChainUpdates
+from separatrix.structures.coded_labels import CodedLabels
+from separatrix.structures.inference import Best
 from separatrix.structures.sections import sections_of
-from separatrix.structures.token_labels import CodedLabels
 
 __all__ = ["ChainFeatures", "Pattern", "observed_chain"]
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
 from separatrix.data.attributes import with_columns_of
 from separatrix.errors import DataError, ParameterError
-from separatrix.structures.chain_features import ChainFeatures, observed_chain
-from separatrix.structures.token_labels import CodedLabels, encode_tags, label_pairs
+from separatrix.structures.chain.features import ChainFeatures, observed_chain
+from separatrix.structures.coded_labels import CodedLabels, encode_tags, label_pairs
 from separatrix.validation import check_choice
 
 __all__ = ["Chain"]

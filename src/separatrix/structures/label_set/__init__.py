@@ -1,0 +1,6 @@
+"""Sets of labels: a node per label, present or absent; features and inference."""
+
+from separatrix.structures.label_set.features import LabelGraph
+from separatrix.structures.label_set.structure import LabelSet
+
+__all__ = ["LabelGraph", "LabelSet"]
