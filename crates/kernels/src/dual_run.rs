@@ -1,4 +1,4 @@
-//! Passes of dual coordinate descent until a problem is solved; the loop is that of `separatrix.solvers.dual`.
+//! Passes of dual coordinate descent until a problem is solved; the loop is that of `separatrix.solvers.dual.coordinate_descent`.
 
 use crate::dual_binary::{DualBinary, DualRows};
 use crate::dual_columns::{Ending, Settings};

@@ -16,9 +16,9 @@ from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import Unpenalized
 from separatrix.results import Monitor
-from separatrix.solvers.hessian import loss_hessian
 from separatrix.solvers.online import OnlineLearner
 from separatrix.solvers.points import Points
+from separatrix.solvers.primal.hessian import loss_hessian
 from separatrix.structures.labels import make_design
 from separatrix.validation import encode_known_labels, is_sparse
 

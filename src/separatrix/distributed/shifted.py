@@ -18,7 +18,7 @@ import numpy.typing as npt
 from separatrix.distributed.problems import Problem
 from separatrix.distributed.rows import aligned
 from separatrix.protocols import Array
-from separatrix.solvers.preconditioner import gram
+from separatrix.solvers.primal.preconditioner import gram
 
 __all__ = [
     "Knobs",

@@ -30,8 +30,8 @@ from separatrix.reductions.separate import Task
 from separatrix.regularizers import L2
 from separatrix.results import StopReason
 from separatrix.solvers import Auto, DualCoordinateDescent, make_solver
-from separatrix.solvers.auto import choose
-from separatrix.solvers.dual import STALL_PASSES
+from separatrix.solvers.choose import choose
+from separatrix.solvers.dual.coordinate_descent import STALL_PASSES
 from separatrix.validation import (
     check_positive,
     check_weights,

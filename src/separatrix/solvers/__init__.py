@@ -1,18 +1,18 @@
 """Solvers on one contract: minimize an objective, return a `Solution`."""
 
-from separatrix.solvers.auto import Auto
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.certificate import Certifier
-from separatrix.solvers.dual import DualCoordinateDescent
-from separatrix.solvers.gradient_descent import GradientDescent
-from separatrix.solvers.interior_point import InteriorPoint
-from separatrix.solvers.lbfgs import Lbfgs
+from separatrix.solvers.choose import Auto
+from separatrix.solvers.dual.coordinate_descent import DualCoordinateDescent
+from separatrix.solvers.dual.interior_point import InteriorPoint
 from separatrix.solvers.named import SOLVERS, make_solver, make_structured_solver
-from separatrix.solvers.newton import NewtonCG
-from separatrix.solvers.owlqn import OwlQn
-from separatrix.solvers.proximal import ProximalGradient
-from separatrix.solvers.proximal_newton import ProximalNewton
-from separatrix.solvers.stochastic import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
+from separatrix.solvers.primal.gradient_descent import GradientDescent
+from separatrix.solvers.primal.lbfgs import Lbfgs
+from separatrix.solvers.primal.newton import NewtonCG
+from separatrix.solvers.proximal.gradient import ProximalGradient
+from separatrix.solvers.proximal.newton import ProximalNewton
+from separatrix.solvers.proximal.owlqn import OwlQn
+from separatrix.solvers.stochastic.steps import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
 
 __all__ = [
     "SOLVERS",

@@ -8,7 +8,7 @@ from separatrix.losses import MARGIN_LOSSES, Logistic, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.solvers import Lbfgs, NewtonCG, ProximalNewton
-from separatrix.solvers.auto import choose, describe
+from separatrix.solvers.choose import choose, describe
 from separatrix.structures.labels import FlatScores, make_design
 from tests.unit.solvers.problems import make
 

@@ -11,9 +11,10 @@ from separatrix.losses import Hinge, multiclass_hinge
 from separatrix.objective import Objective
 from separatrix.regularizers import L2
 from separatrix.results import Monitor, StopReason
-from separatrix.solvers import DualCoordinateDescent, InteriorPoint, interior_state
-from separatrix.solvers.interior_state import InteriorState
-from separatrix.solvers.interior_system import NewtonSystem
+from separatrix.solvers import DualCoordinateDescent, InteriorPoint
+from separatrix.solvers.dual import interior_state
+from separatrix.solvers.dual.interior_state import InteriorState
+from separatrix.solvers.dual.interior_system import NewtonSystem
 from separatrix.structures.labels import FlatScores, make_design
 
 

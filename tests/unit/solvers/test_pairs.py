@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from separatrix.solvers.pairs import Pairs
 from separatrix.solvers.points import Point
+from separatrix.solvers.primal.pairs import Pairs
 
 
 def plain_recursion(kept, grad, inner=None):

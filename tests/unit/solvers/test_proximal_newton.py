@@ -18,10 +18,10 @@ from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers import ProximalGradient, ProximalNewton
-from separatrix.solvers.auto import choose
-from separatrix.solvers.hessian import loss_hessian
+from separatrix.solvers.choose import choose
 from separatrix.solvers.points import Points
-from separatrix.solvers.quadratic_model import minimize_quadratic
+from separatrix.solvers.primal.hessian import loss_hessian
+from separatrix.solvers.proximal.quadratic_model import minimize_quadratic
 from separatrix.structures.labels import FlatScores, make_design
 from tests.unit.solvers.problems import SMOOTH, make, monitor, reference
 
@@ -184,7 +184,7 @@ def test_tolerance_zero_ends_by_itself():
 
 
 def test_an_interrupt_inside_a_model_keeps_the_best_weights(monkeypatch):
-    import separatrix.solvers.proximal_newton as module
+    import separatrix.solvers.proximal.newton as module
 
     calls = []
 

@@ -23,7 +23,7 @@ from separatrix.solvers import (
     RmsProp,
     StochasticGradient,
 )
-from separatrix.solvers.stochastic_runs import ComposedRun, Recipe, start_run
+from separatrix.solvers.stochastic.runs import ComposedRun, Recipe, start_run
 from separatrix.structures.labels import FlatScores, make_design
 
 RNG = np.random.default_rng(0)

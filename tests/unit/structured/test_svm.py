@@ -13,7 +13,7 @@ from separatrix import LinearSVM, StructuredSVM
 from separatrix.data import AttributeSequences, as_attribute_sequences
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
 from separatrix.results import StopReason
-from separatrix.solvers.margin import SegmentDualAscent
+from separatrix.solvers.dual.margin import SegmentDualAscent
 from separatrix.structures import Chain
 from separatrix.structures.coded_labels import encode_tags
 from tests.unit.structured.tagging import LABELS, encoded, sentences

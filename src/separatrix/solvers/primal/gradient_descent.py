@@ -13,8 +13,8 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.driver import Iterate, drive, rounding
-from separatrix.solvers.line_search import armijo
 from separatrix.solvers.points import Points
+from separatrix.solvers.primal.line_search import armijo
 
 __all__ = ["GradientDescent"]
 

@@ -12,7 +12,7 @@ from separatrix.objective import StructuredObjective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.base import check_needs
-from separatrix.solvers.lbfgs import Lbfgs
+from separatrix.solvers.primal.lbfgs import Lbfgs
 
 __all__ = ["MEMORY", "ChainDualAscent"]
 

@@ -15,12 +15,12 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
-from separatrix.solvers.conjugate_gradients import newton_step
 from separatrix.solvers.driver import Iterate, drive, rounding
-from separatrix.solvers.hessian import has_hessian, loss_hessian
-from separatrix.solvers.line_search import wolfe
 from separatrix.solvers.points import Point, Points
-from separatrix.solvers.preconditioner import block_preconditioner, dense_values
+from separatrix.solvers.primal.conjugate_gradients import newton_step
+from separatrix.solvers.primal.hessian import has_hessian, loss_hessian
+from separatrix.solvers.primal.line_search import wolfe
+from separatrix.solvers.primal.preconditioner import block_preconditioner, dense_values
 
 __all__ = ["NewtonCG"]
 

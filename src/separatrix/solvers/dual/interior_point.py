@@ -13,7 +13,7 @@ from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.certificate import Certified, Certifier
-from separatrix.solvers.interior_state import InteriorState
+from separatrix.solvers.dual.interior_state import InteriorState
 
 __all__ = ["InteriorPoint"]
 

@@ -12,8 +12,8 @@ from separatrix.errors import ParameterError
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.stochastic_runs import Recipe, find_rate
-from separatrix.solvers.stochastic_search import Search
+from separatrix.solvers.stochastic.runs import Recipe, find_rate
+from separatrix.solvers.stochastic.search import Search
 
 __all__ = ["AdaDelta", "AdaGrad", "Adam", "RmsProp", "StochasticGradient"]
 

@@ -12,7 +12,7 @@ from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.points import Points
-from separatrix.solvers.preconditioner import curvatures, dense_values, gram
+from separatrix.solvers.primal.preconditioner import curvatures, dense_values, gram
 
 __all__ = ["has_active_hessian", "has_hessian", "loss_hessian"]
 

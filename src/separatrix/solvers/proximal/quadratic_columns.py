@@ -14,7 +14,7 @@ import numpy.typing as npt
 from separatrix._core import column_descent
 from separatrix.protocols import Array
 from separatrix.solvers.points import Points
-from separatrix.solvers.quadratic_model import better_point
+from separatrix.solvers.proximal.quadratic_model import better_point
 
 __all__ = ["minimize_through_columns"]
 

@@ -17,11 +17,11 @@ from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.driver import Iterate, drive, rounding
-from separatrix.solvers.hessian import has_active_hessian, has_hessian, loss_hessian
 from separatrix.solvers.points import Point, Points
-from separatrix.solvers.preconditioner import curvatures
-from separatrix.solvers.quadratic_columns import minimize_through_columns
-from separatrix.solvers.quadratic_model import minimize_quadratic
+from separatrix.solvers.primal.hessian import has_active_hessian, has_hessian, loss_hessian
+from separatrix.solvers.primal.preconditioner import curvatures
+from separatrix.solvers.proximal.quadratic_columns import minimize_through_columns
+from separatrix.solvers.proximal.quadratic_model import minimize_quadratic
 
 __all__ = ["ProximalNewton"]
 

@@ -13,9 +13,9 @@ from separatrix.objective import Objective
 from separatrix.protocols import Array, Loss
 from separatrix.regularizers import L2
 from separatrix.results import Monitor, StopReason
-from separatrix.solvers.interior_system import NewtonSystem, Problem
-from separatrix.solvers.lbfgs import Lbfgs
-from separatrix.solvers.preconditioner import dense_values
+from separatrix.solvers.dual.interior_system import NewtonSystem, Problem
+from separatrix.solvers.primal.lbfgs import Lbfgs
+from separatrix.solvers.primal.preconditioner import dense_values
 
 __all__ = ["InteriorState"]
 

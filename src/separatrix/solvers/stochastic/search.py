@@ -12,7 +12,7 @@ from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers.certificate import Certifier
-from separatrix.solvers.stochastic_runs import (
+from separatrix.solvers.stochastic.runs import (
     Recipe,
     find_rate,
     l2_share,

@@ -16,12 +16,12 @@ from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
-from separatrix.solvers.conjugate_gradients import newton_step
 from separatrix.solvers.driver import Iterate, drive, rounding
-from separatrix.solvers.line_search import wolfe
-from separatrix.solvers.pairs import Pairs
 from separatrix.solvers.points import Point, Points
-from separatrix.solvers.preconditioner import (
+from separatrix.solvers.primal.conjugate_gradients import newton_step
+from separatrix.solvers.primal.line_search import wolfe
+from separatrix.solvers.primal.pairs import Pairs
+from separatrix.solvers.primal.preconditioner import (
     block_preconditioner,
     dense_values,
     shared_preconditioner,

@@ -15,8 +15,8 @@ from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
 from separatrix.solvers.driver import Iterate, drive, rounding
-from separatrix.solvers.pairs import Pairs
 from separatrix.solvers.points import Point, Points
+from separatrix.solvers.primal.pairs import Pairs
 
 __all__ = ["OwlQn"]
 

@@ -10,15 +10,15 @@ import numpy as np
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
-from separatrix.solvers.chain_dual import MEMORY, ChainDualAscent
-from separatrix.solvers.interior_point import InteriorPoint
-from separatrix.solvers.lbfgs import Lbfgs
-from separatrix.solvers.margin import CachedFrankWolfe, SegmentDualAscent
-from separatrix.solvers.newton import NewtonCG
-from separatrix.solvers.owlqn import OwlQn
-from separatrix.solvers.preconditioner import dense_values
-from separatrix.solvers.proximal import ProximalGradient
-from separatrix.solvers.proximal_newton import ProximalNewton
+from separatrix.solvers.dual.chain import MEMORY, ChainDualAscent
+from separatrix.solvers.dual.interior_point import InteriorPoint
+from separatrix.solvers.dual.margin import CachedFrankWolfe, SegmentDualAscent
+from separatrix.solvers.primal.lbfgs import Lbfgs
+from separatrix.solvers.primal.newton import NewtonCG
+from separatrix.solvers.primal.preconditioner import dense_values
+from separatrix.solvers.proximal.gradient import ProximalGradient
+from separatrix.solvers.proximal.newton import ProximalNewton
+from separatrix.solvers.proximal.owlqn import OwlQn
 
 if TYPE_CHECKING:
     from separatrix.protocols import Solver
@@ -94,14 +94,14 @@ def _without_gradient(objective: Objective) -> tuple[Solver, str]:
         if {"hinge", "dense"} <= objective.can and work <= _CHEAP_INTERIOR:
             return InteriorPoint(), "the loss has a kink, few weights and dense data"
         return _dual(), "the loss has a kink and a dual kernel"
-    from separatrix.solvers.stochastic import StochasticGradient
+    from separatrix.solvers.stochastic.steps import StochasticGradient
 
     solver: Solver = StochasticGradient()
     return solver, "the loss has a kink and no dual kernel"
 
 
 def _dual() -> Solver:
-    from separatrix.solvers.dual import DualCoordinateDescent
+    from separatrix.solvers.dual.coordinate_descent import DualCoordinateDescent
 
     solver: Solver = DualCoordinateDescent()
     return solver

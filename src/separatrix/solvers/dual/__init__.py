@@ -1,0 +1,1 @@
+"""Solvers of dual problems: coordinates, planes, interior point."""

@@ -1,0 +1,1 @@
+"""Steps along directions of descent: gradients, quasi-Newton, Newton."""

@@ -1,0 +1,1 @@
+"""Penalties with a kink: proximal steps, orthants, proximal Newton."""

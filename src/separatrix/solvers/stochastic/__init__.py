@@ -1,0 +1,1 @@
+"""Steps from a few rows at a time."""
