@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import logsumexp
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import LogisticRegression as PeerLogisticRegression
@@ -15,8 +16,9 @@ from sklearn.preprocessing import scale
 from separatrix import LinearClassifier, LinearSVM, LogisticRegression
 from separatrix.losses import MARGIN_LOSSES, Logistic, MarginLoss
 from separatrix.results import StopReason
-from separatrix.solvers import SOLVERS
+from separatrix.solvers import SOLVERS, Lbfgs, NewtonCG
 from tests.laws.claims import untrue
+from tests.laws.conftest import wine
 from tests.laws.reference import LONG, Exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
@@ -168,6 +170,36 @@ class Anonymous(SteepLogistic):
     """The same loss by a name that nobody knows."""
 
     name: ClassVar[str] = "mine"
+
+
+class SteepSoftmax:
+    """3 (log sum exp(s / 2) - s_y / 2) by the name of another loss."""
+
+    name: ClassVar[str] = "multiclass_logistic"
+    n_scores: ClassVar[int | None] = None
+    smooth: ClassVar[bool] = True
+    convex: ClassVar[bool] = True
+
+    def value_and_grad(self, scores, targets):
+        rows = np.arange(len(scores))
+        value = logsumexp(scores / 2, axis=1)
+        grad = 1.5 * np.exp(scores / 2 - value[:, None])
+        grad[rows, targets] -= 1.5
+        return 3 * (value - scores[rows, targets] / 2), grad
+
+    def curvature_product(self, scores, targets, direction):
+        p = np.exp(scores / 2 - logsumexp(scores / 2, axis=1)[:, None])
+        return 0.75 * (p * direction - p * (p * direction).sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("solver", [NewtonCG(), Lbfgs(precondition=True)], ids=repr)
+def test_the_name_of_a_loss_does_not_choose_its_curvature(solver):
+    X, y = wine()
+    steep, plain = SteepSoftmax(), SteepSoftmax()
+    plain.name = "mine"
+    found = [LinearClassifier(loss, solver=solver, tol=1e-8).fit(X, y) for loss in (steep, plain)]
+    np.testing.assert_array_equal(found[0].coef_, found[1].coef_)
+    assert found[0].solution_.n_passes == found[1].solution_.n_passes
 
 
 @pytest.mark.parametrize("solver", STOCHASTIC)

@@ -18,6 +18,7 @@ from separatrix.distributed.session import Session
 from separatrix.errors import DataError, ParameterError
 from separatrix.linear.base import TrainingData
 from separatrix.linear.minimizer import MinimizingClassifier, zero_sum
+from separatrix.losses import kernel_of
 from separatrix.protocols import Solver
 from separatrix.regularizers import L2
 from separatrix.results import Solution
@@ -133,7 +134,8 @@ def class_weights(given: Any, found: Survey) -> npt.NDArray[np.float64] | None:
 def choose_solver(estimator: Any, objective: DistributedObjective) -> Solver:
     """The solver for an objective in partitions: the one named, or one that fits."""
     asked = estimator.solver
-    if getattr(objective.loss, "name", None) in ("hinge", "multiclass_hinge"):
+    kernel = kernel_of(objective.loss)
+    if kernel is not None and kernel.name in ("hinge", "multiclass_hinge"):
         return _hinge_solver(asked, objective)
     if isinstance(asked, str) and asked == "auto":
         few = objective.forms_hessian and np.prod(objective.weight_shape) <= _FEW_WEIGHTS

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.distributed.session import Session
+from separatrix.losses import is_softmax
 from separatrix.objective import Objective
 from separatrix.protocols import Array, Loss, Regularizer
 
@@ -89,7 +90,7 @@ class DistributedObjective(Objective):
         self.session = session
         self.parts = list(parts)
         self.dense = dense
-        known = loss.n_scores == 1 or getattr(loss, "name", None) == "multiclass_logistic"
+        known = loss.n_scores == 1 or is_softmax(loss)
         self.forms_hessian = dense and known and "hvp" in self.can
 
     @property

@@ -10,7 +10,7 @@ from separatrix.losses.generated import (
     multiclass_logistic,
     multiclass_perceptron,
 )
-from separatrix.losses.kernel import Kernel, kernel_of
+from separatrix.losses.kernel import Kernel, is_softmax, kernel_of
 from separatrix.losses.margin import (
     MARGIN_LOSSES,
     Exponential,
@@ -39,6 +39,7 @@ __all__ = [
     "Squared",
     "SquaredHinge",
     "ZeroOne",
+    "is_softmax",
     "kernel_of",
     "multiclass_hinge",
     "multiclass_logistic",

@@ -8,7 +8,7 @@ from typing import Any
 
 from separatrix.protocols import Array
 
-__all__ = ["Kernel", "kernel_of"]
+__all__ = ["Kernel", "is_softmax", "kernel_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,3 +57,16 @@ def kernel_of(loss: Any) -> Kernel | None:
     owner = type(loss.max_op) if type(loss) is GeneratedLoss else type(loss)
     found: Kernel | None = vars(owner).get("kernel")
     return found
+
+
+def is_softmax(loss: Any) -> bool:
+    """Whether the loss is that of softmax regression, whose second derivatives are known.
+
+    Examples
+    --------
+    >>> from separatrix.losses import multiclass_hinge, multiclass_logistic
+    >>> is_softmax(multiclass_logistic()), is_softmax(multiclass_hinge())
+    (True, False)
+    """
+    kernel = kernel_of(loss)
+    return kernel is not None and kernel.name == "multiclass_logistic"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix._core import Csr, column_gram, label_gram
+from separatrix.losses import is_softmax
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.solvers.blas import blas_threads
@@ -19,9 +20,7 @@ __all__ = ["has_active_hessian", "has_hessian", "loss_hessian"]
 
 def has_hessian(objective: Objective) -> bool:
     """Whether `loss_hessian` can form the Hessian of all weights."""
-    known = objective.loss.n_scores == 1 or (
-        getattr(objective.loss, "name", None) == "multiclass_logistic"
-    )
+    known = objective.loss.n_scores == 1 or is_softmax(objective.loss)
     return known and dense_values(objective) is not None
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.linalg import blas, lapack
 
 from separatrix._core import gram as core_gram
+from separatrix.losses import is_softmax
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.solvers.blas import blas_threads
@@ -45,7 +46,7 @@ def curvatures(objective: Objective, scores: Array, targets: npt.NDArray[Any]) -
     """Diagonal second derivatives of the losses in the scores, of the shape of the scores."""
     loss = objective.loss
     product = loss.curvature_product  # type: ignore[attr-defined]
-    if getattr(loss, "name", None) == "multiclass_logistic":
+    if is_softmax(loss):
         p = objective.probabilities(scores)
         return p * (1 - p)
     result = np.empty_like(scores)
@@ -111,7 +112,7 @@ def _invert(matrix: Array, objective: Objective) -> Array:
 
 def _zero_sum(objective: Objective, inner: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """Apply `inner` to the part that sums to zero over the scores, and the penalty to the rest."""
-    if getattr(objective.loss, "name", None) != "multiclass_logistic":
+    if not is_softmax(objective.loss):
         return inner
     curvature = float(getattr(objective.regularizer, "curvature", 0.0))
 
