@@ -90,6 +90,8 @@ FOUND = [
     # Losses that rounding hides beyond the kink of the hinge.
     (Data(n=3, d=2, log_C=7), Setting("hinge", intercept="penalized", paired=True), "auto"),
     (Data(seed=6715, n=3, d=2, spread=4), Setting("hinge"), "dual"),
+    # Dual variables of one row that sum to zero up to the rounding of a large weight.
+    (Data(n=3, d=4, rows=1, log_C=6), Setting("hinge", intercept="penalized", paired=True), "auto"),
     # The logarithm of 1 - a for a tiny a, times a large row weight.
     (Data(n=3, separable=True, weights=4, log_C=3), Setting(penalty="l1"), "owlqn"),
     (Data(n=4, log_C=6), Setting(penalty="l1", tol=1e-6), "auto"),

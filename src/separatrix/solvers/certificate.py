@@ -83,8 +83,8 @@ class Certifier:
         self._loss: Any = objective.loss
         self._upper = objective.row_weights.astype(np.float64)
         kind = np.int64 if self._loss.n_scores is None else np.float64
-        # Log-sum-exp is the logarithm of a number beside one, and rounded like that; the digits
-        # that other losses lose are counted by their slopes.
+        # Log-sum-exp is the logarithm of a number beside one, its slope a number less one: both are
+        # rounded like that. The digits that other losses lose are counted by their slopes.
         log_sum_exp = type(getattr(self._loss, "max_op", None)) is LogSumExp
         self._grain = float(self._upper.sum()) if log_sum_exp else 0.0
         self._targets: npt.NDArray[Any] = np.ascontiguousarray(objective.targets, dtype=kind)
@@ -307,9 +307,12 @@ class Certifier:
             points = [softmax((scores + costs) / m, axis=1) for m in _SMOOTHING]
         found: list[tuple[float, Array]] = []
         for p in map(self._balanced_many, points):
-            value = float(np.vdot(upper * p, costs))
-            p[rows, self._targets] -= 1
-            found.append((value, upper * p))
+            theta = upper * p
+            value = float(np.vdot(theta, costs))
+            # The rest, and not what is left of one: rows are to sum to zero.
+            theta[rows, self._targets] = 0
+            theta[rows, self._targets] = -theta.sum(axis=1)
+            found.append((value, theta))
         return found
 
     def _balanced_one(self, a: Array) -> Array:
@@ -367,8 +370,11 @@ class Certifier:
         if self.objective.exempt:
             share, loose = self.objective.imbalance(theta.sum(axis=0))
         # What balancing and rounding may add to any entry of X' theta, and to its length.
-        loose += _ROUNDING * mass * self._longest
-        noise = _ROUNDING * (abs(total) + self._grain + float(np.abs(theta * scores).sum()))
+        loose += _ROUNDING * (mass + self._grain) * self._longest
+        size = abs(total) + float(np.abs(theta * scores).sum())
+        if self._grain:
+            size += self._grain * (1 + float(np.abs(scores).max(initial=0.0)))
+        noise = _ROUNDING * size
         if threshold == 0:
             length = (1 - share) * float(np.linalg.norm(pulled)) + loose
             bound = (1 - share) * v - length * length / (2 * curvature)
