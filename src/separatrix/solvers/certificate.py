@@ -144,7 +144,7 @@ class Certifier:
         total, theta = self._losses(scores)
         value, slopes, judged = total, theta, scores
         if objective.exempt and move:
-            shift = self._best_shift(scores, total, theta, wanted)
+            shift, lowest, theta = self._best_shift(scores, total, theta, wanted)
             # Where columns lie far from zero, rounding intercepts to what can be stored unbalances
             # theta: the dual point is that of the best intercepts, the value that of the stored.
             last = w[-1] + shift
@@ -154,16 +154,12 @@ class Certifier:
             moved = last - w[-1]
             if len(last) > 1:
                 moved -= moved.mean()
-            if moved.any():
-                judged = scores + moved
-                value, slopes = self._losses(judged)
-            if value <= total * (1 + _ROUNDING):
+            there = scores + moved
+            at_last = self._losses(there) if moved.any() else (value, slopes)
+            if at_last[0] <= total * (1 + _ROUNDING):
                 stored[-1], w[-1] = last, last
-            else:
-                value, slopes, judged = total, theta, scores
-            if shift.any():
-                scores = scores + shift
-                total, theta = self._losses(scores)
+                (value, slopes), judged = at_last, there
+            scores, total = scores + shift, lowest
         inner = objective.penalized(w)
         value += objective.regularizer.value(inner)
         if self._loss.smooth:
@@ -205,15 +201,20 @@ class Certifier:
         scores[np.arange(len(scores)), self._targets] -= 2 * by
         return scores
 
-    def _best_shift(self, scores: Array, total: float, theta: Array, wanted: float) -> Array:
-        """How far to move the intercepts to where the losses are smallest, as far as known."""
+    def _best_shift(
+        self, scores: Array, total: float, theta: Array, wanted: float
+    ) -> tuple[Array, float, Array]:
+        """How far to move the intercepts to where the losses are smallest, as far as known.
+
+        With the sum of the losses there, and theta.
+        """
         if self._loss.n_scores == 1:
-            return self._search_one(scores, theta)
+            return self._search_one(scores, total, theta)
         if self._loss.smooth:
             return self._search_many(scores, total, theta, wanted)
-        return np.zeros(scores.shape[1])
+        return np.zeros(scores.shape[1]), total, theta
 
-    def _search_one(self, scores: Array, theta: Array) -> Array:
+    def _search_one(self, scores: Array, total: float, theta: Array) -> tuple[Array, float, Array]:
         """The intercept at which the losses have slope zero: Newton's method within a bracket."""
         low, high, at, slope = -math.inf, math.inf, 0.0, float(theta.sum())
         small = 4 * _ROUNDING * float(np.abs(theta).sum())
@@ -236,10 +237,13 @@ class Certifier:
             if after == at or not math.isfinite(after):
                 break
             at = after
-            slope = float(self._losses(scores + at)[1].sum())
-        return np.array([at])
+            total, theta = self._losses(scores + at)
+            slope = float(theta.sum())
+        return np.array([at]), total, theta
 
-    def _search_many(self, scores: Array, total: float, theta: Array, wanted: float) -> Array:
+    def _search_many(
+        self, scores: Array, total: float, theta: Array, wanted: float
+    ) -> tuple[Array, float, Array]:
         """Intercepts at which the losses have slope zero in every class, or nearly so."""
         n_classes = scores.shape[1]
         shift = np.zeros(n_classes)
@@ -269,7 +273,7 @@ class Certifier:
             else:
                 break
             shift, total, theta = shift + step, moved_total, moved
-        return shift
+        return shift, total, theta
 
     # -- dual points --------------------------------------------------------------------------
 
