@@ -101,6 +101,17 @@ FOUND = [
         Setting("exponential"),
         "lbfgs",
     ),
+    # A model that overflows in single precision: no weight to move, or a step uphill.
+    (
+        Data(seed=79, n=4, single=True, spread=6, rows=6, separable=True, weights=8, log_C=6),
+        Setting("squared_hinge", penalty="l1", intercept="none", tol=1e-2),
+        "proximal_newton",
+    ),
+    (
+        Data(seed=37, n=4, d=2, single=True, shift=0, rows=6, separable=True, weights=4, log_C=5),
+        Setting(intercept="none"),
+        "proximal_newton",
+    ),
 ]
 
 

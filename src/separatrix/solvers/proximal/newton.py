@@ -186,6 +186,8 @@ def _search(
     noise = rounding(point, objective)
     with np.errstate(over="ignore", invalid="ignore"):
         promise = float(np.vdot(point.grad, direction)) + penalty.value(target) - penalty.value(w)
+        if not promise <= noise:
+            return None  # the model overflows, and has sent us uphill
         # Where rounding hides the decrease, the model is trusted.
         slack = noise if -promise <= 10 * noise else 0.0
         step = 1.0

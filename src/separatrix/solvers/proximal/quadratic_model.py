@@ -75,6 +75,8 @@ def _newton_step(
     here, l1, l2 = u[support], l1[support], l2[support]
     slope = q[support] + l2 * here + l1 * np.sign(here)
     matrix = inner + np.diag(l2)
+    if not (len(support) and np.isfinite(matrix).all() and np.isfinite(slope).all()):
+        return None
     diagonal = np.einsum("ii->i", matrix)
     scale = float(diagonal.max(initial=0.0)) or 1.0
     ridge = float(np.finfo(np.float64).eps) * len(matrix) * scale
