@@ -41,7 +41,8 @@ print(f"pixels wrong: {np.mean(noisy != clean):.1%} of the noisy image")
 print(f"              {np.mean((marginal > 0.5) != clean):.1%} by marginals")
 print(f"              {np.mean(labels != clean):.1%} by the best labelling found")
 print(f"its score {best.scores[0]:.2f}; no labelling scores more than {certified.bound[0]:.2f}")
-print(f"log Z: {lower.bound[0]:.1f} <= {sums.log_partition[0]:.1f} (Bethe) <= {upper.bound[0]:.1f}")
+low, bethe, high = (found.log_partition[0] for found in (lower, sums, upper))
+print(f"log Z: {low:.1f} <= {bethe:.1f} (Bethe) <= {high:.1f}")
 
 train = []
 for _ in range(4):

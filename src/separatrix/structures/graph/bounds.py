@@ -12,11 +12,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from separatrix._core import graph_best_bound, graph_mean_field, graph_tree_reweighted
 from separatrix.errors import DataError
 from separatrix.structures.graph.convergence import Convergence
-from separatrix.structures.graph.scores import GraphScores
+from separatrix.structures.graph.scores import GraphMarginals, GraphScores
 
 __all__ = [
     "BestBound",
-    "LogPartitionBound",
     "best_bound",
     "mean_field",
     "relaxed_best",
@@ -25,36 +24,6 @@ __all__ = [
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-
-class LogPartitionBound(NamedTuple):
-    """A bound on log Z, and the marginals that belong to it.
-
-    Attributes
-    ----------
-    bound : array of shape (n_graphs,)
-        At least log Z from :func:`tree_reweighted`, at most log Z from :func:`mean_field`.
-    nodes : array of shape (n_nodes, K)
-        Estimates of p(label of a node).
-    edges : array of shape (n_edges, K, K) or None
-        Estimates of p(label of the first node, label of the second).
-    messages : array
-        To start the next call from: messages, or for the mean field the distributions of nodes.
-    convergence : Convergence
-        How the iterations ended; the bound holds in any case.
-    """
-
-    bound: Floats
-    nodes: Floats
-    edges: Floats | None
-    messages: Floats
-    convergence: Convergence
-
-    @property
-    def parts(self) -> tuple[Floats, Floats]:
-        """Marginals of nodes and edges, as the adjoint of features takes them."""
-        assert self.edges is not None
-        return self.nodes, self.edges
 
 
 class BestBound(NamedTuple):
@@ -89,7 +58,7 @@ def tree_reweighted(
     messages: Floats | None = None,
     warn: bool = True,
     n_threads: int = 1,
-) -> LogPartitionBound:
+) -> GraphMarginals:
     """An upper bound on log Z: the mean of log Z over spanning forests that share the scores.
 
     Exact on forests. Wainwright, Jaakkola & Willsky (2005). Arguments as for
@@ -102,7 +71,7 @@ def tree_reweighted(
     >>> from separatrix.data import Graphs
     >>> ring = Graphs.of([3], [[(0, 1), (1, 2), (2, 0)]])
     >>> scores = GraphScores.of(ring, np.zeros((3, 2)), np.eye(2))
-    >>> upper, lower = tree_reweighted(scores).bound, mean_field(scores).bound
+    >>> upper, lower = (f(scores).log_partition for f in (tree_reweighted, mean_field))
     >>> bool(lower[0] <= junction.log_partition(scores)[0] <= upper[0])
     True
     """
@@ -122,7 +91,7 @@ def tree_reweighted(
             f"the bound holds but may be loose: try damping={min(0.9, damping + 0.3):g} "
             f"(now {damping:g}) or max_iter above {max_iter}",
         )
-    return LogPartitionBound(values, nodes, pairs, messages, convergence)
+    return GraphMarginals(values, nodes, pairs, messages, convergence)
 
 
 def mean_field(
@@ -133,7 +102,7 @@ def mean_field(
     start: Floats | None = None,
     warn: bool = True,
     n_threads: int = 1,
-) -> LogPartitionBound:
+) -> GraphMarginals:
     """A lower bound on log Z by independent nodes; edges are products of nodes, and not returned.
 
     Parameters
@@ -159,7 +128,7 @@ def mean_field(
         convergence.warn(
             "mean field", f"the bound holds but may be loose: try max_iter above {max_iter}"
         )
-    return LogPartitionBound(values, nodes, None, nodes, convergence)
+    return GraphMarginals(values, nodes, None, nodes, convergence)
 
 
 def best_bound(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,45 +11,15 @@ import scipy.sparse as sp
 
 from separatrix.data import FeatureGraphs
 from separatrix.errors import DataError
-from separatrix.structures.graph.convergence import Convergence
 from separatrix.structures.graph.factor_scores import FactorScores, factor_codes
 from separatrix.structures.graph.operations import GraphOperations, weighted
 from separatrix.structures.graph.pairwise import PairwiseGraph, joined_rows, signed_counts
 from separatrix.structures.inference import Best
 
-__all__ = ["FactorGraph", "FactorMarginals"]
+__all__ = ["FactorGraph"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-
-class FactorMarginals(NamedTuple):
-    """Sums over all labellings, as of `GraphMarginals`, with those of the factors.
-
-    Attributes
-    ----------
-    log_partition : array of shape (n_graphs,)
-    nodes : array of shape (n_nodes, K)
-    edges : array of shape (n_edges, K, K) or None
-    factors : array of shape (n_factors, K^m)
-        p(tuple of labels), the first node slowest.
-    messages : array or None
-        To start the next call from.
-    convergence : Convergence or None
-    """
-
-    log_partition: Floats
-    nodes: Floats
-    edges: Floats | None
-    factors: Floats
-    messages: Floats | None
-    convergence: Convergence | None
-
-    @property
-    def parts(self) -> tuple[Floats, Floats, Floats]:
-        """Marginals of nodes, edges and factors, as `adjoint` takes them."""
-        assert self.edges is not None
-        return self.nodes, self.edges, self.factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,14 +182,11 @@ class FactorGraph(GraphOperations):
             n_threads=n_threads,
         )
         at, K = scores.expansion, self.n_labels
-        pairs = None if found[2] is None else np.ascontiguousarray(found[2][at.edges, :K, :K])
-        return FactorMarginals(
-            found[0],
-            np.ascontiguousarray(found[1][at.nodes, :K]),
-            pairs,
-            found[1][at.factors],
-            getattr(found, "messages", None),
-            getattr(found, "convergence", None),
+        pairs = None if found.edges is None else np.ascontiguousarray(found.edges[at.edges, :K, :K])
+        return found._replace(
+            nodes=np.ascontiguousarray(found.nodes[at.nodes, :K]),
+            edges=pairs,
+            factors=found.nodes[at.factors],
         )
 
     def sample(self, scores: Any, n_draws: int, seed: int = 0, n_threads: int = 1) -> Integers:

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from separatrix._core import graph_beliefs, graph_max_beliefs, grid_messages
 from separatrix.structures.graph.convergence import Convergence
-from separatrix.structures.graph.scores import GraphScores
+from separatrix.structures.graph.scores import GraphMarginals, GraphScores
 
-__all__ = ["LoopyLabels", "LoopyMarginals", "best_labels", "marginals"]
+__all__ = ["LoopyLabels", "best_labels", "marginals"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -26,36 +26,6 @@ Integers = npt.NDArray[np.int64]
 _FAST_TOL = 1e-4
 #: Pair scores that the fast form for images of two labels can tell apart from stronger ones.
 _STRONGEST = 8.0
-
-
-class LoopyMarginals(NamedTuple):
-    """What the messages of sums say.
-
-    Attributes
-    ----------
-    log_partition : array of shape (n_graphs,)
-        The Bethe estimate of log Z, neither an upper nor a lower bound.
-    nodes : array of shape (n_nodes, K)
-        Estimates of p(label of a node).
-    edges : array of shape (n_edges, K, K) or None
-        Estimates of p(label of the first node, label of the second).
-    messages : array of shape (2 n_edges, K)
-        To start the next call from.
-    convergence : Convergence
-        How the iterations ended.
-    """
-
-    log_partition: Floats
-    nodes: Floats
-    edges: Floats | None
-    messages: Floats
-    convergence: Convergence
-
-    @property
-    def parts(self) -> tuple[Floats, Floats]:
-        """Marginals of nodes and edges, as the adjoint of features takes them."""
-        assert self.edges is not None
-        return self.nodes, self.edges
 
 
 class LoopyLabels(NamedTuple):
@@ -119,7 +89,7 @@ def marginals(
     messages: Floats | None = None,
     warn: bool = True,
     n_threads: int = 1,
-) -> LoopyMarginals:
+) -> GraphMarginals:
     """Estimates of log Z and of marginals by sum-product messages.
 
     Parameters
@@ -167,7 +137,7 @@ def marginals(
         )
     if warn:
         convergence.warn("belief propagation", _advice(damping, schedule, max_iter))
-    return LoopyMarginals(values, nodes, pairs, messages, convergence)
+    return GraphMarginals(values, nodes, pairs, messages, convergence)
 
 
 def best_labels(

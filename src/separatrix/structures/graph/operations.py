@@ -10,9 +10,7 @@ import numpy.typing as npt
 from separatrix.data import Graphs
 from separatrix.errors import DataError, ParameterError
 from separatrix.structures.graph import bounds, cover, forest, junction, loopy
-from separatrix.structures.graph.bounds import LogPartitionBound
 from separatrix.structures.graph.convergence import Convergence
-from separatrix.structures.graph.loopy import LoopyMarginals
 from separatrix.structures.graph.scores import GraphMarginals, GraphScores, labelling_scores
 from separatrix.structures.inference import Best
 
@@ -168,7 +166,7 @@ class GraphOperations:
         tol: float = 1e-5,
         warn: bool = True,
         n_threads: int = 1,
-    ) -> GraphMarginals | LoopyMarginals | LogPartitionBound:
+    ) -> GraphMarginals:
         """log sum over y of exp(score), its estimate or its bound, and its gradient, the marginals.
 
         The first three entries are the values, the marginals of the nodes and those of the edges;
@@ -184,7 +182,7 @@ class GraphOperations:
         propagate: Any = loopy.marginals
         if self.method == "tree_reweighted":
             propagate = bounds.tree_reweighted
-        found: LoopyMarginals | LogPartitionBound = propagate(
+        found: GraphMarginals = propagate(
             scores,
             edges=edges,
             damping=_DAMPING[self.method] if self.damping is None else self.damping,
@@ -195,6 +193,7 @@ class GraphOperations:
             n_threads=n_threads,
         )
         if warn:
+            assert found.convergence is not None
             self.warn(found.convergence)
         return found
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from separatrix.data import Graphs
 from separatrix.errors import DataError
+from separatrix.structures.graph.convergence import Convergence
 
 __all__ = ["GraphMarginals", "GraphScores", "labelling_scores"]
 
@@ -108,27 +109,37 @@ class GraphScores:
 
 
 class GraphMarginals(NamedTuple):
-    """Sums over all labellings.
+    """Sums over all labellings, exact, estimated or bounded as the method says.
 
     Attributes
     ----------
     log_partition : array of shape (n_graphs,)
-        log Z.
+        log Z, an estimate or a bound of it.
     nodes : array of shape (n_nodes, K)
         p(label of a node).
     edges : array of shape (n_edges, K, K) or None
         p(label of the first node, label of the second).
+    messages : array or None
+        To start the next call from.
+    convergence : Convergence or None
+        How iterations ended, where there were any.
+    factors : array of shape (n_factors, K^m) or None
+        p(tuple of labels), the first node slowest.
     """
 
     log_partition: Floats
     nodes: Floats
     edges: Floats | None
+    messages: Floats | None = None
+    convergence: Convergence | None = None
+    factors: Floats | None = None
 
     @property
-    def parts(self) -> tuple[Floats, Floats]:
-        """Marginals of nodes and edges, as the adjoint of features takes them."""
+    def parts(self) -> tuple[Floats, ...]:
+        """Marginals of nodes, edges and factors, as the adjoint of features takes them."""
         assert self.edges is not None
-        return self.nodes, self.edges
+        pairs = self.nodes, self.edges
+        return pairs if self.factors is None else (*pairs, self.factors)
 
 
 def labelling_scores(scores: GraphScores, labels: npt.ArrayLike) -> Floats:
