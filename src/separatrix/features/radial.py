@@ -9,7 +9,6 @@ import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
@@ -216,6 +215,9 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.centers == "random":
             self.center_rows_ = np.sort(random.permutation(n)[: self.n_components])
             return X[self.center_rows_]
+        # Here: with it comes half of scikit-learn, which most commands do not need.
+        from sklearn.cluster import MiniBatchKMeans
+
         clusters = MiniBatchKMeans(self.n_components, n_init=3, random_state=random).fit(X)
         return np.ascontiguousarray(clusters.cluster_centers_, dtype=X.dtype)
 
