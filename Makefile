@@ -4,8 +4,12 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
 .DELETE_ON_ERROR:
+
+# One thing after the other, but for what `beside` runs (ASKED is the target that asked for it).
+ifndef ASKED
+.NOTPARALLEL:
+endif
 
 VENV := $(CURDIR)/.venv
 PY := $(VENV)/bin/python
@@ -25,7 +29,8 @@ export VIRTUAL_ENV := $(VENV)
 export PYO3_PYTHON := $(PY)
 export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-unexport CONDA_PREFIX PYTHONHOME
+# What Python compiled is kept: the tests start hundreds of processes that import the same modules.
+unexport CONDA_PREFIX PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 # Starters of a private Rust lie in .venv/bin (tools/tool_chain.py).
 export PATH := $(VENV)/bin:$(PATH)
@@ -36,9 +41,13 @@ SLEEPING := OMP_WAIT_POLICY=passive OPENBLAS_THREAD_TIMEOUT=4
 
 # $(call step,name,command): say what runs, run it, and stop with its name if it fails.
 define step
-@printf '\n== %s\n' '$(1)'
-@$(2) || { printf '\n*** make $@ stopped at: %s\n*** The command was: %s\n' '$(1)' '$(2)' >&2; exit 1; }
+@printf '\n== %s\n' '$(1)'; \
+$(2) || { printf '\n*** make $(or $(ASKED),$@) stopped at: %s\n*** The command was: %s\n' '$(1)' '$(2)' >&2; exit 1; }
 endef
+
+# $(call beside,targets): two chains of steps at a time, as one core is idle in most steps; what a step
+# says is printed as a whole.
+beside = @$(MAKE) --no-print-directory -j2 --output-sync=line ASKED=$@ $(1)
 
 # $(call packages,names): install missing Debian packages, or name them and stop.
 define packages
@@ -57,7 +66,7 @@ if [ -n "$$missing" ]; then \
 fi
 endef
 
-.PHONY: help build demo test lint docs wheel bench pecos soak clean rust-tools FORCE
+.PHONY: help build demo test lint lint-rust lint-python test-rust test-stubs docs wheel bench pecos soak clean rust-tools FORCE
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,21 +77,31 @@ demo: $(VENV)/.built  ## Compare all learners on the digits; champion and report
 	@mkdir -p build
 	$(VENV)/bin/separatrix compare digits --save build/digits.sx --report build/digits.html
 
-test: lint  ## Everything CI runs: lint, cargo test, stub check, pytest with doctests and coverage
+test: $(VENV)/.built rust-tools  ## Everything CI runs: lint, cargo test, stub check, pytest with doctests and coverage
 	@$(call packages,$(DEBIAN_PACKAGES))
-	$(call step,cargo test,cargo test --locked --workspace)
-	$(call step,stubs against the built module (stubtest),$(PY) -m mypy.stubtest --allowlist tools/stubtest.allow separatrix._core)
+	$(call beside,test-rust test-stubs)
 	$(call step,pytest with doctests and coverage,$(SLEEPING) $(PY) -m pytest -n auto --dist worksteal --cov --cov-report=term)
 	@printf '\n== all checks passed\n'
 
-lint: $(VENV)/.dev rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
+lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
+	$(call beside,lint-rust lint-python)
+
+lint-rust:
 	$(call step,cargo fmt,cargo fmt --all --check)
 	$(call step,clippy,cargo clippy --locked --workspace --all-targets -- -D warnings)
+
+test-rust: lint-rust
+	$(call step,cargo test,cargo test --locked --workspace)
+
+lint-python: $(VENV)/.dev
 	$(call step,ruff check,$(VENV)/bin/ruff check .)
 	$(call step,ruff format,$(VENV)/bin/ruff format --check .)
 	$(call step,mypy (strict),$(VENV)/bin/mypy)
 	$(call step,layers (import-linter),$(VENV)/bin/lint-imports --no-logo)
 	$(call step,README table against benchmarks/RESULTS.md,$(PY) tools/update_readme.py --check)
+
+test-stubs: lint-python
+	$(call step,stubs against the built module (stubtest),$(PY) -m mypy.stubtest --allowlist tools/stubtest.allow separatrix._core)
 
 docs: $(VENV)/.docs  ## The site in build/site: guide, gallery, reference; every link checked
 	$(call step,sphinx,$(SLEEPING) $(PY) -m sphinx -W --keep-going -q -b html -j auto docs build/site)
