@@ -77,10 +77,10 @@ demo: $(VENV)/.built  ## Compare all learners on the digits; champion and report
 	@mkdir -p build
 	$(VENV)/bin/separatrix compare digits --save build/digits.sx --report build/digits.html
 
-test: $(VENV)/.built rust-tools  ## Everything CI runs: lint, cargo test, stub check, pytest with doctests and coverage
+test: $(VENV)/.built rust-tools  ## Everything CI runs: lint, cargo test, stub check, pytest with doctests
 	@$(call packages,$(DEBIAN_PACKAGES))
 	$(call beside,test-rust test-stubs)
-	$(call step,pytest with doctests and coverage,$(SLEEPING) $(PY) -m pytest -n auto --dist worksteal --cov --cov-report=term)
+	$(call step,pytest with doctests,$(SLEEPING) $(PY) -m pytest -n auto --dist worksteal)
 	@printf '\n== all checks passed\n'
 
 lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
