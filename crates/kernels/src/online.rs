@@ -20,18 +20,20 @@
 //!
 //! An epoch returns its number of mistakes.
 
-use crate::column_set::ColumnSet;
+use crate::data::column_set::ColumnSet;
+use crate::data::rows::Rows;
 use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
-use crate::mixing::{LEARNERS, halves, is_worth, mix};
+use crate::online::mixing::{LEARNERS, halves, is_worth, mix};
 use crate::random::Random;
 use crate::real::Real;
-use crate::rows::Rows;
 use crate::simd::dispatch;
 use crate::threads::side_by_side;
 
 mod block;
 mod margin;
+pub mod mixing;
+pub mod vote;
 
 use block::Block;
 

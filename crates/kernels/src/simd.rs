@@ -7,9 +7,11 @@
 
 use std::sync::OnceLock;
 
+pub mod exponential;
 mod gather;
 mod lanes;
 mod mask;
+pub(crate) mod tile;
 
 pub(crate) use gather::plain_dot;
 pub use gather::{Gather, Index};

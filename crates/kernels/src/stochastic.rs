@@ -19,19 +19,20 @@
 //! Invariant on every exit, interrupts included: `weights` and `mean` hold w and its average as such.
 //! A run returns the sum of c_i loss_i, each taken before the row was used (progressive loss).
 
+use crate::data::rows::{Rows, check_row};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
-use crate::mixing::{halves, is_worth, mix};
+use crate::loss::row::RowLoss;
+use crate::online::mixing::{halves, is_worth, mix};
 use crate::random::Random;
 use crate::real::Real;
-use crate::row_loss::RowLoss;
-use crate::rows::{Rows, check_row};
-use crate::step_rule::{Kind, Shares, StepRule};
+use crate::stochastic::step_rule::{Kind, Shares, StepRule};
 use crate::threads::side_by_side;
 
 mod center;
 mod dense;
 mod lazy;
+pub mod step_rule;
 
 use center::Center;
 

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use separatrix_kernels::chain::scorer::{Bonds, Scorer};
-use separatrix_kernels::rows::Rows;
+use separatrix_kernels::data::rows::Rows;
 
 use crate::arrays::{new_matrix, vector};
 use crate::chain::places;

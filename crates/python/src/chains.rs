@@ -8,7 +8,7 @@ use separatrix_kernels::chain::encoded::Encoded;
 use separatrix_kernels::chain::graph::Graph;
 use separatrix_kernels::chain::likelihood::{Model, Targets, value_and_grad_by_variables};
 use separatrix_kernels::chain::observed::{Pattern, observed};
-use separatrix_kernels::rows::Rows;
+use separatrix_kernels::data::rows::Rows;
 
 use crate::arrays::{matrix, vector};
 use crate::chain::{ChainGraph, places};

@@ -4,12 +4,12 @@ use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods}
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::KernelError;
-use separatrix_kernels::dual_columns::{Code, Column, Ending, Settings, feature_major, solve};
-use separatrix_kernels::dual_intercept::Intercept;
-use separatrix_kernels::dual_pairs::solve_sparse;
+use separatrix_kernels::data::rows::Rows;
+use separatrix_kernels::dual::columns::{Code, Column, Ending, Settings, feature_major, solve};
+use separatrix_kernels::dual::intercept::Intercept;
+use separatrix_kernels::dual::margin::MarginLoss;
+use separatrix_kernels::dual::pairs::solve_sparse;
 use separatrix_kernels::interrupt::Interrupt;
-use separatrix_kernels::margin_dual::MarginLoss;
-use separatrix_kernels::rows::Rows;
 
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::{Dense, DenseAny, with_dense};

@@ -5,11 +5,11 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use separatrix_kernels::count::Plan;
-use separatrix_kernels::likelihood::Terms;
-use separatrix_kernels::rows::Rows;
+use separatrix_kernels::data::rows::Rows;
 use separatrix_kernels::simd::Packed;
-use separatrix_kernels::{class_scatter as scatter, count as kernel, likelihood, survey as look};
+use separatrix_kernels::stats::count::Plan;
+use separatrix_kernels::stats::likelihood::Terms;
+use separatrix_kernels::stats::{class_scatter as scatter, count as kernel, likelihood, survey as look};
 
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::{Dense, DenseAny, with_dense, with_rows};

@@ -3,11 +3,11 @@
 use numpy::{Element, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use separatrix_kernels::batch;
-use separatrix_kernels::dense::Dense as View;
-use separatrix_kernels::double::{self, Widen};
+use separatrix_kernels::data::dense::Dense as View;
+use separatrix_kernels::data::rows::{Rows, check_row};
+use separatrix_kernels::primal::batch;
+use separatrix_kernels::primal::double::{self, Widen};
 use separatrix_kernels::real::Real;
-use separatrix_kernels::rows::{Rows, check_row};
 use separatrix_kernels::simd::Packed;
 
 use crate::arrays::{matrix, new_matrix, readonly, shape};

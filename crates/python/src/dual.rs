@@ -3,13 +3,13 @@
 use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use separatrix_kernels::dual_binary::DualBinary as Binary;
-use separatrix_kernels::dual_common::{Certificate, Pass};
-use separatrix_kernels::dual_intercept::Intercept;
-use separatrix_kernels::dual_multiclass::{ClassLoss, DualMulticlass as Multiclass, check_classes};
-use separatrix_kernels::margin_dual::MarginLoss;
-use separatrix_kernels::row_subset::Subset;
-use separatrix_kernels::rows::Rows;
+use separatrix_kernels::data::row_subset::Subset;
+use separatrix_kernels::data::rows::Rows;
+use separatrix_kernels::dual::binary::DualBinary as Binary;
+use separatrix_kernels::dual::common::{Certificate, Pass};
+use separatrix_kernels::dual::intercept::Intercept;
+use separatrix_kernels::dual::margin::MarginLoss;
+use separatrix_kernels::dual::multiclass::{ClassLoss, DualMulticlass as Multiclass, check_classes};
 
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::with_rows;

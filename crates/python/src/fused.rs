@@ -3,16 +3,16 @@
 use numpy::{Element, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use separatrix_kernels::csr::Csr as Sparse;
-use separatrix_kernels::exponential::VectorExp;
+use separatrix_kernels::data::csr::Csr as Sparse;
+use separatrix_kernels::data::rows::Rows;
 use separatrix_kernels::interrupt::Interrupt;
-use separatrix_kernels::losses::{Labeled, SmoothLoss, Targets};
+use separatrix_kernels::loss::block as losses;
+use separatrix_kernels::loss::block::{Labeled, SmoothLoss, Targets};
+use separatrix_kernels::primal::{batch, fused, gram as kernel, label_gram as label_kernel};
 use separatrix_kernels::real::Real;
-use separatrix_kernels::rows::Rows;
+use separatrix_kernels::simd::exponential::VectorExp;
 use separatrix_kernels::simd::{Gather, Packed};
-use separatrix_kernels::{
-    batch, fused, gram as kernel, label_gram as label_kernel, losses, moments as moment_kernel,
-};
+use separatrix_kernels::stats::moments as moment_kernel;
 
 use crate::arrays::{matrix, new_matrix, shape, vector};
 use crate::design::{Dense, DenseAny, weights_of, with_dense};

@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use separatrix_kernels::interior::{self as kernel, Rows};
+use separatrix_kernels::dual::interior::{self as kernel, Rows};
 
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::run::run;

@@ -2,9 +2,9 @@
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadwriteArray2};
 use pyo3::prelude::*;
+use separatrix_kernels::data::rows::Rows as _;
 use separatrix_kernels::many::given::{Given, learn, rank};
 use separatrix_kernels::many::rerank::{Plan, Ranker};
-use separatrix_kernels::rows::Rows as _;
 
 use crate::arrays::{new_matrix, vector};
 use crate::many_index::{single, with_learned};

@@ -5,13 +5,13 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use separatrix_kernels::csr::Csr as Rows;
+use separatrix_kernels::data::csr::Csr as Rows;
+use separatrix_kernels::data::rows::Rows as _;
 use separatrix_kernels::many::examples::{Examples, Features};
 use separatrix_kernels::many::index::Index;
 use separatrix_kernels::many::leave_one_out::{Counts, ranks};
 use separatrix_kernels::many::numbers::Number;
 use separatrix_kernels::many::rerank::{Learned, Plan, Ranker, Training, learn, rank};
-use separatrix_kernels::rows::Rows as _;
 
 use crate::arrays::{matrix, new_matrix, readonly, vector};
 use crate::errors::data_error;

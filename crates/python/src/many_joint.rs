@@ -2,8 +2,8 @@
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadwriteArray2};
 use pyo3::prelude::*;
+use separatrix_kernels::data::rows::Rows as _;
 use separatrix_kernels::many::joint::{JointData, JointPlan, Rule, learn, rank};
-use separatrix_kernels::rows::Rows as _;
 
 use crate::arrays::{new_matrix, vector};
 use crate::errors::data_error;

@@ -3,9 +3,9 @@
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyTuple};
+use separatrix_kernels::data::rows::Rows;
+use separatrix_kernels::online::vote;
 use separatrix_kernels::online::{Examples, Keep, Online as Learner, Rule, Update, n_scores};
-use separatrix_kernels::rows::Rows;
-use separatrix_kernels::vote;
 
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::with_rows;

@@ -2,9 +2,9 @@
 
 use numpy::PyArray2;
 use pyo3::prelude::*;
-use separatrix_kernels::pixels::{COUNTS, measure};
+use separatrix_kernels::data::rows::Rows;
+use separatrix_kernels::features::pixels::{COUNTS, measure};
 use separatrix_kernels::real::Real;
-use separatrix_kernels::rows::Rows;
 
 use crate::arrays::new_matrix;
 use crate::design::{Dense, DenseAny, with_dense};

@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use separatrix_kernels::planes::Planes;
+use separatrix_kernels::dual::planes::Planes;
 
 use crate::arrays::vector;
 use crate::errors::{data_error, to_python};

@@ -3,10 +3,10 @@
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use separatrix_kernels::products::expand::{self as kernel, Expansion};
-use separatrix_kernels::products::{Column, Made, Naming, joint as pairs};
+use separatrix_kernels::data::rows::Rows;
+use separatrix_kernels::features::products::expand::{self as kernel, Expansion};
+use separatrix_kernels::features::products::{Column, Made, Naming, joint as pairs};
 use separatrix_kernels::real::Real;
-use separatrix_kernels::rows::Rows;
 use separatrix_kernels::simd::Gather;
 
 use crate::arrays::new_matrix;

@@ -3,12 +3,12 @@
 use numpy::{Element, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
-use separatrix_kernels::column_gram as kernel;
-use separatrix_kernels::columns::{self, Model};
-use separatrix_kernels::dense::Dense as View;
-use separatrix_kernels::quadratic::{self, Descent, Penalty};
+use separatrix_kernels::data::dense::Dense as View;
+use separatrix_kernels::data::rows::Rows;
+use separatrix_kernels::primal::column_gram as kernel;
+use separatrix_kernels::primal::columns::{self, Model};
+use separatrix_kernels::primal::quadratic::{self, Descent, Penalty};
 use separatrix_kernels::real::Real;
-use separatrix_kernels::rows::Rows;
 use separatrix_kernels::simd::Gather;
 
 use crate::arrays::{matrix, new_matrix, readonly, shape, vector};

@@ -6,7 +6,7 @@ use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::KernelError;
-use separatrix_kernels::csr::{Csr as Rows, Measured, OwnedCsr, checked_starts};
+use separatrix_kernels::data::csr::{Csr as Rows, Measured, OwnedCsr, checked_starts};
 use separatrix_kernels::simd::{Gather, Index};
 
 use crate::arrays::vector;

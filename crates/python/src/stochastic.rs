@@ -3,10 +3,10 @@
 use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
+use separatrix_kernels::data::rows::{Rows, check_row};
+use separatrix_kernels::loss::row::RowLoss;
 use separatrix_kernels::real::Real;
-use separatrix_kernels::row_loss::RowLoss;
-use separatrix_kernels::rows::{Rows, check_row};
-use separatrix_kernels::step_rule::{Kind, Shares, StepRule as Rule};
+use separatrix_kernels::stochastic::step_rule::{Kind, Shares, StepRule as Rule};
 use separatrix_kernels::stochastic::{
     Batchwise, Schedule, Settings, Stochastic as Run, average_share, curvature_rate as first_rate,
 };

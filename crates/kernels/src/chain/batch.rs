@@ -1,6 +1,5 @@
 //! Inference over many sequences at once, threads over sequences; the result does not depend on their number.
 
-use crate::batch::threads_for;
 use crate::chain::best::{Best, k_best};
 use crate::chain::encoded::LANES;
 use crate::chain::graph::{Edges, Graph, Sequence};
@@ -9,6 +8,7 @@ use crate::chain::sample::sample;
 use crate::chain::viterbi::{Steps, best_path};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
+use crate::primal::batch::threads_for;
 use crate::random::Random;
 use crate::simd::{Task, dispatch};
 use crate::threads::{Spaces, try_each};

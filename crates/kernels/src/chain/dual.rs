@@ -18,9 +18,9 @@ use crate::chain::likelihood::Targets;
 use crate::chain::online::{Free, Weights};
 use crate::chain::scaled::{Scaled, Transitions, total};
 use crate::error::{KernelError, check_length, zeros};
-use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
+use crate::simd::exponential::VectorExp;
 use crate::simd::{Task, dispatch, prefetch_outer};
 
 /// Factors of the largest and of the summed curvature in a step.

@@ -12,10 +12,10 @@ use crate::chain::batch::check_offsets;
 use crate::chain::layout::{Layout, Place};
 use crate::chain::observed::{Pattern, by_appearance, same_columns};
 use crate::chain::pairs::{Pair, Pairs, Spot, Stream};
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::{Rows, sum_of_squares};
 use crate::error::KernelError;
 use crate::real::Real;
-use crate::rows::{Rows, sum_of_squares};
 use crate::simd::{Gather, prefetch_outer};
 
 /// Labels are padded to a multiple of this.

@@ -7,17 +7,17 @@
 
 use std::ops::Range;
 
-use crate::batch::threads_for;
 use crate::chain::encoded::Encoded;
 use crate::chain::graph::Graph;
 use crate::chain::likelihood_log::LogBlock;
 use crate::chain::likelihood_scaled::ScaledBlock;
 use crate::chain::scaled::Transitions;
 use crate::error::{KernelError, check_length};
-use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
+use crate::primal::batch::threads_for;
 use crate::real::Real;
 use crate::simd::dispatch;
+use crate::simd::exponential::VectorExp;
 use crate::threads::{each, try_each};
 
 /// Blocks of sequences at most.

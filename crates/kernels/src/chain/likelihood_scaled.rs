@@ -8,10 +8,10 @@ use crate::chain::encoded::Encoded;
 use crate::chain::likelihood::{Model, Sums, Targets};
 use crate::chain::scaled::{Scaled, Transitions};
 use crate::error::KernelError;
-use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::Task;
+use crate::simd::exponential::VectorExp;
 
 /// Sequences after which the sums over edges are flushed.
 const FLUSH: usize = 16;

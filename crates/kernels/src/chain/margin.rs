@@ -8,12 +8,12 @@
 
 use std::ops::Range;
 
-use crate::batch::threads_for;
 use crate::chain::encoded::Encoded;
 use crate::chain::links::Links;
 use crate::chain::rival::Rival;
 use crate::error::{KernelError, check_length, check_not_negative};
 use crate::interrupt::Interrupt;
+use crate::primal::batch::threads_for;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
 use crate::threads::try_each;

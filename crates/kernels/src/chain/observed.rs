@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
 use crate::error::KernelError;
 use crate::random::Random;
-use crate::rows::Rows;
 use crate::simd::Gather;
 
 /// Labels seen with every attribute: those of attribute a are `labels[starts[a]..starts[a + 1]]`, rising.

@@ -8,8 +8,8 @@
 //! sum it belongs to by a factor of e^-50 at least.
 
 use crate::chain::encoded::LANES;
-use crate::exponential::VectorExp;
 use crate::real::Real;
+use crate::simd::exponential::VectorExp;
 
 /// Largest difference between two edge scores for which the scaled domain is safe.
 fn range<T>() -> f64 {

@@ -8,18 +8,18 @@
 
 use std::ops::Range;
 
-use crate::batch::threads_for;
 use crate::chain::batch::check_offsets;
 use crate::chain::encoded::{LANES, MOST_LABELS};
 use crate::chain::likelihood::blocks;
 use crate::chain::observed::Pattern;
 use crate::chain::viterbi::{Steps, best_path};
 use crate::chain::word_layout::{PACKED, layout, number, packed};
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
+use crate::primal::batch::threads_for;
 use crate::real::Real;
-use crate::rows::Rows;
 use crate::simd::{Gather, Task, dispatch, prefetch_lines};
 use crate::threads::try_each;
 

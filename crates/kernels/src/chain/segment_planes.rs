@@ -9,7 +9,6 @@
 //!
 //! Searches go on many threads with the same result to the bit; passes and sweeps on one.
 
-use crate::batch::threads_for;
 use crate::chain::encoded::Encoded;
 use crate::chain::exchange::Exchange;
 use crate::chain::margin::{AtSequence, BLOCK, Entries, Margin, Pass, runs};
@@ -17,6 +16,7 @@ use crate::chain::planes::{Planes, Step};
 use crate::chain::rival::Rival;
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
+use crate::primal::batch::threads_for;
 use crate::random::Random;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};

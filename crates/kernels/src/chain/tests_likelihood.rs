@@ -6,7 +6,7 @@ use super::graph::{Edges, Graph};
 use super::likelihood::{Gradient, Model, Targets, value_and_grad};
 use super::observed::{Pattern, observed, same_columns};
 use super::scorer::{Bonds, Scorer};
-use crate::csr::Csr;
+use crate::data::csr::Csr;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 

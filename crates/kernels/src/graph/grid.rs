@@ -7,12 +7,12 @@
 //! ratios, so that it has the same fixed points as in the logarithmic domain. Tables may change the ratio by at most
 //! e^8, so that no product overflows. Returned: messages as `loopy` takes them, to begin with.
 
-use crate::batch::threads_for;
 use crate::error::{KernelError, check_length};
 use crate::graph::loopy::check_start;
 use crate::graph::schedule::{Ending, Options};
 use crate::graph::scores::Scores;
 use crate::interrupt::Interrupt;
+use crate::primal::batch::threads_for;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
 use crate::threads::{each, try_each, with_threads};

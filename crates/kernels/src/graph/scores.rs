@@ -1,9 +1,9 @@
 //! The scores of a batch of graphs, and loops over its graphs.
 
-use crate::batch::threads_for;
 use crate::error::{KernelError, check_length};
 use crate::graph::wiring::Wiring;
 use crate::interrupt::Interrupt;
+use crate::primal::batch::threads_for;
 use crate::threads::try_each;
 
 /// More labels than this make tables of pairs too large.

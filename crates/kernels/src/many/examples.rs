@@ -129,7 +129,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::csr::Csr;
+    use crate::data::csr::Csr;
 
     /// Labels 0 and 2 have examples {0, 1}, {2} and {1, 2, 3}; label 1 has none.
     const ROWS: [i64; 4] = [0, 2, 2, 3];

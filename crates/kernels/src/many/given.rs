@@ -7,10 +7,10 @@
 use super::index::{Candidate, ScaledRow, span};
 use super::pairs::Places;
 use super::rerank::{Best, Learned, Lesson, Plan, Progress, Ranked, Ranker, update};
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
-use crate::rows::Rows;
 use crate::threads::try_each;
 
 /// Candidates of n rows: those of row i are `labels[starts[i]..starts[i + 1]]`.

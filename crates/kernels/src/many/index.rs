@@ -14,9 +14,9 @@
 
 use super::examples::Marks;
 use super::numbers::Number;
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
 use crate::error::{KernelError, check_length};
-use crate::rows::Rows;
 
 /// Binary digits of the units in which values, and weights, are counted.
 const UNIT_BITS: u32 = 4;

@@ -11,11 +11,11 @@
 //! Returned: mistakes (the label was not first) and the sum of the losses before each update.
 
 use super::pairs::Places;
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
-use crate::rows::Rows;
 
 /// The most labels that are drawn for a row.
 const MOST_SAMPLED: usize = 1 << 16;

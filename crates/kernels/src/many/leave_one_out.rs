@@ -8,7 +8,7 @@
 
 use super::index::{Index, Workspace, span};
 use super::numbers::Number;
-use crate::csr::Csr;
+use crate::data::csr::Csr;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::simd::{Task, dispatch};
@@ -90,7 +90,7 @@ pub fn ranks<L: Number>(
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<Vec<f32>, KernelError> {
-    use crate::rows::Rows;
+    use crate::data::rows::Rows;
     index.check(x)?;
     counts.check(index.n_features(), index.n_labels())?;
     check_length("y", y.len(), x.n_rows())?;

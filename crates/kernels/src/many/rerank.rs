@@ -17,10 +17,10 @@ use super::index::{Candidate, Index, ScaledRow, Workspace};
 use super::leave_one_out::Counts;
 use super::numbers::Number;
 use super::pairs::Places;
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
-use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
 use crate::threads::{Spaces, side_by_side, try_each};
 

@@ -10,11 +10,11 @@
 //! Returns the labels of every row with the logarithms of their probabilities, best first, and on demand the nodes
 //! that were not followed.
 
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::many::tree_model::{ABSENT, Model, Weight, find};
-use crate::rows::Rows;
 use crate::simd::Gather;
 use crate::threads::{Spaces, each, try_each};
 

@@ -11,11 +11,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::csr::Csr;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::random::Random;
-use crate::rows::Rows;
 use crate::simd::Gather;
 use crate::threads::{Spaces, try_each};
 

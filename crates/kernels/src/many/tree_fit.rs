@@ -8,17 +8,17 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::csr::Csr;
-use crate::dual_common::check_upper;
+use crate::data::csr::Csr;
+use crate::data::rows::Rows;
+use crate::dual::common::check_upper;
 use crate::error::{KernelError, check_length};
-use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
 use crate::many::tree_node::{self, Renumber, Targets};
 pub use crate::many::tree_node::{NodeKind, NodeSettings, Report};
 use crate::many::tree_plan::{Labels, Lessons, Plan};
 use crate::many::tree_prune::NodeWeights;
-use crate::rows::Rows;
 use crate::simd::Gather;
+use crate::simd::exponential::VectorExp;
 use crate::threads::{Spaces, try_each};
 
 /// Portions in which nodes are solved, and the fewest nodes of one.

@@ -1,28 +1,28 @@
 //! One node of a label tree: which of its children lead to the labels of a row.
 //!
-//! Problem, one label per row: P of [`crate::dual_multiclass`] (softmax) over the children, or of
-//! [`crate::dual_binary`] (logistic) where there are two of them; one problem of [`crate::dual_binary`] for each
+//! Problem, one label per row: P of [`crate::dual::multiclass`] (softmax) over the children, or of
+//! [`crate::dual::binary`] (logistic) where there are two of them; one problem of [`crate::dual::binary`] for each
 //! child against the others for margins. Several labels per row: one two-class problem per child, whether a
 //! label lies below it. Or averaged perceptrons in place of either.
 //! Invariant: solved by one thread, on a copy of the node's rows over the features that they have, so that the
 //! answer depends on nothing but the node.
 //! Returns the pruned weights, and how the node's problems ended.
 
-use crate::csr::Csr;
-use crate::dual_binary::DualBinary;
-use crate::dual_columns::{Ending, Settings};
-use crate::dual_intercept::Intercept;
-use crate::dual_multiclass::{ClassLoss, DualMulticlass};
-use crate::dual_run::{Outcome, descend};
+use crate::data::csr::Csr;
+use crate::data::row_subset::Subset;
+use crate::data::rows::Rows;
+use crate::dual::binary::DualBinary;
+use crate::dual::columns::{Ending, Settings};
+use crate::dual::intercept::Intercept;
+use crate::dual::margin::MarginLoss;
+use crate::dual::multiclass::{ClassLoss, DualMulticlass};
+use crate::dual::run::{Outcome, descend};
 use crate::error::{KernelError, zeros};
-use crate::exponential::VectorExp;
 use crate::interrupt::Interrupt;
 use crate::many::tree_prune::{Kept, NodeWeights, sparse};
-use crate::margin_dual::MarginLoss;
 use crate::online::{Examples, Keep, Online, Rule, n_scores};
-use crate::row_subset::Subset;
-use crate::rows::Rows;
 use crate::simd::Gather;
+use crate::simd::exponential::VectorExp;
 use crate::threads::try_each;
 
 /// What a node learns by.

@@ -26,7 +26,7 @@ impl Plan {
     pub fn new(starts: &[i64], targets: &[i64], n_labels: usize) -> Result<Self, KernelError> {
         let wrong = |what: String| KernelError::Argument(format!("the tree is malformed: {what}"));
         let n_nodes = starts.len().saturating_sub(1);
-        let starts = crate::csr::checked_starts(starts, targets.len())?;
+        let starts = crate::data::csr::checked_starts(starts, targets.len())?;
         if n_nodes == 0 || targets.len() != n_nodes - 1 + n_labels || u32::try_from(targets.len()).is_err() {
             let found = targets.len();
             return Err(wrong(format!("{n_nodes} nodes and {n_labels} labels, but {found} edges")));
@@ -107,7 +107,7 @@ pub struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// Check that all labels are below `n_labels`; `starts` come from [`crate::csr::checked_starts`].
+    /// Check that all labels are below `n_labels`; `starts` come from [`crate::data::csr::checked_starts`].
     pub fn new(starts: &'a [usize], labels: &'a [i32], n_labels: usize) -> Result<Self, KernelError> {
         if let Some(at) = labels.iter().position(|&l| usize::try_from(l).map_or(true, |l| l >= n_labels)) {
             let row = starts.partition_point(|&start| start <= at).saturating_sub(1);

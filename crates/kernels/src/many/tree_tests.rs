@@ -7,11 +7,11 @@ use super::tree_cluster::group;
 use super::tree_fit::{NodeKind, NodeSettings, TreeWeights, fit};
 use super::tree_model::{Link, Model};
 use super::tree_plan::{Labels, Plan};
-use crate::csr::Csr;
-use crate::dual_columns::Settings;
-use crate::dual_intercept::Intercept;
+use crate::data::csr::Csr;
+use crate::dual::columns::Settings;
+use crate::dual::intercept::Intercept;
+use crate::dual::margin::MarginLoss;
 use crate::interrupt::Interrupt;
-use crate::margin_dual::MarginLoss;
 use crate::random::Random;
 
 struct Data {

@@ -1,9 +1,9 @@
 //! Visits to a block of rows: score, compare, mend.
 
 use super::{Examples, Keep, Online, Rule, Update, add_row, n_scores, rival, score_row};
+use crate::data::rows::{Rows, check_row};
 use crate::error::KernelError;
 use crate::real::Real;
-use crate::rows::{Rows, check_row};
 use crate::simd::Task;
 
 /// The rows to visit next.

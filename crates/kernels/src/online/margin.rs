@@ -1,11 +1,11 @@
 //! How well the last weights separate the rows.
 
 use super::{BLOCK, Examples, Online, n_scores, rival, score_row};
-use crate::column_set::ColumnSet;
+use crate::data::column_set::ColumnSet;
+use crate::data::rows::Rows;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
-use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
 
 impl<T: Real> Online<T> {

@@ -1,6 +1,6 @@
 use super::{Examples, Keep, Online, Rule, n_scores};
-use crate::csr::Csr;
-use crate::dense::Dense;
+use crate::data::csr::Csr;
+use crate::data::dense::Dense;
 use crate::interrupt::Interrupt;
 
 const ROWS: [f64; 12] = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, -1.0, 0.5, 2.0, -1.0, -0.5, -1.0];

@@ -1,7 +1,7 @@
 //! The column means, and the way between an intercept b and that of centered columns, b + <w, m>.
 
+use crate::data::rows::Rows;
 use crate::real::Real;
-use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
 
 /// Column means of the data and their products with its rows.

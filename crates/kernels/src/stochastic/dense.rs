@@ -2,12 +2,12 @@
 
 use super::center::Center;
 use super::{Batchwise, Stochastic, average_share};
+use crate::data::rows::Rows;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
-use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
-use crate::step_rule::Kind;
+use crate::stochastic::step_rule::Kind;
 
 impl<T: Real> Stochastic<T> {
     pub(super) fn run_dense<X: Rows<T>>(

@@ -5,10 +5,10 @@
 
 use super::center::Center;
 use super::{BLOCK, Batchwise, Settings, Stochastic, average_share};
+use crate::data::rows::Rows;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
-use crate::rows::Rows;
 use crate::simd::{Task, dispatch};
 
 /// Size of s or b below which everything is multiplied out.

@@ -1,9 +1,9 @@
 use super::{Batchwise, Schedule, Settings, Stochastic, average_share, free_rate};
-use crate::csr::Csr;
-use crate::dense::Dense;
+use crate::data::csr::Csr;
+use crate::data::dense::Dense;
 use crate::interrupt::Interrupt;
-use crate::row_loss::RowLoss;
-use crate::step_rule::{Kind, Shares, StepRule};
+use crate::loss::row::RowLoss;
+use crate::stochastic::step_rule::{Kind, Shares, StepRule};
 
 const X: [f64; 12] = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0, -1.0, 0.5, 2.0, -1.0, -0.5, -1.0];
 const Y: [i32; 6] = [1, -1, 1, -1, 1, -1];

@@ -1,0 +1,7 @@
+//! Sufficient statistics: counts, moments, scatters, and what follows from them.
+
+pub mod class_scatter;
+pub mod count;
+pub mod likelihood;
+pub mod moments;
+pub mod survey;
