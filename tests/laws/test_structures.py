@@ -20,7 +20,7 @@ from separatrix.objective import Passes, StructuredObjective
 from separatrix.persistence import register
 from separatrix.regularizers import L2, ElasticNet
 from separatrix.results import StopReason
-from separatrix.structured.online import Updates, updates_for
+from separatrix.solvers.online.structured import Updates, updates_for
 from separatrix.structures import STRUCTURES, Chain, Forest, Graph, Grid, LabelSet
 
 OWN = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "semi_markov.py"), run_name="own")

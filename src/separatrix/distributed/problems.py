@@ -16,7 +16,7 @@ from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import Unpenalized
 from separatrix.results import Monitor
-from separatrix.solvers.online import OnlineLearner
+from separatrix.solvers.online.flat import OnlineLearner
 from separatrix.solvers.points import Points
 from separatrix.solvers.primal.hessian import loss_hessian
 from separatrix.structures.labels import make_design

@@ -15,7 +15,7 @@ from separatrix.linear.base import BaseLinearClassifier, TrainingData, checked_d
 from separatrix.progress import fitting
 from separatrix.protocols import Array
 from separatrix.results import Monitor, StopReason
-from separatrix.solvers.online import OnlineLearner, OnlineResult, UpdateLog
+from separatrix.solvers.online.flat import OnlineLearner, OnlineResult, UpdateLog
 from separatrix.structures.labels import in_place
 from separatrix.validation import (
     check_choice,

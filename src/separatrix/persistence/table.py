@@ -99,7 +99,7 @@ CLASSES: dict[str, str] = {
     ),
     **_lines("separatrix.reductions.many.tree_shape", "TreeShape"),
     **_lines("separatrix.reductions.many.tree_weights", "NodeReport", "TreeWeights"),
-    **_lines("separatrix.solvers.online", "UpdateLog"),
+    **_lines("separatrix.solvers.online.flat", "UpdateLog"),
     **_lines("separatrix.structures.chain.features", "ChainFeatures"),
     **_lines("separatrix.structures.graph.factor_graph", "FactorGraph"),
     **_lines("separatrix.structures.graph.pairwise", "PairwiseGraph"),

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from separatrix.errors import DataError, ParameterError
 from separatrix.results import StopReason
+from separatrix.solvers.online.structured import Learned, run_passes, updates_for
 from separatrix.structured.base import StructuredLearner
-from separatrix.structured.online import Learned, run_passes, updates_for
 from separatrix.structures.coded_labels import example_weights
 from separatrix.validation import (
     check_choice,

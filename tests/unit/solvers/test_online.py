@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from separatrix._core import Csr, vote_shares
 from separatrix.errors import DataError
 from separatrix.results import Monitor, StopReason
-from separatrix.solvers.online import OnlineLearner
+from separatrix.solvers.online.flat import OnlineLearner
 from separatrix.structures.labels import make_design
 
 RNG = np.random.default_rng(0)

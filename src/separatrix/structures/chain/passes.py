@@ -301,7 +301,7 @@ class ChainMargins:
 
 
 class ChainUpdates:
-    """Passes of the perceptron or MIRA over sequences; see `structured.online.Updates`.
+    """Passes of the perceptron or MIRA over sequences; see `solvers.online.structured.Updates`.
 
     Parameters
     ----------

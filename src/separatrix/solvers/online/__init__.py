@@ -1,0 +1,1 @@
+"""Online learners: updates after one example at a time."""
