@@ -72,7 +72,6 @@ class StructuredObjective:
     1.386294
     """
 
-    exempt: ClassVar[bool] = False
     has_fused_pass: ClassVar[bool] = True
 
     def __init__(
