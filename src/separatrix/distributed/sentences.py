@@ -244,11 +244,6 @@ class ChainProblem:
         self.tags = CodedLabels(tags.classes, codes, self.X.offsets, allowed)
         self.weights = aligned(self.weights)
 
-    def value_and_grad(self, w: Array) -> tuple[float, Array]:
-        """Sums over the sequences of c_i loss_i and of its gradient."""
-        value, _, grad = self.evaluate(w, False)
-        return value, grad
-
     def evaluate(self, w: Array, double: bool) -> tuple[float, float, Array]:
         """Sums over the sequences of c_i loss_i, of what its rounding is a multiple of, gradient.
 

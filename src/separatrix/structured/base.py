@@ -16,7 +16,7 @@ from separatrix.explanation import Trellis, Weights
 from separatrix.metrics.sequences import token_accuracy
 from separatrix.results import Solution, StopReason
 from separatrix.structured.insight import explained, label_weights, transition_weights
-from separatrix.structures import structure_named
+from separatrix.structures.named import fitting_features, structure_named
 from separatrix.validation import check_choice, number_of_threads
 
 __all__ = ["StructuredLearner", "rows_of"]
@@ -182,8 +182,7 @@ class StructuredLearner(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "coef_")
         structure = structure_named(self.structure)
         inputs = structure.read(X, self.features_)
-        fitting = getattr(structure, "features_for", None)
-        return inputs, self.features_ if fitting is None else fitting(self.features_, inputs)
+        return inputs, fitting_features(structure, self.features_, inputs)
 
     def _scores(self, X: Any, constraints: Any = None) -> tuple[Any, Any, Any]:
         """X as the structure reads it, features, and scores."""

@@ -13,6 +13,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.metrics.sequences import chunk_f1, token_accuracy
 from separatrix.results import Monitor, Solution, StopReason, TraceRow
 from separatrix.structured.base import rows_of
+from separatrix.structures.named import fitting_features
 
 __all__ = ["HeldOutMonitor", "held_out_score", "split_examples"]
 
@@ -40,8 +41,7 @@ def held_out_score(
     """A function from the weights of the features to the score of held-out examples."""
     measure = {"accuracy": token_accuracy, "chunk_f1": chunk_f1}[scoring]
     inputs, truth = structure.read(X, features), rows_of(y)
-    if hasattr(structure, "features_for"):
-        features = structure.features_for(features, inputs)
+    features = fitting_features(structure, features, inputs)
 
     def score(w: npt.NDArray[np.float64]) -> float:
         best = features.best(features.scores(w, inputs, n_threads), n_threads)

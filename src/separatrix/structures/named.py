@@ -10,7 +10,7 @@ from separatrix.structures.chain.structure import Chain
 from separatrix.structures.graph.shapes import Forest, Graph, Grid
 from separatrix.structures.label_set.structure import LabelSet
 
-__all__ = ["STRUCTURES", "structure_named"]
+__all__ = ["STRUCTURES", "fitting_features", "structure_named"]
 
 #: Structures by name.
 STRUCTURES: dict[str, Any] = {
@@ -38,3 +38,9 @@ def structure_named(structure: Any) -> Any:
         f"structure must be one of {', '.join(map(repr, STRUCTURES))}, or keep the contract "
         f"protocols.Structure, got {structure!r}"
     )
+
+
+def fitting_features(structure: Any, features: Any, inputs: Any) -> Any:
+    """Fitted features with the inference that fits these inputs, where the structure chooses it."""
+    choose = getattr(structure, "features_for", None)
+    return features if choose is None else choose(features, inputs)

@@ -99,7 +99,6 @@ class Chain:
 
     def layout(self, inputs: AttributeSequences, labels: CodedLabels) -> ChainFeatures:
         """The features that labelled sequences show."""
-        self.check()
         if self.order == 2 and inputs.edge_matrix is not None:
             raise ParameterError("attributes of edges need order=1")
         found = observed_chain(

@@ -66,7 +66,6 @@ class _OnNodes:
 
     def layout(self, inputs: FeatureGraphs, labels: CodedLabels) -> Any:
         """The features of labelled graphs."""
-        self.check()
         K = len(labels.classes)
         factors = inputs.factors
         graphs = _whole(inputs)

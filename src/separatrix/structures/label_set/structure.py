@@ -97,7 +97,6 @@ class LabelSet:
 
     def layout(self, inputs: LabelRows, labels: CodedLabels) -> LabelGraph:
         """The features of rows with sets of labels."""
-        self.check()
         L, d = len(labels.classes), inputs.matrix.shape[1]
         edges = self._edges(labels.codes.reshape(-1, L))
         method = method_for(Graphs.of([L], [edges]), 2, self.inference)
