@@ -53,7 +53,11 @@ class SavedModel:
         if self.inputs.kind == "sequences":
             # Where only words are needed, lines of text will do.
             few = self.inputs.columns if len(self.inputs.columns) == 1 else ()
-            return {"target": label if target else None, "words": next(iter(few), None)}
+            return {
+                "target": label if target else None,
+                "words": next(iter(few), None),
+                "token_columns": self.inputs.columns,
+            }
         if self.inputs.kind not in ("table", "text") or not self._told:
             # Whatever else the file holds is input; what looks like the labels is not.
             return {**self.inputs.options(False), "columns": None, "text": "auto", "target": label}

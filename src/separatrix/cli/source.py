@@ -238,8 +238,10 @@ def _open_sequences(
                 raise
             even = "may be" in str(error)  # as many columns, or words, in every line
             if words is None and not even:
+                named = ", ".join(map(repr, needs["token_columns"]))
                 raise FormatError(
-                    "these are no columns of tokens, and the model needs more than words",
+                    f"these are no columns of tokens, and the model needs the columns {named} of "
+                    "every token, one token a line",
                     None,
                     origin.name,
                 ) from None

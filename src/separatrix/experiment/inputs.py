@@ -48,6 +48,8 @@ class Inputs:
         Columns, the target among them, that hold words: in another file they may look like numbers.
     sets : bool
         Whether the target is a set of labels.
+    n_columns : int or None
+        Columns of a token of the training file, its label included.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Inputs:
     left_out: tuple[tuple[str, str], ...] = ()
     strings: tuple[str, ...] = ()
     sets: bool = False
+    n_columns: int | None = None
 
     @classmethod
     def of(cls, data: Dataset, drop: Sequence[str] = ()) -> Inputs:
@@ -90,7 +93,8 @@ class Inputs:
             dropped = [find_column(name, names, "drop") for name in drop]
             kept = tuple(name for name in names if name not in dropped)
             unused = tuple((name, "asked for") for name in dropped)
-            return cls("sequences", kept, target=target, left_out=unused)
+            n_columns = len(names) + (target is not None)
+            return cls("sequences", kept, target=target, left_out=unused, n_columns=n_columns)
         left_out = {find_column(name, list(data.X), "drop"): "asked for" for name in drop}
         for name, values in data.X.items():
             why = None if name in left_out else _useless(name, values, name in data.text_names)
@@ -175,6 +179,7 @@ class Inputs:
             "n_features": self.n_features,
             "strings": list(self.strings),
             "sets": self.sets,
+            "n_columns": self.n_columns,
         }
 
     @classmethod
@@ -194,6 +199,7 @@ class Inputs:
             n_features=values.get("n_features"),
             strings=tuple(values.get("strings", ())),
             sets=bool(values.get("sets", False)),
+            n_columns=values.get("n_columns"),
         )
 
     @classmethod
@@ -245,14 +251,22 @@ class Inputs:
         if not self.columns or not isinstance(X, TokenSequences):
             return X
         found = [name for name in self.columns if name in X.columns]
-        if len(found) < len(self.columns):
-            if len(X.names) != len(self.columns):
+        named = len(found) == len(self.columns) and not all(map(str.isdecimal, X.names))
+        if not named:
+            # Columns that are known by their places only: those of the training file, its label
+            # among them or not, or just those that are needed. What has more or fewer is no such
+            # file, and may be a sentence with all its words in one line.
+            few, all_ = len(self.columns), self.n_columns
+            known = {few} if all_ is None else {few, all_ - 1, all_}
+            if len(X.names) not in known or (len(found) < few and len(X.names) != few):
                 needed = ", ".join(map(repr, self.columns))
-                have = ", ".join(map(repr, X.names))
+                of = "" if all_ is None else f" of files with {all_}"
                 raise DataError(
-                    f"{where}: the model needs the columns {needed} of a token, there are {have}"
+                    f"{where}: the model needs the columns {needed}{of} of every token, one token "
+                    f"a line; there are {len(X.names)} columns"
                 )
-            found = list(X.names)
+            if len(found) < few:
+                found = list(X.names)
         columns = dict(zip(self.columns, (X.columns[name] for name in found), strict=True))
         return TokenSequences(columns, X.offsets)
 

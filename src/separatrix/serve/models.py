@@ -14,6 +14,7 @@ from sklearn.base import is_regressor
 from separatrix.errors import ModelFileError, SeparatrixError
 from separatrix.experiment.inputs import Inputs
 from separatrix.explanation import see_through
+from separatrix.features.templates.columns import positions
 from separatrix.persistence import ModelInfo, describe, load
 from separatrix.serve.asking import Ask
 from separatrix.serve.predictors import Predictor, make_predictor
@@ -159,10 +160,12 @@ def open_served(path: Path, name: str, settings: Settings) -> ServedModel:
 def _reader(estimator: Any, info: ModelInfo, settings: Settings, path: Path) -> Reader:
     steps, learner = see_through(estimator)
     if hasattr(learner, "predict_kbest"):
-        columns = {name for step in steps for name in getattr(step, "columns_", ())}
+        wanted = [name for step in steps for name in getattr(step, "columns_", ())]
+        inputs = Inputs.for_model(estimator, info.summary)
+        columns = inputs.columns or positions(wanted)
         unnamed = not steps and learner.attributes_ is None
         n_attributes = learner.n_attributes_in_ if unnamed else None
-        return SequenceReader(bool(steps), len(columns), n_attributes, settings.max_tokens)
+        return SequenceReader(bool(steps), columns, wanted, n_attributes, settings.max_tokens)
     inputs = Inputs.for_model(estimator, info.summary)
     if inputs.kind == "text":
         return TextReader()
@@ -213,7 +216,7 @@ def features_of(model: ServedModel) -> dict[str, Any]:
     if isinstance(reader, MatrixReader):
         return {"n_features": reader.n_features, "largest": _largest(model.estimator)}
     if isinstance(reader, SequenceReader):
-        return {"templates": reader.with_templates, "n_columns": reader.n_columns}
+        return {"templates": reader.with_templates, "token_columns": list(reader.columns)}
     n_features = model.info.summary.get("n_features")
     return {"n_terms": n_features} if n_features is not None else {}
 

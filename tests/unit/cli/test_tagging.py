@@ -131,7 +131,7 @@ def test_predict_takes_lines_of_text_where_words_are_enough(run, folder, taggers
     assert done.out.splitlines()[0] == "the B-NP"
     done = run("predict", taggers["chunks"], folder / "raw.txt")
     assert done.code == 1
-    assert "these are no columns of tokens, and the model needs more than words" in done.err
+    assert "the model needs the columns '0', '1' of every token, one token a line" in done.err
     packed = tmp_path / "raw.txt.gz"
     packed.write_bytes(gzip.compress((folder / "raw.txt").read_bytes()))
     assert run("predict", taggers["words"], packed).out.startswith("the B-NP\n")
@@ -141,6 +141,18 @@ def test_predict_takes_lines_of_text_where_words_are_enough(run, folder, taggers
     assert done.code == 1
     assert "give --input-format conll or lines" in done.err
     assert run("predict", taggers["words"], even, "--input-format", "lines").code == 0
+
+
+@pytest.mark.parametrize("sentence", ["EU rejects German call to boycott", "the", "a b c d"])
+def test_a_sentence_in_one_line_is_no_token_of_many_columns(run, taggers, sentence, tmp_path):
+    path = tmp_path / "sentence"
+    path.write_text(sentence + "\n", encoding="utf-8")
+    for options in ((), ("--input-format", "conll")):
+        done = run("predict", taggers["chunks"], path, *options)
+        assert (done.code, done.out) == (1, "")
+        assert "needs the columns '0', '1'" in done.err
+        assert "one token a line" in done.err
+    assert run("predict", taggers["words"], path, "--input-format", "lines").code == 0
 
 
 def test_predict_as_a_table_and_with_probabilities(run, folder, taggers, tmp_path):

@@ -85,7 +85,13 @@ def test_no_object(web, body):
         ({"model": "tagger", "row": [{"word": 3}]}, "row[0].word"),
         ({"model": "tagger", "row": ["the"], "explain": True}, "explain"),
         ({"model": "tagger", "row": ["the"], "cost": [[0]]}, "cost"),
-        ({"model": "chunker", "row": ["the"], "probabilities": True}, "probabilities"),
+        ({"model": "tagger", "row": [["the", "DT"]]}, "row[0]"),
+        ({"model": "tagger", "row": [{"size": "3"}]}, "row[0]"),
+        ({"model": "chunker", "row": ["the", "cat"]}, "row[0]"),
+        ({"model": "chunker", "row": [["EU", "rejects", "German", "call"]]}, "row[0]"),
+        ({"model": "chunker", "row": [["the", "D"], ["cat"]]}, "row[1]"),
+        ({"model": "chunker", "row": [{"word": "the"}]}, "row[0]"),
+        ({"model": "chunker", "row": [["the", "D"]], "probabilities": True}, "probabilities"),
         ({"model": "crf", "row": ["the"]}, "row[0]"),
         ({"model": "crf", "row": [{"word": None}]}, "row[0].word"),
         ({"model": "crf", "row": [[["x"]]]}, "row[0][0]"),
@@ -100,6 +106,11 @@ def test_the_field_is_named(refused, request_, field):
     assert status == 422
     assert error["field"] == field
     assert error["code"] == "invalid"
+
+
+def test_the_columns_of_a_token_are_named(refused):
+    _, error = refused(model="chunker", row=["the", "cat"])
+    assert "2 strings (columns 'word', 'pos')" in error["message"]
 
 
 def test_an_unknown_model(refused):

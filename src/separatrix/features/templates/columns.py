@@ -13,7 +13,7 @@ import numpy as np
 from separatrix.data.sequences import TokenColumn, TokenSequences, Vocabulary
 from separatrix.errors import DataError
 
-__all__ = ["find_column", "needed_columns", "token_sequences"]
+__all__ = ["find_column", "has_column", "needed_columns", "positions", "token_sequences"]
 
 #: Other names that a role goes by, and its position where no column has such a name.
 _ROLES = {
@@ -150,6 +150,33 @@ def _place_of(name: str, names: Sequence[str]) -> int | None:
     return position if position is not None and position < len(names) else None
 
 
+def positions(wanted: Sequence[str]) -> tuple[str, ...]:
+    """Names of the columns that a token without names needs, in their order, for `wanted`.
+
+    Examples
+    --------
+    >>> positions(["pos", "word"]), positions(["word", "2"]), positions(["stem"])
+    (('word', 'pos'), ('word', '1', '2'), ())
+    """
+    places = {
+        int(name) if name.isdecimal() else _ROLES[name][1]: name
+        for name in wanted
+        if name.isdecimal() or name in _ROLES
+    }
+    return tuple(places.get(place, str(place)) for place in range(max(places, default=-1) + 1))
+
+
+def has_column(name: str, names: Sequence[str]) -> bool:
+    """Whether a column has the name, or one that stands for it.
+
+    Examples
+    --------
+    >>> has_column("word", ["form", "upos"]), has_column("word", ["0", "1"])
+    (True, False)
+    """
+    return any(known in names for known in (name, *_ROLES.get(name, ((), None))[0]))
+
+
 def needed_columns(wanted: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Those of the columns `names` without which `find_column` finds others for `wanted`.
 
@@ -166,6 +193,6 @@ def needed_columns(wanted: Sequence[str], names: Sequence[str]) -> tuple[str, ..
         if place is None:
             continue
         # What is found by its position needs all columns before it.
-        by_name = names[place] in (name, *_ROLES.get(name, ((), None))[0])
+        by_name = has_column(name, [names[place]])
         needed |= {place} if by_name else set(range(place + 1))
     return tuple(name for place, name in enumerate(names) if place in needed)
