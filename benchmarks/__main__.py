@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import replace
 
 from rich.console import Console
 
-from benchmarks import analysis, data, harness, machine, ours, report
+from benchmarks import analysis, data, harness, machine, ours, report, shapes
 from benchmarks.cases import CASES, select
 from benchmarks.spec import Case, Contender, Run, Setting
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit status (1 if a "must" is not shown to be met)."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == ["shapes"]:
+        return shapes.main(arguments[1:])
     options = _parse(arguments)
     console = Console()
     if not console.is_terminal:
