@@ -41,7 +41,7 @@ class Objective:
     ----------
     can : frozenset of str
         What the objective offers: "value_grad", "smooth", "smooth_loss", "curvature", "hvp",
-        "prox", "elastic_net", "dual", "hinge", "dense".
+        "prox", "elastic_net", "dual", "hinge", "l2", "dense".
     """
 
     def __init__(
@@ -78,6 +78,8 @@ class Objective:
                     can.add("hvp")
         if isinstance(self.regularizer, L1 | L2 | ElasticNet | Unpenalized):
             can.add("elastic_net")
+        if type(self.regularizer) is L2:
+            can.add("l2")
         kernel = kernel_of(self.loss)
         has_dual = kernel is not None and kernel.dual
         if has_dual and type(self.regularizer) is L2 and hasattr(self.score_map, "design"):

@@ -12,6 +12,7 @@ from separatrix.solvers.primal.newton import NewtonCG
 from separatrix.solvers.proximal.gradient import ProximalGradient
 from separatrix.solvers.proximal.newton import ProximalNewton
 from separatrix.solvers.proximal.owlqn import OwlQn
+from separatrix.solvers.row_space import RowSpace
 from separatrix.solvers.stochastic.steps import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "ProximalGradient",
     "ProximalNewton",
     "RmsProp",
+    "RowSpace",
     "StochasticGradient",
     "check_needs",
     "make_solver",

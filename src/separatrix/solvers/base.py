@@ -20,6 +20,7 @@ _WHY = {
     "dual": "an L2 penalty and a loss with a dual kernel (hinge, squared hinge or logistic)",
     "hinge": "the hinge loss under an L2 penalty",
     "dense": "dense data",
+    "l2": "an L2 penalty",
     "chain_dual": "structure='chain' of first order, an L2 penalty, all labels known and no "
     "attributes of edges",
     "chain_margin": "the margin loss and structure='chain'",

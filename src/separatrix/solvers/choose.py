@@ -19,6 +19,7 @@ from separatrix.solvers.primal.preconditioner import dense_values
 from separatrix.solvers.proximal.gradient import ProximalGradient
 from separatrix.solvers.proximal.newton import ProximalNewton
 from separatrix.solvers.proximal.owlqn import OwlQn
+from separatrix.solvers.row_space import RowSpace
 
 if TYPE_CHECKING:
     from separatrix.protocols import Solver
@@ -27,6 +28,8 @@ __all__ = ["Auto", "choose", "describe"]
 
 #: Multiply-adds up to which forming and factoring the Hessian is cheap.
 _CHEAP_HESSIAN = 2e8
+#: Rows up to which their Gram matrix is cheap beside passes over the data.
+_FEW_ROWS = 400
 #: n (d K)^2 up to which the systems of an interior-point method are cheap.
 _CHEAP_INTERIOR = 2e9
 #: Features up to which Gram matrices are worth their factorization.
@@ -54,10 +57,13 @@ def _choose(objective: Objective) -> tuple[Solver, str]:
         if ProximalNewton().fits(objective):
             return ProximalNewton(), "the penalty has a kink and the loss a second derivative"
         return ProximalGradient(), "the penalty has a kink, which a proximal step handles"
+    n_rows = objective.n_rows
+    few = n_rows <= _FEW_ROWS and 2 * n_rows <= objective.weight_shape[0]
+    if few and RowSpace.needs <= can:
+        return RowSpace(), "far fewer rows than columns: the problem has as many columns as rows"
     if "smooth" not in can:
         return _without_gradient(objective)
     X = dense_values(objective)
-    n_rows = objective.n_rows
     rows, n_scores = objective.weight_shape
     if "hvp" in can and X is not None:
         work = n_rows * (rows * n_scores) ** 2 / 2 + (rows * n_scores) ** 3 / 3
@@ -90,7 +96,7 @@ def _by_passes(can: frozenset[str]) -> tuple[Solver, str]:
 def _without_gradient(objective: Objective) -> tuple[Solver, str]:
     if "dual" in objective.can:
         weights = float(np.prod(objective.weight_shape))
-        work = objective.n_rows * weights**2
+        work = objective.n_rows * weights**2 + weights**3
         if {"hinge", "dense"} <= objective.can and work <= _CHEAP_INTERIOR:
             return InteriorPoint(), "the loss has a kink, few weights and dense data"
         return _dual(), "the loss has a kink and a dual kernel"

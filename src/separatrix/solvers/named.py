@@ -19,6 +19,7 @@ from separatrix.solvers.primal.newton import NewtonCG
 from separatrix.solvers.proximal.gradient import ProximalGradient
 from separatrix.solvers.proximal.newton import ProximalNewton
 from separatrix.solvers.proximal.owlqn import OwlQn
+from separatrix.solvers.row_space import RowSpace
 from separatrix.solvers.stochastic.steps import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
 
 __all__ = ["SOLVERS", "make_solver", "make_structured_solver"]
@@ -29,6 +30,7 @@ SOLVERS: dict[str, type[Any]] = {
     "interior_point": InteriorPoint,
     "newton": NewtonCG,
     "lbfgs": Lbfgs,
+    "row_space": RowSpace,
     "owlqn": OwlQn,
     "gradient_descent": GradientDescent,
     "proximal": ProximalGradient,
