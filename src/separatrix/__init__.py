@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         StructuredPerceptron,
         StructuredSVM,
     )
-    from separatrix.structures import Forest, Graph, Grid, LabelSet
+    from separatrix.structures import Forest, Graph, Grid, Labels, LabelSet
 
 __all__ = [
     "CRF",
@@ -102,6 +102,7 @@ __all__ = [
     "LabelPerWord",
     "LabelSet",
     "LabelTree",
+    "Labels",
     "Laplace",
     "LaplaceLogisticRegression",
     "LinearClassifier",
@@ -178,6 +179,7 @@ _HOMES = {
     "LaplaceLogisticRegression": "bayes",
     "LabelPerWord": "structured.frequency",
     "LabelSet": "structures",
+    "Labels": "structures",
     "LabelTree": "reductions.many",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",

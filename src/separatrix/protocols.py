@@ -1,12 +1,13 @@
 """The contracts on one screen. Start here.
 
-Data walk: features -> `ScoreMap` -> `Loss` (inference inside) -> `Objective` -> `Solver` -> w.
-Weights `w` have shape (d, K): one column per score, the last row the intercepts where there are
-any. Scores `s` have shape (n, K). Two-class learners with a margin loss have K = 1.
+Data walk: `Structure` -> `Features` -> scores -> `Loss` (inference inside) -> `Objective` ->
+`Solver` -> w. A structure reads data and lays out the features, which give scores, their adjoint
+and inference; the loss is one of three max operators less the score of the truth. Weights of
+outputs with parts (sequences, graphs, images, sets of labels) have shape (n_weights, 1).
 
-Outputs with parts (sequences, graphs, images, sets of labels) walk the same way: a `Structure`
-reads data and lays out the `Features`, which give scores, their adjoint and inference; the loss is
-one of three max operators less the score of the truth. Their weights have shape (n_weights, 1).
+The scores of `Labels`, the simplest structure, are a `ScoreMap`, linear in weights of shape (d, K):
+one column per score, the last row the intercepts where there are any. Scores `s` have shape (n, K).
+Two-class learners with a loss of the margin have K = 1.
 
 One objective everywhere:  P(w) = R(w) + C sum_i c_i loss_i(s_i),  R(w) = 1/2 |w|^2 for L2.
 """
@@ -25,7 +26,6 @@ __all__ = [
     "Array",
     "Features",
     "Inputs",
-    "Labels",
     "Loss",
     "MaxOperator",
     "Objective",
@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 Array = npt.NDArray[np.floating[Any]]
-Labels = npt.NDArray[np.intp]
 
 
 class ScoreMap(Protocol):
@@ -64,7 +63,7 @@ class ScoreMap(Protocol):
 class MaxOperator(Protocol):
     """Soft or hard maximum over the outputs, with its gradient (an argmax or the marginals)."""
 
-    def __call__(self, scores: Array, targets: Labels) -> tuple[Array, Array]:
+    def __call__(self, scores: Array, targets: npt.NDArray[np.intp]) -> tuple[Array, Array]:
         """Values of shape (n,) and gradients of shape (n, K)."""
         ...
 
@@ -135,9 +134,12 @@ class Features(Protocol):
     numbers from 0, one per node. `n_threads` may be ignored.
 
     Found where they are there: ``reach(inputs)`` (bound of |Psi(x, y) - Psi(x, y')|; without it no
-    gap is proven), ``n_free`` (weights without a penalty, the last ones), ``is_exact`` (False where
-    inference is not), ``best_at(w, inputs, n_threads)``, ``differences``, ``sample``, ``k_best``,
-    ``restricted`` (constraints), ``moved`` (weights of features that grew), passes of kernels.
+    gap is proven), ``n_free`` (weights without a penalty, the last ones; proofs then need
+    ``independent``, ``n_nodes_of_bias`` and ``n_parts``), ``is_exact`` (False where inference is
+    not), ``best_at(w, inputs, n_threads)``, ``differences``, ``sample``, ``k_best``,
+    ``restricted`` (constraints), ``moved`` (weights of features that grew). Kernels are offers too:
+    ``score_map`` (one row of scores per example, which all solvers of flat data take),
+    ``likelihood_passes``, ``margin_passes`` and ``updates``.
     """
 
     @property

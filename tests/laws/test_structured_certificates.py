@@ -19,7 +19,7 @@ from scipy import optimize
 
 from separatrix import CRF, StructuredSVM
 from separatrix.losses import LogSumExp
-from separatrix.objective import PseudoLikelihood, StructuredObjective
+from separatrix.objective import PseudoLikelihood, objective_for
 from separatrix.results import StopReason
 from separatrix.structures import Chain, Forest, Graph, LabelSet
 
@@ -340,7 +340,7 @@ def _objective(problem, model):
         features = replace(features, method="forests")
     else:
         operator = PseudoLikelihood()
-    return StructuredObjective.of(
+    return objective_for(
         features, X, labels, operator, model._regularizer(), C=model.C, weights=problem.weights
     )
 

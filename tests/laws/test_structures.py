@@ -13,15 +13,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from separatrix import CRF, StructuredSVM, load, save
+from separatrix import (
+    CRF,
+    LinearClassifier,
+    LinearSVM,
+    LogisticRegression,
+    Perceptron,
+    StructuredPerceptron,
+    StructuredSVM,
+    load,
+    save,
+)
+from separatrix.errors import DataError
 from separatrix.losses import CostAugmentedMax, HardMax, LogSumExp
-from separatrix.objective import Passes, StructuredObjective
+from separatrix.objective import Passes, StructuredObjective, objective_for
 from separatrix.persistence import register
 from separatrix.regularizers import L2, ElasticNet
 from separatrix.results import StopReason
 from separatrix.solvers.online.structured import Updates, updates_for
-from separatrix.structures import STRUCTURES, Chain, Forest, Graph, Grid, LabelSet
+from separatrix.structures import STRUCTURES, Chain, Forest, Graph, Grid, Labels, LabelSet
 
 OWN = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "semi_markov.py"), run_name="own")
 
@@ -69,6 +81,12 @@ EXAMPLES = {
         LabelSet(),
         np.random.default_rng(0).normal(size=(4, 2)),
         np.array([[0, 1, 1], [1, 1, 0], [0, 0, 0], [1, 0, 1]]),
+    ),
+    "labels": Example(
+        Labels(), np.random.default_rng(0).normal(size=(6, 2)), ["a", "b", "c", "a", "c", "b"]
+    ),
+    "labels without intercepts": Example(
+        Labels(intercept=False), np.random.default_rng(2).normal(size=(4, 3)), [3, 1, 3, 1]
     ),
     "your own": Example(
         OWN["Segments"](2),
@@ -157,7 +175,7 @@ def test_kernels_are_the_plain_passes(name, operator):
     features, inputs, labels, w = problem(name)
     weights = np.arange(1.0, len(inputs) + 1)
     options = {"weights": weights, "C": 0.7}
-    fast = StructuredObjective.of(features, inputs, labels, operator, L2(), **options)
+    fast = objective_for(features, inputs, labels, operator, L2(), **options)
     plain = StructuredObjective(Passes(features, inputs, labels, operator, weights), L2(), C=0.7)
     w = fast.weights(fast.variables(w))  # weights that share a variable are equal
     assert fast.value(fast.variables(w)) == pytest.approx(plain.value(w[:, None]), rel=1e-12)
@@ -187,7 +205,8 @@ def test_solvers_of_a_likelihood_reach_one_optimum(name, penalty):
 def test_margins_are_certified_and_bound_the_cost(name):
     structure, X, y, _ = EXAMPLES[name]
     found = []
-    for solver, tol in (("frank_wolfe", 1e-2), ("auto", 1e-3)):
+    flat = hasattr(problem(name)[0], "score_map")
+    for solver, tol in (("dual" if flat else "frank_wolfe", 1e-2), ("auto", 1e-3)):
         model = StructuredSVM(structure, C=1.0, solver=solver, tol=tol, random_state=0).fit(X, y)
         assert model.solution_.stopped is StopReason.CONVERGED
         found.append((model.dual_bound_, model.solution_.objective))
@@ -225,3 +244,91 @@ def test_models_are_saved(name, tmp_path):
     np.testing.assert_array_equal(again.coef_, model.coef_)
     np.testing.assert_array_equal(again.decision_function(X, y), model.decision_function(X, y))
     assert again.structure == structure
+
+
+# -- labels are a structure: the linear learners are the structured ones on them -------------------
+
+
+def _flat(seed=0, n=80, d=5):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, d))
+    scores = X @ random.normal(size=(d, 3)) + random.normal(size=(n, 3))
+    return X, np.array(["a", "b", "c"])[scores.argmax(axis=1)], random.random(n)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_crf_of_labels_is_softmax_regression(intercept, sparse):
+    X, y, weights = _flat()
+    X = sp.csr_matrix(X) if sparse else X
+    options = {"C": 3.0, "tol": 1e-8}
+    crf = CRF(Labels(intercept), **options).fit(X, y, weights)
+    peer = LogisticRegression(fit_intercept=intercept, **options).fit(X, y, weights)
+    assert crf.solution_.stopped is peer.solution_.stopped is StopReason.CONVERGED
+    assert crf.solution_.objective == pytest.approx(peer.solution_.objective, rel=1e-8)
+    np.testing.assert_allclose(crf.predict_marginals(X), peer.predict_proba(X), atol=1e-3)
+    assert crf.score(X, y) == peer.score(X, y)
+
+
+@pytest.mark.parametrize("cost", [None, np.array([[0.0, 1, 3], [2, 0, 1], [1, 1, 0]])])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_svm_of_labels_is_that_of_crammer_and_singer(intercept, cost):
+    X, y, weights = _flat(1)
+    options = {"C": 0.5, "tol": 1e-6, "random_state": 0}
+    costs = "hamming" if cost is None else cost
+    svm = StructuredSVM(Labels(intercept), cost=costs, **options).fit(X, y, weights)
+    peer = LinearSVM(fit_intercept=intercept, penalize_intercept=True, cost=cost, **options).fit(
+        X, y, weights
+    )
+    assert svm.solution_.stopped is StopReason.CONVERGED
+    assert svm.solution_.objective == pytest.approx(peer.solution_.objective, rel=1e-5)
+    assert svm.dual_bound_ <= peer.solution_.objective
+    total = 0.5 * float(svm.coef_ @ svm.coef_) + 0.5 * float(weights @ svm.loss(X, y))
+    assert total == pytest.approx(svm.solution_.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("averaging", ["average", "none"])
+def test_perceptron_of_labels_is_the_perceptron(averaging):
+    X, y, _ = _flat(2)
+    options = {"shuffle": False, "averaging": averaging, "max_iter": 4}
+    structured = StructuredPerceptron(Labels(), **options).fit(X, y)
+    flat = Perceptron(**options).fit(X, y)
+    np.testing.assert_allclose(structured.coef_.reshape(-1, 3)[:-1].T, flat.coef_, atol=1e-9)
+    np.testing.assert_array_equal(structured.predict(X), flat.predict(X))
+
+
+def test_learners_of_labels_stop_early_and_take_all_flat_solvers():
+    X, y, _ = _flat(3)
+    early = StructuredSVM(
+        Labels(), solver="dual", early_stopping=True, validation_fraction=0.2, random_state=0
+    ).fit(X, y)
+    assert np.isfinite(early.dual_bound_)
+    values = [
+        CRF(Labels(), solver=solver, tol=1e-6).fit(X, y).solution_.objective
+        for solver in ("newton", "lbfgs", "dual", "proximal_newton")
+    ]
+    assert max(values) <= min(values) * (1 + 1e-5)
+    plain = LinearClassifier("hinge", fit_intercept=False).fit(X, y).solution_.objective
+    assert StructuredSVM(Labels(False), C=1.0).fit(X, y).dual_bound_ <= plain * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1, 2], "3 rows, y has the shape"),
+        ([0.5, 1.5, 2.5], "continuous"),
+        (["a", 1, None], "one type"),
+    ],
+)
+def test_labels_that_cannot_be_learned(y, message):
+    with pytest.raises(DataError, match=message):
+        CRF(Labels()).fit(np.eye(3), np.array(y, dtype=object) if None in y else y)
+
+
+def test_unknown_labels_and_features_are_named():
+    X, y, _ = _flat(4)
+    crf = CRF(Labels()).fit(X, y)
+    with pytest.raises(DataError, match="label 'z' of row 1 is not among"):
+        crf.decision_function(X[:2], ["a", "z"])
+    with pytest.raises(DataError, match="X has 4 features"):
+        crf.predict(X[:, :4])

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from separatrix._core import ChainCrfsuite
 from separatrix.data import AttributeSequences
 from separatrix.losses import LogSumExp
-from separatrix.objective import StructuredObjective
+from separatrix.objective import objective_for
 from separatrix.protocols import Regularizer, Solver
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Solution, StopReason, TraceRow
@@ -168,7 +168,7 @@ class Training:
         C, regularizer = _penalty(settings.get("c1", 0.0), settings["c2"])
         # What OWL-QN estimates from a quadratic model is too small by a factor of some units.
         tol = settings["delta"] if regularizer.smooth else 0.1 * settings["delta"]
-        objective = StructuredObjective.of(
+        objective = objective_for(
             self.chain,
             self.X,
             self.tags,

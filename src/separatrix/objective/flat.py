@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from separatrix._core import Dense, fused_value_and_grad, longest_row, losses_at
 from separatrix.losses import GeneratedLoss, kernel_of
+from separatrix.objective.proof import EPSILON, ROUNDINGS
 from separatrix.protocols import Array, Loss, Regularizer, ScoreMap
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 
@@ -146,6 +147,14 @@ class Objective:
         """The rows of w that the regularizer sees."""
         return w[:-1] if self.exempt else w
 
+    def variables(self, w: Array) -> Array:
+        """Weights of one vector in the shape that a solver has them."""
+        return w.reshape(self.weight_shape).copy()
+
+    def weights(self, variables: Array) -> npt.NDArray[np.float64]:
+        """The inverse of `variables`."""
+        return np.ascontiguousarray(variables, dtype=np.float64).ravel()
+
     def _weigh(self, values: Array) -> Array:
         return values if self.sample_weight is None else (values.T * self.sample_weight).T
 
@@ -153,6 +162,14 @@ class Objective:
         """P(w)."""
         losses, _ = self.loss.value_and_grad(self.score_map(w), self.targets)
         return self.value_from_losses(losses, w)
+
+    def measure(self, w: Array) -> tuple[float, float]:
+        """P(w), and by how much rounding may have moved it where the data are in double."""
+        scores = self.score_map(w)
+        losses, _ = self.loss.value_and_grad(scores, self.targets)
+        sizes = 1.0 + 2.0 * np.abs(scores).max(axis=1, initial=0.0)
+        size = self.value_from_losses(sizes, w)
+        return self.value_from_losses(losses, w), ROUNDINGS * EPSILON * size
 
     def value_from_losses(self, losses: Array, w: Array) -> float:
         """P(w) from the losses of the rows at w."""

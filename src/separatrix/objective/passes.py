@@ -24,23 +24,21 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.data.sequences import _gather
-from separatrix.losses import CostAugmentedMax, LogSumExp
+from separatrix.losses import CostAugmentedMax
 from separatrix.objective.proof import EPSILON
 from separatrix.protocols import Array
 from separatrix.structures.coded_labels import CodedLabels
 from separatrix.structures.graph.convergence import Convergence
 from separatrix.structures.graph.operations import COVER
 from separatrix.structures.graph.scores import GraphScores
-from separatrix.structures.label_set.features import LabelGraph
-from separatrix.structures.sections import largest_square
 
 __all__ = [
     "Passes",
     "PseudoLikelihood",
     "Search",
     "best_or_bound",
+    "cost_of",
     "differences",
-    "passes_for",
     "pseudo_likelihood",
 ]
 
@@ -52,8 +50,6 @@ Integers = npt.NDArray[np.int64]
 _TOL, _LOOSE_TOL, _MANY = 1e-5, 1e-4, 100_000
 #: Error of log Z, relative, that messages leave.
 _NOISE = 1e-6
-#: What features offer for a max operator in place of plain passes.
-_KERNELS = {LogSumExp: "likelihood_passes", CostAugmentedMax: "margin_passes"}
 
 
 @dataclass(frozen=True)
@@ -64,41 +60,7 @@ class PseudoLikelihood:
     smooth: ClassVar[bool] = True
 
 
-def passes_for(
-    features: Any,
-    inputs: Any,
-    labels: CodedLabels,
-    operator: Any,
-    weights: Floats | None = None,
-    *,
-    scale: Floats | None = None,
-    C: float = 1.0,
-    tol: float = 1.0,
-    merge: bool = False,
-    n_threads: int = 1,
-) -> Any:
-    """Passes by a kernel where the features offer one for the max operator, else plain ones.
-
-    Parameters
-    ----------
-    features, inputs, labels, operator, weights, scale, n_threads
-        As for `Passes`.
-    C, tol
-        As for `StructuredObjective`, where a kernel must know.
-    merge : bool
-        Whether weights that cannot be told apart may be one variable of the solver.
-    """
-    make = getattr(features, _KERNELS.get(type(operator), ""), None)
-    if make is None:
-        return Passes(features, inputs, labels, operator, weights, scale=scale, n_threads=n_threads)
-    if type(operator) is LogSumExp:
-        return make(inputs, labels, weights, merge=merge, n_threads=n_threads)
-    scale = np.ones(len(inputs)) if scale is None else scale
-    cost = _cost_of(operator, features.n_labels)
-    return make(inputs, labels, weights, cost=cost, scale=scale, C=C, tol=tol, n_threads=n_threads)
-
-
-def _cost_of(operator: CostAugmentedMax, n_labels: int) -> Floats:
+def cost_of(operator: CostAugmentedMax, n_labels: int) -> Floats:
     """Costs of a node, shape (K, K)."""
     if operator.cost is None:
         return 1.0 - np.eye(n_labels)
@@ -168,6 +130,7 @@ class Passes:
     Examples
     --------
     >>> from separatrix.data import FeatureGraphs
+    >>> from separatrix.losses import LogSumExp
     >>> from separatrix.structures import PairwiseGraph
     >>> X = FeatureGraphs.of([np.eye(2)], [[(0, 1)]])
     >>> features = PairwiseGraph(2, 2, method="forest")
@@ -247,10 +210,10 @@ class Passes:
         """sum_i c_i loss_i, what its rounding is a multiple of, and a (sub)gradient."""
         scores = self.features.scores(self.weights(w), self.inputs, self.n_threads)
         if self.is_pseudo:
-            losses, *parts = pseudo_likelihood(scores, self.codes)
+            losses, *of_scores = pseudo_likelihood(scores, self.codes)
             value = float(losses @ self._ones)
             size = value + float(self._ones @ self._largest(scores))
-            return value, size, self._adjoint(parts)[:, None]
+            return value, size, self._adjoint(tuple(of_scores))[:, None]
         if not self.smooth:
             return self._maximum(scores)
         point = self._log_sum_exp(
@@ -267,7 +230,7 @@ class Passes:
         return point.value, point.size, point.grad
 
     def _adjoint(self, parts: Any) -> Floats:
-        found: Floats = self.features.adjoint(self.inputs, tuple(parts), self._weights)
+        found: Floats = self.features.adjoint(self.inputs, parts, self._weights)
         return found
 
     def _log_sum_exp(self, w: Array, scores: Any, messages: Floats | None) -> _Point:
@@ -303,7 +266,7 @@ class Passes:
 
     @cached_property
     def _cost(self) -> Floats:
-        return _cost_of(self.operator, self.features.n_labels)
+        return cost_of(self.operator, self.features.n_labels)
 
     def _largest(self, scores: GraphScores) -> Floats:
         """By example, the sum over the nodes of one and the largest score."""
@@ -372,11 +335,12 @@ class Passes:
         scale = None if self.scale is None else self.scale[nodes]
         return self.inputs.take(rows), self.codes[nodes], scale, places
 
-    def measure(self, w: Floats) -> tuple[float, float, float]:
+    def measure(self, variables: Array) -> tuple[float, float, float]:
         """The sum of margin losses, what its rounding is a multiple of, and by how much it is off.
 
         Where labellings found need not be the best, that is up to what a bound on the best allows.
         """
+        w = self.weights(variables)
         found = self.search(w)
         value, size = float(self._ones @ found.losses), float(self._ones @ found.sizes)
         slack = max(0.0, self._bounded(w) - value) if self._method == "loopy" else 0.0
@@ -396,12 +360,9 @@ class Passes:
     def reach(self) -> float:
         """Bound of |Psi(x, y) - Psi(x, y')| over all examples and labellings."""
         reach = getattr(self.features, "reach", None)
-        if reach is not None:
-            return float(reach(self.inputs))
-        if self._method is None:
+        if reach is None or (self.n_free and not hasattr(self.features, "independent")):
             return float("inf")  # unknown: nothing is proven
-        rows = [self.inputs.matrix, getattr(self.inputs, "edge_matrix", None)]
-        return 2.0 * float(np.sqrt(4.0 + sum(largest_square(part) for part in rows)))
+        return float(reach(self.inputs))
 
     def dual_point(self, w: Array, value: float, grad: Array) -> tuple[float, Array, float]:
         """Entropy that is missing, observed less expected features, and the error of the latter.
@@ -423,11 +384,12 @@ class Passes:
         s = float(np.min(limits, where=excess != 0, initial=1 / EPSILON))
         share = 1.0 / (1.0 + s)  # of q
         q = np.clip((counts - s * excess) / totals, 0.0, 1.0)
-        marginals, entropy = self._alike(q)
+        nodes, marginals = self.features.independent(self.inputs, q)
+        owner = np.repeat(self._ones, self._sizes)
+        entropy = float(owner @ -(nodes * np.log(np.maximum(nodes, 1e-300))).sum(axis=1))
         if self.is_pseudo:
             # What is expected of a node given the labels of its neighbors.
-            parts = _pseudo_parts(self.inputs.graphs, self.codes, marginals[0])
-            other = -self._adjoint(parts)
+            other = -self._adjoint(_pseudo_parts(self.inputs.graphs, self.codes, nodes))
         else:
             other = self._gold - self._adjoint(marginals)
         missing = share * (value + float(w[:, 0] @ other) - entropy)
@@ -444,11 +406,8 @@ class Passes:
         """
         if mass <= 0:
             return 0.0, 0.0
-        graphs, factors = self.inputs.graphs, getattr(self.inputs, "factors", None)
-        parts = np.diff(graphs.node_offsets) + np.diff(graphs.edge_offsets)
-        if factors is not None:
-            parts = parts + np.diff(factors.offsets)
-        largest, total = float(parts.max(initial=0)), float(self._ones.sum())
+        largest = float(self.features.n_parts(self.inputs).max(initial=0))
+        total = float(self._ones.sum())
         p = min(mass / total, 0.5)
         entropy = -total * (p * np.log(p) + (1 - p) * np.log1p(-p))
         entropy += mass * largest * float(np.log(max(self.features.n_labels, 2)))
@@ -458,29 +417,8 @@ class Passes:
     def _counts(self) -> tuple[Floats, Floats]:
         """Observed counts of the features of the biases, and the most that they can be."""
         counts: Floats = self._gold[self.n_variables - self.n_free :]
-        total = float(self._ones @ self._sizes)
-        if isinstance(self.features, LabelGraph):
-            total = float(self._ones.sum())
+        total = float(self._ones @ self.features.n_nodes_of_bias(self.inputs))
         return counts, np.full(len(counts), total)
-
-    def _alike(self, q: Floats) -> tuple[tuple[Floats, ...], float]:
-        """Marginals of independent nodes that all have the same distribution, and their entropy."""
-        graphs = self.inputs.graphs
-        if isinstance(self.features, LabelGraph):
-            nodes = np.tile(np.stack([1 - q, q], axis=1), (len(self.inputs), 1))
-        else:
-            nodes = np.tile(q / q.sum(), (graphs.n_nodes, 1))
-        first, second = graphs.edges.T
-        parts = [nodes, nodes[first][:, :, None] * nodes[second][:, None, :]]
-        factors = getattr(self.inputs, "factors", None)
-        if factors is not None:
-            joint = np.ones((len(factors.nodes), 1))
-            for place in factors.nodes.T:
-                joint = (joint[:, :, None] * nodes[place][:, None, :]).reshape(len(joint), -1)
-            parts.append(joint)
-        owner = np.repeat(self._ones, self._sizes)
-        entropy = float(owner @ -(nodes * np.log(np.maximum(nodes, 1e-300))).sum(axis=1))
-        return tuple(parts), entropy
 
 
 def best_or_bound(best: Any) -> Floats:

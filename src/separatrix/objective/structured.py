@@ -8,13 +8,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.objective.passes import passes_for
+from separatrix.losses import CostAugmentedMax, GeneratedLoss, LogSumExp
+from separatrix.objective.flat import Objective
+from separatrix.objective.passes import Passes, cost_of
 from separatrix.objective.proof import COARSE, EPSILON, ROUNDINGS, fenchel_gap
 from separatrix.protocols import Array, Regularizer
 from separatrix.regularizers import L2
 from separatrix.structures.coded_labels import CodedLabels
 
-__all__ = ["StructuredObjective"]
+__all__ = ["StructuredObjective", "objective_for"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -67,7 +69,7 @@ class StructuredObjective:
     >>> X = chain.read([[["a"], ["b"]]])
     >>> labels = chain.codes([["A", "B"]], X)
     >>> features = chain.layout(X, labels)
-    >>> objective = StructuredObjective.of(features, X, labels, LogSumExp(), L2())
+    >>> objective = StructuredObjective(Passes(features, X, labels, LogSumExp()), L2())
     >>> round(objective.value(np.zeros(objective.weight_shape)), 6)  # four labellings
     1.386294
     """
@@ -81,44 +83,6 @@ class StructuredObjective:
         self._last: _Evaluation | None = None
         self._noise = 0.0
         self.can = self._capabilities()
-
-    @classmethod
-    def of(
-        cls,
-        features: Any,
-        inputs: Any,
-        labels: CodedLabels,
-        operator: Any,
-        regularizer: Regularizer,
-        *,
-        weights: Floats | None = None,
-        scale: Floats | None = None,
-        C: float = 1.0,
-        tol: float = 0.0,
-        n_threads: int = 1,
-    ) -> StructuredObjective:
-        """The objective of labelled examples, by kernels where the features offer them.
-
-        Parameters
-        ----------
-        features, inputs, labels, operator, weights, scale, n_threads
-            As for `Passes`.
-        regularizer, C, tol
-            As above.
-        """
-        passes = passes_for(
-            features,
-            inputs,
-            labels,
-            operator,
-            weights,
-            scale=scale,
-            C=C,
-            tol=tol,
-            merge=type(regularizer) is L2,
-            n_threads=n_threads,
-        )
-        return cls(passes, regularizer, C=C, tol=tol)
 
     def _capabilities(self) -> frozenset[str]:
         passes, can = self.passes, {"elastic_net"}
@@ -163,6 +127,11 @@ class StructuredObjective:
     def estimated(self) -> bool:
         """Whether values are estimates: of more than one fixed point, perhaps, and off by noise."""
         return bool(self.passes.estimated)
+
+    @property
+    def convergence(self) -> Any:
+        """How belief propagation ended in the last pass, None where there was none."""
+        return getattr(self.passes, "convergence", None)
 
     def variables(self, w: Array) -> Array:
         """The solver's variables, shape (n_variables, 1), from weights of the features."""
@@ -305,9 +274,84 @@ class StructuredObjective:
     def measure(self, w: Array) -> tuple[float, float]:
         """P(w) of margin losses in double precision, and by how much it may be off."""
         penalty = self.penalty(w)
-        if hasattr(self.passes, "handle"):
-            value, size = self.passes.measure(w)
-            return value, ROUNDINGS * EPSILON * size
-        losses, size, slack = self.passes.measure(self.weights(w))
+        losses, size, slack = self.passes.measure(w)
         off = ROUNDINGS * EPSILON * (penalty + self.C * size)
         return penalty + self.C * losses, off + self.C * slack
+
+
+#: What features offer for a max operator in place of plain passes.
+_KERNELS = {LogSumExp: "likelihood_passes", CostAugmentedMax: "margin_passes"}
+
+
+def objective_for(
+    features: Any,
+    inputs: Any,
+    labels: CodedLabels,
+    operator: Any,
+    regularizer: Regularizer,
+    *,
+    weights: Floats | None = None,
+    scale: Floats | None = None,
+    C: float = 1.0,
+    tol: float = 0.0,
+    n_threads: int = 1,
+) -> Any:
+    """The objective of labelled examples, by kernels where the features offer them.
+
+    Features that offer a ``score_map``, one row of scores per example, have the objective of flat
+    data, and so all of its solvers; others one over passes.
+
+    Parameters
+    ----------
+    features, inputs, labels, operator, weights, scale, n_threads
+        As for `Passes`.
+    regularizer, C, tol
+        As for `StructuredObjective`.
+
+    Returns
+    -------
+    Objective or StructuredObjective
+
+    Examples
+    --------
+    >>> from separatrix.structures import Chain, Labels
+    >>> examples = (Chain(), [[["a"], ["b"]]], [["A", "B"]]), (Labels(), [[1.0]], ["A"])
+    >>> for structure, X, y in examples:
+    ...     inputs = structure.read(X)
+    ...     labels = structure.codes(y, inputs)
+    ...     features = structure.layout(inputs, labels)
+    ...     type(objective_for(features, inputs, labels, LogSumExp(), L2())).__name__
+    'StructuredObjective'
+    'Objective'
+    """
+    if hasattr(features, "score_map"):
+        return Objective(
+            features.score_map(inputs, n_threads),
+            GeneratedLoss(operator, operator.name),
+            regularizer,
+            labels.codes,
+            C=C,
+            sample_weight=weights,
+            exempt=operator.smooth and features.n_free > 0,
+        )
+    make = getattr(features, _KERNELS.get(type(operator), ""), None)
+    passes: Any
+    if make is None:
+        passes = Passes(
+            features, inputs, labels, operator, weights, scale=scale, n_threads=n_threads
+        )
+    elif type(operator) is LogSumExp:
+        merge = type(regularizer) is L2
+        passes = make(inputs, labels, weights, merge=merge, n_threads=n_threads)
+    else:
+        passes = make(
+            inputs,
+            labels,
+            weights,
+            cost=cost_of(operator, features.n_labels),
+            scale=np.ones(len(inputs)) if scale is None else scale,
+            C=C,
+            tol=tol,
+            n_threads=n_threads,
+        )
+    return StructuredObjective(passes, regularizer, C=C, tol=tol)

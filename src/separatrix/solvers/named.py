@@ -63,6 +63,10 @@ def make_structured_solver(solver: str | Solver, objective: Any, *, seed: int) -
     """
     if not isinstance(solver, str):
         return make_solver(solver, seed=seed)
+    if not hasattr(objective, "passes"):
+        found = make_solver(solver, seed=seed)
+        check_needs(found, objective)
+        return found
     table = _LIKELIHOOD if objective.passes.smooth else _MARGIN
     names = ("auto", *table)
     if solver not in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,14 +31,21 @@ def rows_of(y: Any) -> Any:
 
     Examples
     --------
-    >>> rows_of([np.array([[1, 2], [3, 4]]), ["a"]])
-    [[1, 2, 3, 4], ['a']]
+    >>> rows_of([np.array([[1, 2], [3, 4]]), ["a"], "b"])
+    [[1, 2, 3, 4], ['a'], ['b']]
     """
     if isinstance(y, TokenColumn):
         return y
     if hasattr(y, "toarray"):
         y = y.toarray()
-    return [row.ravel().tolist() if isinstance(row, np.ndarray) else row for row in y]
+    return [_labels_of(row) for row in y]
+
+
+def _labels_of(row: Any) -> Any:
+    """The labels of one example: several, or one where an example is a node."""
+    if isinstance(row, np.ndarray):
+        return row.ravel().tolist()
+    return [row] if isinstance(row, str) or not isinstance(row, Sequence) else row
 
 
 class StructuredLearner(BaseEstimator):  # type: ignore[misc]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from separatrix.errors import ConvergenceWarning, ParameterError
 from separatrix.losses import LogSumExp
-from separatrix.objective import PseudoLikelihood, StructuredObjective
+from separatrix.objective import PseudoLikelihood, objective_for
 from separatrix.protocols import Regularizer
 from separatrix.regularizers import regularizer_named
 from separatrix.results import Solution, StopReason
@@ -47,9 +47,9 @@ class CRF(CrfsuiteFormat):
 
     Parameters
     ----------
-    structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
-        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()` and
-        `LabelSet()`, which have parameters of their own; any class that keeps
+    structure : {"chain", "forest", "graph", "grid", "label_set", "labels"} or a structure
+        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()`,
+        `LabelSet()` and `Labels()`, which have parameters of their own; any class that keeps
         `protocols.Structure` will do.
     C : float
         Weight of the losses; CRFsuite's c2 is 1 / (2 C).
@@ -208,7 +208,7 @@ class CRF(CrfsuiteFormat):
         regularizer = self._regularizer()
         examples = observe(self, X, y, sample_weight, token_weight, validation)
         features, operator = self._loss(examples)
-        objective = StructuredObjective.of(
+        objective = objective_for(
             features,
             examples.inputs,
             examples.labels,
@@ -223,11 +223,11 @@ class CRF(CrfsuiteFormat):
         solution = minimize(self, solver, objective, start_weights(self, examples), examples)
         w = objective.weights(solution.w)
         self._keep(examples.features, examples.labels.classes, w, solution)
-        convergence = getattr(objective.passes, "convergence", None)
+        convergence = getattr(objective, "convergence", None)
         if convergence is not None:
             features.warn(convergence)
         stuck = solution.stopped is StopReason.PRECISION and solution.n_passes < self.max_iter
-        if objective.estimated and stuck:
+        if getattr(objective, "estimated", False) and stuck:
             _warn_of_estimate(self, solution)
         else:
             self._finish(solution, self.tol)

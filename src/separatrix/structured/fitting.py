@@ -106,7 +106,7 @@ def minimize(
     model : estimator
         With `tol`, `max_iter`, `verbose`, `early_stopping` and `n_iter_no_change`.
     solver : Solver
-    objective : StructuredObjective
+    objective : Objective or StructuredObjective
     start : array of shape (n_weights,) or None
         Weights of the features to begin at.
     examples : Examples
@@ -134,13 +134,14 @@ def minimize(
             patience=model.n_iter_no_change if model.early_stopping else None,
         )
         solution = solver.minimize(objective, w0, monitor)
-        if objective.is_single and solution.stopped is StopReason.PRECISION:
+        in_single = getattr(objective, "is_single", False)
+        if in_single and solution.stopped is StopReason.PRECISION:
             objective.widen()
             monitor.offset += solution.n_passes
             before, solution = solution, solver.minimize(objective, solution.w, monitor)
             solution = solution._replace(n_passes=solution.n_passes + before.n_passes)
         solution = monitor.best(solution)
-        if objective.passes.smooth:
+        if "smooth_loss" in objective.can and hasattr(objective, "prove"):
             solution = judged(solution, objective, model.tol)
     if not np.isfinite(solution.w).all():
         raise FloatingPointError(

@@ -34,9 +34,9 @@ class StructuredPerceptron(StructuredLearner):
 
     Parameters
     ----------
-    structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
-        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()` and
-        `LabelSet()`, which have parameters of their own; any class that keeps
+    structure : {"chain", "forest", "graph", "grid", "label_set", "labels"} or a structure
+        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()`,
+        `LabelSet()` and `Labels()`, which have parameters of their own; any class that keeps
         `protocols.Structure` will do.
     update : {"perceptron", "mira"}
         How far a mistake moves the weights.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from separatrix.errors import ParameterError
 from separatrix.losses import CostAugmentedMax
-from separatrix.objective import StructuredObjective
+from separatrix.objective import objective_for
 from separatrix.objective.passes import best_or_bound
 from separatrix.regularizers import L2
 from separatrix.results import Solution
@@ -40,9 +40,9 @@ class StructuredSVM(StructuredLearner):
 
     Parameters
     ----------
-    structure : {"chain", "forest", "graph", "grid", "label_set"} or a structure
-        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()` and
-        `LabelSet()`, which have parameters of their own; any class that keeps
+    structure : {"chain", "forest", "graph", "grid", "label_set", "labels"} or a structure
+        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()`,
+        `LabelSet()` and `Labels()`, which have parameters of their own; any class that keeps
         `protocols.Structure` will do.
         On graphs biases are penalized like other weights. Where maxima are not exact, the duality
         gap holds with `Graph(inference="tree_reweighted")`, and else only as far as the labellings
@@ -190,7 +190,7 @@ class StructuredSVM(StructuredLearner):
         check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
         examples = observe(self, X, y, sample_weight, token_weight, validation)
         cost = self._cost_matrix(examples.features.n_labels)
-        objective = StructuredObjective.of(
+        objective = objective_for(
             examples.features,
             examples.inputs,
             examples.labels,
@@ -202,7 +202,7 @@ class StructuredSVM(StructuredLearner):
             tol=self.tol,
             n_threads=number_of_threads(self.n_jobs),
         )
-        passes = objective.passes
+        passes: Any = getattr(objective, "passes", None)
         solver = make_structured_solver(self.solver, objective, seed=seed_from(self.random_state))
         if self.warm_start and hasattr(passes, "planes"):
             passes.planes = getattr(self, "_planes", None)

@@ -5,6 +5,7 @@ from separatrix.structures.coded_labels import CodedLabels
 from separatrix.structures.graph import FactorGraph, Forest, Graph, Grid, PairwiseGraph
 from separatrix.structures.inference import Best, Sums
 from separatrix.structures.label_set import LabelGraph, LabelSet
+from separatrix.structures.labels import FlatFeatures, Labels
 from separatrix.structures.named import STRUCTURES, structure_named
 
 __all__ = [
@@ -15,11 +16,13 @@ __all__ = [
     "CodedLabels",
     "Constraints",
     "FactorGraph",
+    "FlatFeatures",
     "Forest",
     "Graph",
     "Grid",
     "LabelGraph",
     "LabelSet",
+    "Labels",
     "PairwiseGraph",
     "Sums",
     "structure_named",

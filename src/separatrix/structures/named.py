@@ -9,6 +9,7 @@ from separatrix.protocols import Structure
 from separatrix.structures.chain.structure import Chain
 from separatrix.structures.graph.shapes import Forest, Graph, Grid
 from separatrix.structures.label_set.structure import LabelSet
+from separatrix.structures.labels.structure import Labels
 
 __all__ = ["STRUCTURES", "fitting_features", "structure_named"]
 
@@ -19,6 +20,7 @@ STRUCTURES: dict[str, Any] = {
     "graph": Graph,
     "grid": Grid,
     "label_set": LabelSet,
+    "labels": Labels,
 }
 
 

@@ -294,10 +294,11 @@ class ChainMargins:
             return self.handle
         return ChainMargin(self._data.widened().handle, *self._parts)
 
-    def measure(self, variables: Array) -> tuple[float, float]:
-        """1/2 |w|^2 + C sum_i c_i loss_i, and what its rounding is a multiple of, in double."""
+    def measure(self, variables: Array) -> tuple[float, float, float]:
+        """sum_i c_i loss_i in double, what its rounding is a multiple of, and zero: it is exact."""
         v = np.ascontiguousarray(variables[:, 0], dtype=np.float64)
-        return self._double.value(v, self.n_threads)
+        value, size = self._double.value(v, self.n_threads)
+        return (value - 0.5 * self.square(variables)) / self._C, size / self._C, 0.0
 
 
 class ChainUpdates:

@@ -13,6 +13,7 @@ from separatrix.structures.graph import bounds, cover, forest, junction, loopy
 from separatrix.structures.graph.convergence import Convergence
 from separatrix.structures.graph.scores import GraphMarginals, GraphScores, labelling_scores
 from separatrix.structures.inference import Best
+from separatrix.structures.sections import largest_square
 
 __all__ = [
     "COVER",
@@ -113,6 +114,45 @@ class GraphOperations:
             f"give the structure damping={min(0.9, damping + 0.4):g} (now {damping:g}) or "
             f"max_sweeps above {self.max_sweeps}{other}",
         )
+
+    # -- for proofs: see `objective.Passes` --------------------------------------------------------
+
+    def reach(self, inputs: Any) -> float:
+        """Bound of how far one node and one edge move the features."""
+        rows = [inputs.matrix, getattr(inputs, "edge_matrix", None)]
+        return 2.0 * float(np.sqrt(4.0 + sum(largest_square(part) for part in rows)))
+
+    def n_parts(self, inputs: Any) -> Integers:
+        """Nodes, edges and factors of every graph."""
+        graphs, factors = inputs.graphs, getattr(inputs, "factors", None)
+        found: Integers = np.diff(graphs.node_offsets) + np.diff(graphs.edge_offsets)
+        if factors is not None:
+            found = found + np.diff(factors.offsets)
+        return found
+
+    def n_nodes_of_bias(self, inputs: Any) -> Integers:
+        """By example, how many nodes can have the label of a bias."""
+        found: Integers = np.diff(inputs.graphs.node_offsets)
+        return found
+
+    def independent(self, inputs: Any, q: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+        """Marginals of the nodes, and of all parts, where nodes are independent and alike.
+
+        `q` has a probability for every bias.
+        """
+        return self._joined(inputs, np.tile(q / q.sum(), (inputs.graphs.n_nodes, 1)))
+
+    def _joined(self, inputs: Any, nodes: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+        """Marginals of independent nodes, with those of edges and factors."""
+        first, second = inputs.graphs.edges.T
+        parts = [nodes, nodes[first][:, :, None] * nodes[second][:, None, :]]
+        factors = getattr(inputs, "factors", None)
+        if factors is not None:
+            joint = np.ones((len(factors.nodes), 1))
+            for place in factors.nodes.T:
+                joint = (joint[:, :, None] * nodes[place][:, None, :]).reshape(len(joint), -1)
+            parts.append(joint)
+        return nodes, tuple(parts)
 
     @property
     def n_free(self) -> int:

@@ -190,6 +190,14 @@ class LabelGraph(GraphOperations):
         pairs[np.arange(len(first)), labels[first], labels[second]] = 1.0
         return nodes, pairs
 
+    def n_nodes_of_bias(self, inputs: LabelRows) -> Integers:
+        """Every bias belongs to one node of a row."""
+        return np.ones(len(inputs), dtype=np.int64)
+
+    def independent(self, inputs: LabelRows, q: Floats) -> tuple[Floats, tuple[Floats, ...]]:
+        """As for graphs; `q` are the probabilities that labels are present."""
+        return self._joined(inputs, np.tile(np.stack([1 - q, q], axis=1), (len(inputs), 1)))
+
     @property
     def _is_complete(self) -> bool:
         """Whether all labels are joined, so that a junction tree would be one table."""

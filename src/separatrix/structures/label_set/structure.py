@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from separatrix.data import Graphs
-from separatrix.errors import DataError, ParameterError
+from separatrix.errors import ParameterError
 from separatrix.structures.coded_labels import CodedLabels
 from separatrix.structures.graph.node_labels import encode_sets
 from separatrix.structures.graph.operations import METHODS, method_for
 from separatrix.structures.label_set.features import LabelGraph, LabelRows, chow_liu
-from separatrix.validation import check_choice, is_sparse
+from separatrix.structures.labels import feature_matrix
+from separatrix.validation import check_choice
 
 __all__ = ["LabelSet"]
 
@@ -83,8 +83,8 @@ class LabelSet:
     def read(self, X: Any, features: LabelGraph | None = None) -> LabelRows:
         """The rows of X, checked; with fitted features, with a graph over the labels each."""
         if features is None:
-            return LabelRows.of(_matrix(X), 0, np.zeros((0, 2), dtype=np.int64))
-        rows = features.rows(X.matrix if isinstance(X, LabelRows) else _matrix(X))
+            return LabelRows.of(feature_matrix(X), 0, np.zeros((0, 2), dtype=np.int64))
+        rows = features.rows(X.matrix if isinstance(X, LabelRows) else feature_matrix(X))
         features._check(rows)
         return rows
 
@@ -109,25 +109,3 @@ class LabelSet:
     def marginals(self, nodes: AnyArray, X: LabelRows) -> Any:
         """Probabilities that labels are present, shape (n, L)."""
         return np.ascontiguousarray(nodes[:, 1]).reshape(len(X), -1)
-
-
-def _matrix(X: Any) -> Any:
-    """Rows of finite features, dense or CSR."""
-    if is_sparse(X):
-        matrix: Any = sp.csr_matrix(X, dtype=np.float64)
-        values = matrix.data
-    else:
-        matrix = np.ascontiguousarray(X, dtype=np.float64)
-        values = matrix
-    if matrix.ndim != 2:
-        raise DataError(f"Expected 2D array, got shape {matrix.shape} instead")
-    if matrix.shape[0] == 0:
-        raise DataError(f"Found array with 0 sample(s) (shape={matrix.shape})")
-    if not np.isfinite(values).all():
-        row, column = (int(i[0]) for i in np.nonzero(~np.isfinite(_dense(matrix))))
-        raise DataError(f"Input X contains NaN or infinity at row {row}, column {column}")
-    return matrix
-
-
-def _dense(matrix: Any) -> Any:
-    return matrix.toarray() if is_sparse(matrix) else matrix
