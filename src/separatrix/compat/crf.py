@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,20 +13,19 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from separatrix.compat.metrics import flat_accuracy_score
+from separatrix.compat.model_file import ModelFile
 from separatrix.compat.parameters import settings_of
-from separatrix.compat.tagger import Tagger, state_features, transition_features
+from separatrix.compat.tagger import ModelInfo, Tagger, crfsuite_sequences
 from separatrix.compat.training import (
     Training,
     TrainingLog,
     frequent_chain,
     in_order_of_appearance,
 )
-from separatrix.data import AttributeSequences, as_attribute_sequences
+from separatrix.data import AttributeSequences
 from separatrix.errors import DataError, ParameterError
 from separatrix.results import StopReason
 from separatrix.structured import CRF as ChainCRF
-from separatrix.structured.crfsuite_model import crfsuite_model_of
-from separatrix.structured.crfsuite_write import crfsuite_bytes
 from separatrix.structures import Chain, CodedLabels
 from separatrix.structures.coded_labels import encode_tags
 from separatrix.validation import number_of_threads, refuse_dask, seed_from
@@ -85,7 +85,7 @@ calibration_max_trials : optional
     model_filename : str, optional
         A CRFsuite model to predict with; `fit` writes its model there, in CRFsuite's format.
     keep_tempfiles : bool
-        No effect, there are no such files.
+        Whether the temporary file that `modelfile` wrote stays when the model goes.
     trainer_cls : None
         Nothing else can be trained with.
     n_jobs : int or None
@@ -98,8 +98,10 @@ calibration_max_trials : optional
     model_ : separatrix.CRF
         The model, which answers more: k best labellings, constraints, samples, minimum risk. It can
         be saved by `separatrix.save`.
-    training_log_ : TrainingLog
-        `iterations`, each with "num", "loss" and "time".
+    training_log_ : TrainingLog or None
+        `iterations`, each with "num", "loss", "time" and what else python-crfsuite notes.
+    tagger_, classes_, size_, num_attributes_, attributes_, state_features_, transition_features_
+        As in sklearn-crfsuite; None before `fit`.
 
     Examples
     --------
@@ -113,7 +115,7 @@ calibration_max_trials : optional
     """
 
     model_: ChainCRF
-    training_log_: TrainingLog
+    training_log_: TrainingLog | None = None
 
     def __init__(
         self,
@@ -219,6 +221,7 @@ calibration_max_trials : optional
             )
         if (X_dev is None) != (y_dev is None):
             raise DataError("Pass both X_dev and y_dev to use the holdout data")
+        start = time.perf_counter()
         X, tags = _encoded(X, y)
         structure = Chain(boundaries=False, transitions="observed")
         model = ChainCRF(structure, n_jobs=self.n_jobs, solver="auto")
@@ -231,23 +234,38 @@ calibration_max_trials : optional
             number_of_threads(self.n_jobs),
             seed_from(0 if self.random_state is None else self.random_state),
             self._show,
-            None if X_dev is None else (as_attribute_sequences(X_dev), list(y_dev)),
+            None if X_dev is None else (crfsuite_sequences(X_dev), list(y_dev)),
         )
+        training.log.featgen_seconds = time.perf_counter() - start
         w, solution = training.run(algorithm)
         model._keep(chain, tags.classes, w, solution)
         self.model_, self.training_log_ = model, training.log
+        self._forget()
         if solution.stopped is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
+        start = time.perf_counter()
         if self.model_filename is not None:
             model.to_crfsuite(self.model_filename)
+        training.log.storing_seconds = time.perf_counter() - start
         return self
+
+    def _forget(self) -> None:
+        """Drop what was made of an earlier model."""
+        for name in ("_tagger", "_modelfile"):
+            self.__dict__.pop(name, None)
 
     def _show(self, entry: dict[str, Any]) -> None:
         if self.verbose:
-            line = "Iter {num:<3} time={time:<5.2f} loss={loss:<8.2f}".format(**entry)
-            if "item_accuracy_float" in entry:
-                line += f" Acc(item)={entry['item_accuracy_float']:.3f}"
-            print(line.strip())
+            parts = ["Iter {num:<3}", "time={time:<5.2f}", "loss={loss:<8.2f}"]
+            if "active_features" in entry:
+                parts.append("active={active_features:<5}")
+            if "avg_precision" in entry:
+                parts.append("precision={avg_precision:0.3f}  recall={avg_recall:0.3f}")
+                parts.append("F1={avg_f1:0.3f}  Acc(item/seq)={item_accuracy_float:0.3f}")
+                parts.append("{instance_accuracy_float:0.3f}")
+            if "feature_norm" in entry:
+                parts.append("feature_norm={feature_norm:<8.2f}")
+            print("  ".join(parts).format(**entry).strip())
 
     def _fitted(self) -> ChainCRF:
         """The model; that of `model_filename` where there was no fit."""
@@ -261,11 +279,13 @@ calibration_max_trials : optional
 
     def predict(self, X: Any) -> npt.NDArray[np.object_]:
         """Labels of every sequence: an array of lists, shape (n_sequences,)."""
-        return _array_of(self._fitted().predict(X))
+        model = self._fitted()
+        return _array_of(model.predict(crfsuite_sequences(X, model)))
 
     def predict_single(self, xseq: Sequence[Any]) -> list[Any]:
         """Labels of one sequence."""
-        labels: list[Any] = self._fitted().predict([xseq])[0]
+        model = self._fitted()
+        labels: list[Any] = model.predict(crfsuite_sequences([xseq], model))[0]
         return labels
 
     def predict_marginals(self, X: Any) -> npt.NDArray[np.object_]:
@@ -275,7 +295,7 @@ calibration_max_trials : optional
         return _array_of(
             [
                 [dict(zip(labels, row, strict=True)) for row in marginals.tolist()]
-                for marginals in model.predict_marginals(X)
+                for marginals in model.predict_marginals(crfsuite_sequences(X, model))
             ]
         )
 
@@ -289,44 +309,72 @@ calibration_max_trials : optional
         return float(flat_accuracy_score(y, self.predict(X)))
 
     @property
-    def tagger_(self) -> Tagger:
+    def _known(self) -> bool:
+        """Whether there is a model: from `fit`, or a file."""
+        return hasattr(self, "model_") or self.model_filename is not None
+
+    @property
+    def tagger_(self) -> Tagger | None:
         """Answers of python-crfsuite's Tagger: tag, set, probability, marginal, labels, info."""
-        return Tagger(self._fitted())
+        if not self._known:
+            return None
+        if "_tagger" not in self.__dict__:
+            self._tagger = Tagger(self._fitted())
+        return self._tagger
 
     @property
-    def classes_(self) -> list[Any]:
+    def modelfile(self) -> ModelFile:
+        """The model as a file of CRFsuite; `name` is its path, None before `fit`."""
+        if "_modelfile" not in self.__dict__:
+            self._modelfile = ModelFile(self.model_filename, self.keep_tempfiles)
+            if hasattr(self, "model_") and self.model_filename is None:
+                model = self.model_
+                self._modelfile.hold(lambda: ModelInfo(model).content)
+        return self._modelfile
+
+    @property
+    def _info(self) -> ModelInfo | None:
+        return None if self.tagger_ is None else self.tagger_.info()
+
+    @property
+    def classes_(self) -> list[Any] | None:
         """The labels as they first appeared."""
-        labels: list[Any] = self._fitted().classes_.tolist()
-        return labels
+        return None if self.tagger_ is None else self.tagger_.labels()
 
     @property
-    def state_features_(self) -> dict[tuple[str, Any], float]:
+    def state_features_(self) -> dict[tuple[str, Any], float] | None:
         """Weights that are not zero, by (attribute, label)."""
-        return state_features(self._fitted())
+        return None if self._info is None else self._info.state_features
 
     @property
-    def transition_features_(self) -> dict[tuple[Any, Any], float]:
+    def transition_features_(self) -> dict[tuple[Any, Any], float] | None:
         """Weights that are not zero, by (label before, label)."""
-        return transition_features(self._fitted())
+        return None if self._info is None else self._info.transitions
 
     @property
-    def attributes_(self) -> list[str]:
+    def attributes_(self) -> list[str] | None:
         """Attributes with a weight that is not zero."""
-        return list(self.tagger_.info().attributes)
+        return None if self._info is None else list(self._info.attributes)
 
     @property
-    def num_attributes_(self) -> int:
+    def num_attributes_(self) -> int | None:
         """Number of attributes with a weight that is not zero."""
-        return len(self.attributes_)
+        return None if self._info is None else len(self._info.attributes)
 
     @property
-    def size_(self) -> int:
+    def size_(self) -> int | None:
         """Bytes of the model in CRFsuite's format."""
-        return len(crfsuite_bytes(crfsuite_model_of(self._fitted())))
+        return None if self._info is None else len(self._info.content)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        for name in ("_tagger", "_modelfile"):
+            state.pop(name, None)
+        return state
 
 
 def _encoded(X: Any, y: Any) -> tuple[AttributeSequences, CodedLabels]:
-    X = as_attribute_sequences(X)
+    X = crfsuite_sequences(X)
     if len(X) == 0:
         raise DataError("Found array with 0 sample(s): X holds no sequence")
     if X.edge_matrix is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,35 +13,72 @@ import scipy.sparse as sp
 
 from separatrix._core import ChainCrfsuite
 from separatrix.data import AttributeSequences
+from separatrix.errors import DataError
 from separatrix.losses import LogSumExp
 from separatrix.objective import objective_for
 from separatrix.protocols import Regularizer, Solver
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Solution, StopReason, TraceRow
 from separatrix.solvers import Auto, Lbfgs, OwlQn
-from separatrix.structured.held_out import HeldOutMonitor, held_out_score
+from separatrix.structured.held_out import HeldOutMonitor
 from separatrix.structures import Chain, ChainFeatures, CodedLabels
 from separatrix.structures.chain.features import Pattern, observed_chain
 
-__all__ = ["Training", "TrainingLog", "frequent_chain", "in_order_of_appearance"]
+__all__ = ["LabelScore", "Training", "TrainingLog", "frequent_chain", "in_order_of_appearance"]
 
 Floats = npt.NDArray[np.float64]
 
 
+class LabelScore(NamedTuple):
+    """How well a label was found in held-out sequences; None where nothing can be counted.
+
+    Attributes
+    ----------
+    match, model, ref : int
+        Items that have the label and got it, that got it, and that have it.
+    precision, recall, f1 : float or None
+    """
+
+    match: int
+    model: int
+    ref: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+    @classmethod
+    def of(cls, match: int, model: int, ref: int) -> LabelScore:
+        """The score of so many items."""
+        if model == ref == 0:
+            return cls(0, 0, 0, None, None, None)
+        precision, recall = match / max(model, 1), match / max(ref, 1)
+        f1 = 2 * precision * recall / (precision + recall) if match else 0.0
+        return cls(match, model, ref, precision, recall, f1)
+
+
 @dataclass
 class TrainingLog:
-    """What a fit noted.
+    """What a fit noted, by the names of python-crfsuite.
 
     Attributes
     ----------
     featgen_num_features : int
         Number of features.
+    featgen_seconds, training_seconds, storing_seconds : float
+        Time of making features, of the passes, and of writing the model.
     iterations : list of dict
-        Per pass: "num", "loss" (CRFsuite's), "time" (seconds of the pass), and with held-out
-        sequences "item_accuracy_float".
+        Per pass: "num", "loss" (CRFsuite's), "time" (seconds of the pass), "feature_norm" (not of
+        l2sgd), of lbfgs also "active_features" (weights that are not zero), "error_norm",
+        "linesearch_trials" and "linesearch_step". The last three are NaN, 0 and NaN in passes that
+        know no gradient and search no line. With held-out sequences also "item_accuracy" and
+        "instance_accuracy" (fractions; with "_float" behind them, numbers), "avg_precision",
+        "avg_recall", "avg_f1" (means over labels) and "scores", a `LabelScore` per label.
     """
 
     featgen_num_features: int
+    featgen_seconds: float = 0.0
+    training_seconds: float = 0.0
+    storing_seconds: float = 0.0
     iterations: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -133,6 +171,7 @@ class Training:
     show: Callable[[dict[str, Any]], None]
     held_out: tuple[Any, Any] | None = None
     log: TrainingLog = field(init=False)
+    _details: dict[str, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.log = TrainingLog(self.chain.n_weights)
@@ -140,7 +179,7 @@ class Training:
     def run(self, algorithm: str) -> tuple[Floats, Solution]:
         """The weights of the chain, and the record of the run."""
         if algorithm in ("lbfgs", "l2sgd"):
-            return self._minimize()
+            return self._minimize(algorithm)
         return self._learn_online(algorithm)
 
     def _note(self, scale: float) -> Callable[[TraceRow], None]:
@@ -153,16 +192,70 @@ class Training:
                 "scores": {},
                 "loss": row.objective / scale,
                 "time": row.seconds - before[0],
+                **self._details,
             }
-            before[0] = row.seconds
-            if not np.isnan(row.held_out):
-                entry["item_accuracy_float"] = row.held_out
+            before[0] = self.log.training_seconds = row.seconds
             self.log.iterations.append(entry)
             self.show(entry)
 
         return note
 
-    def _minimize(self) -> tuple[Floats, Solution]:
+    def _look(self, algorithm: str) -> Callable[[Any], float]:
+        """A function that notes what the log tells of weights, and gives the held-out accuracy."""
+        measure = None if self.held_out is None else self._measured(*self.held_out)
+
+        def look(w: Any) -> float:
+            details: dict[str, Any] = {}
+            if algorithm != "l2sgd":
+                details["feature_norm"] = float(np.linalg.norm(w))
+            if algorithm == "lbfgs":
+                details["active_features"] = int(np.count_nonzero(w))
+                details |= {"error_norm": float("nan"), "linesearch_trials": 0}
+                details["linesearch_step"] = float("nan")
+            if measure is not None:
+                details |= measure(w)
+            self._details = details
+            return float(details.get("item_accuracy_float", float("nan")))
+
+        return look
+
+    def _measured(self, X: Any, y: Any) -> Callable[[Floats], dict[str, Any]]:
+        """A function from weights to what is right in held-out sequences."""
+        chain, classes = self.chain, self.tags.classes
+        structure = Chain(boundaries=False, transitions="observed")
+        inputs = structure.read(X, chain)
+        numbers = {label: number for number, label in enumerate(classes.tolist())}
+        K = len(classes)
+        truth = np.array([numbers.get(label, K) for row in y for label in row], dtype=np.int64)
+        if len(truth) != inputs.offsets[-1]:
+            raise DataError(f"X_dev has {inputs.offsets[-1]} items, y_dev {len(truth)} labels")
+
+        def measure(w: Floats) -> dict[str, Any]:
+            found = chain.best(chain.scores(w, inputs, self.n_threads), self.n_threads).labels
+            right = found == truth
+            counts = np.stack(
+                [np.bincount(x, minlength=K + 1)[:K] for x in (found[right], found, truth)], axis=1
+            )
+            scores = [LabelScore.of(*row) for row in counts.tolist()]
+            wrong = np.append(0, np.cumsum(~right))[inputs.offsets]
+            whole = Fraction(int((np.diff(wrong) == 0).sum()), max(1, len(inputs)))
+            items = Fraction(int(right.sum()), max(1, len(truth)))
+            means = {
+                f"avg_{name}": float(np.mean([getattr(one, name) or 0.0 for one in scores]))
+                for name in ("precision", "recall", "f1")
+            }
+            return {
+                "scores": dict(zip(classes.tolist(), scores, strict=True)),
+                **means,
+                "item_accuracy": items,
+                "item_accuracy_float": float(items),
+                "instance_accuracy": whole,
+                "instance_accuracy_float": float(whole),
+            }
+
+        return measure
+
+    def _minimize(self, algorithm: str) -> tuple[Floats, Solution]:
         """Minimize c1 |w|_1 + c2 |w|^2 + sum_i (log Z_i - score_i)."""
         settings = self.settings
         C, regularizer = _penalty(settings.get("c1", 0.0), settings["c2"])
@@ -189,18 +282,12 @@ class Training:
             "max_passes": settings["max_iterations"],
             "report": self._note(C),
         }
-        if self.held_out is not None:
-            of_weights = self._score(self.held_out)
-            options["score"] = lambda variables: of_weights(objective.weights(variables))
+        look = self._look(algorithm)
+        options["score"] = lambda variables: look(objective.weights(variables))
         # Without a penalty there may be no optimum to come close to.
         period = settings["period"] if isinstance(regularizer, Unpenalized) else None
         solution = solver.minimize(objective, None, _Monitor(period, **options))
         return objective.weights(solution.w), solution
-
-    def _score(self, held_out: tuple[Any, Any]) -> Callable[[Any], float]:
-        """Accuracy on held-out sequences as a function of the weights of the features."""
-        classes, n_threads = self.tags.classes, self.n_threads
-        return held_out_score(Chain(), self.chain, classes, *held_out, "accuracy", n_threads)
 
     def _learn_online(self, algorithm: str) -> tuple[Floats, Solution]:
         settings = self.settings
@@ -228,10 +315,9 @@ class Training:
             inner = self.chain.gather(edges, start, end, np.zeros(0))
             return np.concatenate([inner, data.expand(state)])
 
-        score = None
-        if self.held_out is not None:
-            score = self._score(self.held_out)
-        monitor = HeldOutMonitor(tol=0.0, max_passes=most, report=self._note(1.0), score=score)
+        monitor = HeldOutMonitor(
+            tol=0.0, max_passes=most, report=self._note(1.0), score=self._look(algorithm)
+        )
         loss, passes, stopped = float("inf"), 0, None
         try:
             while stopped is None:

@@ -15,7 +15,9 @@ from separatrix.errors import DataError
 __all__ = ["as_attribute_sequences", "encode_items", "with_columns_of"]
 
 
-def as_attribute_sequences(X: Any, vocabulary: Vocabulary | None = None) -> AttributeSequences:
+def as_attribute_sequences(
+    X: Any, vocabulary: Vocabulary | None = None, *, letters: bool = False
+) -> AttributeSequences:
     """Sequences of tokens in the one form that the structured learners read.
 
     Parameters
@@ -26,6 +28,9 @@ def as_attribute_sequences(X: Any, vocabulary: Vocabulary | None = None) -> Attr
         sequence may be a matrix.
     vocabulary : Vocabulary, optional
         Attributes to look for in dicts and lists; others are passed over. All of them without.
+    letters : bool
+        Whether a token that is a str has its letters for attributes, as in python-crfsuite;
+        otherwise it is an error, since a word was meant.
 
     Examples
     --------
@@ -53,10 +58,10 @@ def as_attribute_sequences(X: Any, vocabulary: Vocabulary | None = None) -> Attr
     sequences = X if isinstance(X, Sequence) else list(X)
     first = next((s for s in sequences if not isinstance(s, str) and _length(s)), None)
     if first is None or isinstance(first[0] if not sp.issparse(first) else None, Mapping):
-        return encode_items(sequences, vocabulary)
+        return encode_items(sequences, vocabulary, letters=letters)
     if sp.issparse(first) or isinstance(first, np.ndarray) or _is_numeric(first[0]):
         return _stack(sequences)
-    return encode_items(sequences, vocabulary)
+    return encode_items(sequences, vocabulary, letters=letters)
 
 
 def _length(sequence: Any) -> int:
@@ -100,29 +105,37 @@ def _stack(sequences: Sequence[Any]) -> AttributeSequences:
     return AttributeSequences.of(np.vstack(full) if full else np.zeros((0, width)), lengths)
 
 
-def _pairs(item: Any, prefix: str) -> Iterator[tuple[str, float]]:
+def _pairs(item: Any, prefix: str, letters: bool) -> Iterator[tuple[str, float]]:
     """Attributes of a token and their values, named as python-crfsuite names them.
 
     A dict holds numbers, truth values, strings (``key:value``), and dicts, lists or sets whose
-    names follow ``key:``; a list or set holds names.
+    names follow ``key:``; a list or set holds names. Bytes are text in UTF-8.
     """
     if isinstance(item, Mapping):
         for key, value in item.items():
-            if isinstance(value, str):
-                yield f"{prefix}{key}:{value}", 1.0
+            name = _text(key)
+            if isinstance(value, str | bytes):
+                yield f"{prefix}{name}:{_text(value)}", 1.0
             elif isinstance(value, Mapping | list | tuple | set | frozenset):
-                yield from _pairs(value, f"{prefix}{key}:")
+                yield from _pairs(value, f"{prefix}{name}:", letters)
             else:
-                yield f"{prefix}{key}", float(value)
-    elif isinstance(item, str):
+                yield f"{prefix}{name}", float(value)
+    elif isinstance(item, bytes) or (isinstance(item, str) and not letters):
         raise TypeError(f"a token must be a dict or a list of str, got {item!r}")
     else:
         for name in item:
-            yield f"{prefix}{name}", 1.0
+            yield f"{prefix}{_text(name)}", 1.0
+
+
+def _text(word: Any) -> Any:
+    return word.decode() if isinstance(word, bytes) else word
 
 
 def encode_items(
-    sequences: Iterable[Iterable[Any]], vocabulary: Vocabulary | None = None
+    sequences: Iterable[Iterable[Any]],
+    vocabulary: Vocabulary | None = None,
+    *,
+    letters: bool = False,
 ) -> AttributeSequences:
     """Tokens given as dicts or lists of str, numbered by their first use or by `vocabulary`.
 
@@ -140,7 +153,7 @@ def encode_items(
         start = len(indptr)
         for token_number, item in enumerate(sequence):
             try:
-                for name, value in _pairs(item, ""):
+                for name, value in _pairs(item, "", letters):
                     if vocabulary is None:
                         indices.append(numbers.setdefault(name, len(numbers)))
                     elif (number := numbers.get(name)) is not None:

@@ -192,7 +192,7 @@ def test_fitted_attributes_and_predictions(algorithm):
     assert tagger.info().transitions == crf.transition_features_
     again = pickle.loads(pickle.dumps(crf))
     assert again.predict(NEW).tolist() == found.tolist()
-    assert again.training_log_ == crf.training_log_
+    assert str(again.training_log_) == str(crf.training_log_)  # NaN is not equal to itself
 
 
 def test_clone_and_repr():
@@ -203,7 +203,7 @@ def test_clone_and_repr():
     assert not hasattr(fresh, "model_")
     with pytest.raises(NotFittedError, match="not fitted"):
         fresh.predict(NEW)
-    assert not hasattr(fresh, "classes_")
+    assert fresh.classes_ is None
 
 
 def test_tools_of_scikit_learn():
