@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -336,6 +336,13 @@ class FeatureGraphs:
 
 
 def _rows(part: Any) -> Any:
+    if isinstance(part, Mapping) or (isinstance(part, list | tuple) and part):
+        node = part if isinstance(part, Mapping) else next(iter(part))
+        if isinstance(node, Mapping | str):
+            raise DataError(
+                f"a node is {node!r}: graphs take a matrix of numbers, one row per node; make it "
+                "of dicts with sklearn.feature_extraction.DictVectorizer"
+            )
     rows: Any = part if sp.issparse(part) else np.asarray(part, dtype=np.float64)
     if rows.ndim != 2:
         raise DataError(f"features of a graph must have two axes, got shape {rows.shape}")

@@ -14,12 +14,30 @@ import scipy.sparse as sp
 from separatrix.data.vocabulary import Vocabulary
 from separatrix.errors import DataError
 
-__all__ = ["AttributeSequences", "TokenColumn", "TokenSequences", "Vocabulary"]
+__all__ = ["AttributeSequences", "LabelLists", "TokenColumn", "TokenSequences", "Vocabulary"]
 
 Item = TypeVar("Item")
 Integers = npt.NDArray[np.int64]
 #: Several rows: their numbers or a mask; scikit-learn adds an ellipsis.
 Rows = list[int] | tuple[Any, ...] | npt.NDArray[Any]
+
+
+class LabelLists(list[Any]):
+    """The labels of every sequence: a list of lists, which numpy takes for a vector of lists.
+
+    So scikit-learn's tools can put predictions of sequences of different lengths together.
+
+    Examples
+    --------
+    >>> labels = LabelLists([["D", "N"], ["V"]])
+    >>> labels == [["D", "N"], ["V"]], np.concatenate([labels, labels]).shape
+    (True, (4,))
+    """
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[np.object_]:
+        vector = np.empty(len(self), dtype=object)
+        vector[:] = list(self)
+        return vector
 
 
 class _Sequences(Sequence[list[Item]], Generic[Item]):
@@ -154,6 +172,11 @@ class TokenSequences(_Sequences[tuple[str, ...]]):
     offsets : int64 array of shape (n_sequences + 1,)
     comments : tuple of tuple of str
         Comment lines of each sequence (CoNLL-U); empty where there are none.
+    documents : int64 array of shape (n_sequences,), optional
+        Number of the document that each sequence is from, where the file marks documents.
+    written : object, optional
+        The lines of the file as they are (`separatrix.data.conll.Written`), of pieces of a file
+        that is read piece by piece.
 
     Examples
     --------
@@ -167,6 +190,8 @@ class TokenSequences(_Sequences[tuple[str, ...]]):
     columns: dict[str, TokenColumn]
     offsets: Integers
     comments: tuple[tuple[str, ...], ...] = ()
+    documents: Integers | None = None
+    written: Any = None
 
     def __post_init__(self) -> None:
         for name, column in self.columns.items():
@@ -195,7 +220,8 @@ class TokenSequences(_Sequences[tuple[str, ...]]):
         rows = _row_numbers(rows, len(self))
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         comments = tuple(self.comments[row] for row in rows.tolist()) if self.comments else ()
-        return TokenSequences(columns, _gather(self.offsets, rows)[1], comments)
+        documents = None if self.documents is None else self.documents[rows]
+        return TokenSequences(columns, _gather(self.offsets, rows)[1], comments, documents)
 
     def joined(self, other: TokenSequences) -> TokenSequences:
         """These sequences and those of `other`, which has the same columns, behind them."""
@@ -211,7 +237,15 @@ class TokenSequences(_Sequences[tuple[str, ...]]):
             if self.comments or other.comments
             else ()
         )
-        return TokenSequences(columns, offsets, comments)
+        return TokenSequences(columns, offsets, comments, _joined_documents(self, other))
+
+
+def _joined_documents(first: TokenSequences, second: TokenSequences) -> Integers | None:
+    """Documents of both: those of the second are others."""
+    if first.documents is None or second.documents is None:
+        return None
+    beyond = int(first.documents.max(initial=-1)) + 1
+    return np.concatenate([first.documents, beyond + second.documents])
 
 
 @dataclass(frozen=True, eq=False)

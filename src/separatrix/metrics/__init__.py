@@ -27,6 +27,7 @@ from separatrix.metrics.ranking import (
     rank_scores,
     top_k_accuracy,
 )
+from separatrix.metrics.scorers import scorer
 from separatrix.metrics.sequences import (
     ChunkReport,
     chunk_counts,
@@ -64,6 +65,7 @@ __all__ = [
     "propensity_scored_ndcg_at_k",
     "propensity_scored_precision_at_k",
     "rank_scores",
+    "scorer",
     "sequence_accuracy",
     "token_accuracy",
     "token_counts",

@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from separatrix import CRF, StructuredPerceptron, Templates
-from separatrix.metrics import chunk_f1, token_accuracy
+from separatrix.metrics import chunk_f1, scorer, token_accuracy
 from separatrix.structures import Chain
 from tests.unit.structured.tagging import encoded, sentences
 
@@ -64,14 +64,23 @@ class TestLearners:
         assert len(sizes) == 2
         assert held_out[1].mean() >= held_out[0].mean() - 0.05
 
-    def test_predictions_across_folds_come_in_order(self, model):
-        # scikit-learn joins the folds' answers as arrays, so the sequences have one length here.
-        X = [tokens * 8 for tokens in DICTS[:20]]
-        X = [tokens[:8] for tokens in X]
+    def test_predictions_of_every_fold(self, model):
+        found = cross_val_predict(clone(model), DICTS, Y, cv=4)
+        assert found.shape == (len(DICTS),)
+        assert list(map(len, found)) == list(map(len, Y))
+        assert token_accuracy(Y, found.tolist()) > 0.7
+        # Of one length, too, they are lists and no matrix.
+        X = [(tokens * 8)[:8] for tokens in DICTS[:20]]
         y = [(tags * 8)[:8] for tags in Y[:20]]
-        found = cross_val_predict(model, X, y, cv=4)
-        assert np.shape(found) == (20, 8)
-        assert token_accuracy(y, found.tolist()) > 0.7
+        assert cross_val_predict(clone(model), X, y, cv=4).shape == (20,)
+
+    def test_scorers_by_name(self, model):
+        for name in ("chunk_f1", "sequence_accuracy", "token_accuracy"):
+            scores = cross_val_score(clone(model), DICTS, Y, cv=3, scoring=scorer(name))
+            assert scores.shape == (3,)
+            assert (scores > 0.2).all()
+        with pytest.raises(ValueError, match="chunk_f1"):
+            scorer("f1")
 
     def test_pickles_answer_the_same(self, model):
         fitted = clone(model).fit(DICTS, Y)

@@ -133,6 +133,9 @@ def test_what_does_not_fit_is_named():
         PairwiseGraph(2, 3, method="any")
     with pytest.raises(DataError, match="features of nodes differ in number"):
         FeatureGraphs.of([np.ones((1, 2)), np.ones((1, 3))], [[], []])
+    for nodes in ([{"word": "a"}], {"word": "a"}, ["a", "b"]):
+        with pytest.raises(DataError, match="a matrix of numbers, one row per node"):
+            FeatureGraphs.of([nodes], [[]])
     with pytest.raises(DataError, match="must have two axes"):
         FeatureGraphs.of([np.ones(2)], [[]])
     with pytest.raises(DataError, match="3 edges have 2 rows"):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
 from separatrix.data.attributes import with_columns_of
+from separatrix.data.sequences import LabelLists
 from separatrix.errors import DataError, ParameterError
 from separatrix.structures.chain.features import ChainFeatures, observed_chain
 from separatrix.structures.coded_labels import CodedLabels, encode_tags, label_pairs
@@ -121,15 +122,13 @@ class Chain:
         labels = self.codes(y, inputs, classes)
         return features.joined(self.layout(inputs, labels)), inputs, labels
 
-    def labels(
-        self, codes: Integers, inputs: AttributeSequences, classes: AnyArray
-    ) -> list[list[Any]]:
+    def labels(self, codes: Integers, inputs: AttributeSequences, classes: AnyArray) -> LabelLists:
         """Labels as users have them: a list per sequence."""
         names = np.empty(len(classes), dtype=object)
         for number, name in enumerate(classes.tolist()):
             names[number] = name
         labels = names[codes].tolist()
-        return [labels[a:b] for a, b in pairwise(inputs.offsets.tolist())]
+        return LabelLists(labels[a:b] for a, b in pairwise(inputs.offsets.tolist()))
 
     def marginals(self, nodes: AnyArray, inputs: AttributeSequences) -> list[AnyArray]:
         """Probabilities of the labels of tokens: an array of shape (length, K) per sequence."""
