@@ -45,9 +45,9 @@ define step
 $(2) || { printf '\n*** make $(or $(ASKED),$@) stopped at: %s\n*** The command was: %s\n' '$(1)' '$(2)' >&2; exit 1; }
 endef
 
-# $(call beside,targets): two chains of steps at a time, as one core is idle in most steps; what a step
-# says is printed as a whole.
-beside = @$(MAKE) --no-print-directory -j2 --output-sync=line ASKED=$@ $(1)
+# $(call beside,targets): chains of steps at a time, as one core is idle in most steps, and apt-get waits
+# for the network and the disk; what a step says is printed as a whole.
+beside = @$(MAKE) --no-print-directory -j3 --output-sync=line ASKED=$@ $(1)
 
 # $(call packages,names): install missing Debian packages, or name them and stop.
 define packages
@@ -66,7 +66,7 @@ if [ -n "$$missing" ]; then \
 fi
 endef
 
-.PHONY: help build demo test lint lint-rust lint-python test-rust test-stubs docs wheel bench pecos soak clean rust-tools FORCE
+.PHONY: help build demo test system-packages lint lint-rust lint-python test-rust test-stubs docs wheel bench pecos soak clean rust-tools FORCE
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,13 +78,16 @@ demo: $(VENV)/.built  ## Compare all learners on the digits; champion and report
 	$(VENV)/bin/separatrix compare digits --save build/digits.sx --report build/digits.html
 
 test: $(VENV)/.built rust-tools  ## Everything CI runs: lint, cargo test, stub check, pytest with doctests
-	@$(call packages,$(DEBIAN_PACKAGES))
-	$(call beside,test-rust test-stubs)
+	@[ "$$(id -u)" = 0 ] || { $(call packages,$(DEBIAN_PACKAGES)); }
+	$(call beside,system-packages test-rust test-stubs)
 	$(call step,pytest with doctests,$(SLEEPING) $(PY) -m pytest -n auto --dist worksteal)
 	@printf '\n== all checks passed\n'
 
 lint: $(VENV)/.built rust-tools  ## Format, clippy, ruff, mypy, layers, README table; changes nothing
 	$(call beside,lint-rust lint-python)
+
+system-packages:
+	@$(call packages,$(DEBIAN_PACKAGES))
 
 lint-rust:
 	$(call step,cargo fmt,cargo fmt --all --check)
