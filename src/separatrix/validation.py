@@ -10,7 +10,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import check_random_state, compute_class_weight, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
@@ -23,9 +23,11 @@ __all__ = [
     "check_frame",
     "check_given",
     "check_positive",
+    "check_sparse",
     "check_weights",
     "encode_known_labels",
     "encode_labels",
+    "indexable_rows",
     "is_dask",
     "is_sparse",
     "name_column",
@@ -96,11 +98,80 @@ def check_frame(X: Any) -> None:
             )
 
 
+def check_sparse(X: Any) -> None:
+    """Raise DataError unless the arrays of a sparse matrix fit together; other X pass.
+
+    scipy believes them, and reads and writes outside of them where they are wrong. This is cheap:
+    one look at the indices and one at the pointers.
+
+    Examples
+    --------
+    >>> X = sp.csr_array(([1.0, 2.0], [0, 1], [0, 1, 2]), shape=(2, 2))
+    >>> X.indices[1] = 7
+    >>> check_sparse(X)
+    Traceback (most recent call last):
+    ...
+    separatrix.errors.DataError: column index 7 in row 1 is outside 0..2
+    """
+    if not is_sparse(X):
+        return
+    if X.format == "coo":
+        for axis, (indices, size) in enumerate(zip(X.coords, X.shape, strict=True)):
+            if len(indices) != len(X.data):
+                raise DataError(f"a sparse matrix of {len(indices)} indices, {len(X.data)} values")
+            outside = _first_outside(indices, size)
+            if outside is not None:
+                name = "column" if axis == X.ndim - 1 else "row"
+                raise DataError(f"{name} index {indices[outside]} is outside 0..{size}")
+    elif X.format in ("csr", "csc", "bsr"):
+        _check_compressed(X)
+
+
+def _check_compressed(X: Any) -> None:
+    pointers, indices = X.indptr, X.indices
+    blocks = X.blocksize if X.format == "bsr" else (1, 1)
+    along, across = ("column", "row") if X.format == "csc" else ("row", "column")
+    n_along, n_across = X.shape[::-1] if X.format == "csc" else X.shape
+    n_along, n_across = n_along // blocks[0], n_across // blocks[1]
+    if len(pointers) != n_along + 1 or pointers[0] != 0 or (np.diff(pointers) < 0).any():
+        raise DataError(f"the {along} pointers (indptr) do not rise from 0 in {n_along} steps")
+    stored = int(pointers[-1])
+    if stored > min(len(indices), len(X.data)):
+        raise DataError(
+            f"the {along} pointers (indptr) end at {stored}, but there are {len(indices)} indices "
+            f"and {len(X.data)} values"
+        )
+    outside = _first_outside(indices[:stored], n_across)
+    if outside is not None:
+        at = int(np.searchsorted(pointers, outside, side="right")) - 1
+        found = f"{across} index {indices[outside]} in {along} {at}"
+        raise DataError(f"{found} is outside 0..{n_across}")
+
+
+def _first_outside(indices: npt.NDArray[Any], size: int) -> int | None:
+    """Where the first index stands that is negative or not below `size`."""
+    if not len(indices):
+        return None
+    # A negative index is a very large one without its sign, so that one look finds both.
+    unsigned = indices.view(indices.dtype.str.replace("i", "u"))
+    if int(unsigned.max()) < size:
+        return None
+    return int(np.argmax((indices < 0) | (indices >= size)))
+
+
+def indexable_rows(X: Any) -> Any:
+    """X as something whose rows can be taken, for estimators that leave columns to another one."""
+    check_sparse(X)
+    (rows,) = indexable(X)
+    return rows
+
+
 def validate_X(estimator: Any, X: Any, *, reset: bool) -> Any:
     """X as a C-contiguous float array or a CSR matrix of float32 or float64.
 
     Finiteness is left to the kernels, which name the cell.
     """
+    check_sparse(X)
     if reset and _is_plain(X):
         # What `validate_data` would leave behind, without its ways to get there.
         estimator.n_features_in_ = X.shape[1]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
@@ -18,7 +18,13 @@ from sklearn.utils.validation import (
 
 from separatrix.calibration.maps import METHODS, FloatArray, Map, fit_map
 from separatrix.errors import DataError, ParameterError
-from separatrix.validation import check_choice, encode_known_labels, encode_labels, refuse_dask
+from separatrix.validation import (
+    check_choice,
+    encode_known_labels,
+    encode_labels,
+    indexable_rows,
+    refuse_dask,
+)
 
 __all__ = ["Calibrated"]
 
@@ -116,7 +122,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             raise ParameterError(f"held_out must lie between 0 and 1, got {self.held_out!r}")
         if y is None:
             raise DataError("Calibrated requires y to be passed, but the target y is None")
-        (X,) = indexable(X)
+        X = indexable_rows(X)
         n = _num_samples(X)
         classes, codes = encode_labels(y, n)
         if np.bincount(codes).min() < 2:

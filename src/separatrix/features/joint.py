@@ -19,7 +19,14 @@ from separatrix.features.handles import (
     rows_from_parts,
     sparse_handle,
 )
-from separatrix.validation import canonical, check_choice, is_sparse, number_of_threads, refuse_dask
+from separatrix.validation import (
+    canonical,
+    check_choice,
+    check_sparse,
+    is_sparse,
+    number_of_threads,
+    refuse_dask,
+)
 
 __all__ = ["JointMap"]
 
@@ -133,9 +140,7 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
         labels = np.asarray(labels)
         if labels.ndim != 1 or len(set(labels.tolist())) != len(labels):
             raise DataError("labels must be a vector without repeated entries")
-        features = check_array(
-            label_features, accept_sparse="csr", dtype=np.float64, input_name="label_features"
-        )
+        features = _read(label_features)
         if features.shape[0] != len(labels):
             raise DataError(
                 f"label_features have {features.shape[0]} rows, but there are {len(labels)} labels"
@@ -163,11 +168,7 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
         return result
 
     def _check_label_features(self, label_features: Any) -> sp.csr_array:
-        features = _canonical(
-            check_array(
-                label_features, accept_sparse="csr", dtype=np.float64, input_name="label_features"
-            )
-        )
+        features = _canonical(_read(label_features))
         p = self.label_features_.shape[1]
         if features.shape[1] != p:
             raise DataError(f"label_features have {features.shape[1]} columns, expected {p}")
@@ -294,6 +295,13 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
             )
         pairs = self.pairs_ if self.combine == "seen" else range(d * p)
         return np.array([f"{names[c % d]} & {label_feature_names[c // d]}" for c in pairs], object)
+
+
+def _read(label_features: Any) -> Any:
+    check_sparse(label_features)
+    return check_array(
+        label_features, accept_sparse="csr", dtype=np.float64, input_name="label_features"
+    )
 
 
 def _canonical(features: Any) -> sp.csr_array:

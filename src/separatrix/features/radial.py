@@ -19,6 +19,7 @@ from separatrix.features.handles import checked_matrix
 from separatrix.validation import (
     check_choice,
     check_positive,
+    check_sparse,
     is_sparse,
     number_of_threads,
     refuse_dask,
@@ -191,6 +192,7 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _choose(self, X: Any, random: np.random.RandomState) -> Any:
         if not isinstance(self.centers, str):
+            check_sparse(self.centers)
             centers = check_array(
                 self.centers, accept_sparse="csr", dtype=X.dtype, input_name="centers"
             )

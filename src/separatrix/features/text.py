@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 from separatrix.errors import DataError, NotFittedError, ParameterError
 from separatrix.features.analysis import TOKEN_PATTERN
 from separatrix.features.text_model import TextModel, merged_models
-from separatrix.validation import canonical, is_sparse, refuse_dask
+from separatrix.validation import canonical, check_sparse, is_sparse, refuse_dask
 
 __all__ = ["TextVectorizer"]
 
@@ -293,6 +293,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.n_features is not None:
             raise ParameterError("a hash cannot be inverted: inverse_transform needs a vocabulary")
         names = np.array(self._names())
+        check_sparse(X)
         X = check_array(X, accept_sparse="csr")
         if X.shape[1] != len(names):
             raise DataError(f"X has {X.shape[1]} columns, the vocabulary {len(names)} terms")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
@@ -35,6 +35,7 @@ from separatrix.validation import (
     check_weights,
     encode_known_labels,
     encode_labels,
+    indexable_rows,
     number_of_threads,
     refuse_dask,
 )
@@ -148,7 +149,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
                 f"This {type(self).__name__} estimator requires y to be passed, "
                 "but the target y is None."
             )
-        (X,) = indexable(X)
+        X = indexable_rows(X)
         classes, codes = encode_labels(y, _num_samples(X))
         weights = self._weights(sample_weight, X, classes, codes, two_classes=True)
         code = self._code(len(classes), X, codes, weights)
@@ -196,7 +197,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
                 f"class_weight={self.class_weight!r} needs all rows at once; give partial_fit a "
                 "dict of weights, or sample_weight"
             )
-        (X,) = indexable(X)
+        X = indexable_rows(X)
         first = not hasattr(self, "columns_")
         known = self._known_classes(y, classes, X)
         codes = encode_known_labels(y, _num_samples(X), known)

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LinearRegression
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from separatrix.errors import DataError
-from separatrix.validation import encode_labels, refuse_dask
+from separatrix.validation import encode_labels, indexable_rows, refuse_dask
 
 __all__ = ["ClassNumbers"]
 
@@ -76,7 +76,7 @@ class ClassNumbers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
         refuse_dask(self, X, y)
         if y is None:
             raise DataError("ClassNumbers requires y to be passed, but the target y is None")
-        (X,) = indexable(X)
+        X = indexable_rows(X)
         self.classes_, codes = encode_labels(y, _num_samples(X))
         base = LinearRegression() if self.estimator is None else clone(self.estimator)
         self.estimator_ = base.fit(X, codes.astype(np.float64))

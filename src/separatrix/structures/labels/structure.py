@@ -15,7 +15,7 @@ from separatrix.structures.coded_labels import CodedLabels
 from separatrix.structures.inference import Best, Sums
 from separatrix.structures.labels.scores import FlatScores, make_design
 from separatrix.structures.sections import largest_square
-from separatrix.validation import is_sparse
+from separatrix.validation import check_sparse, is_sparse
 
 __all__ = ["FlatFeatures", "Labels", "Rows", "feature_matrix"]
 
@@ -242,6 +242,7 @@ class Labels:
 
 def feature_matrix(X: Any) -> Any:
     """Rows of finite features, a dense or CSR matrix of float64."""
+    check_sparse(X)
     if is_sparse(X):
         matrix: Any = sp.csr_matrix(X, dtype=np.float64)
         values = matrix.data
