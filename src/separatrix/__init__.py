@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from separatrix.lazy import imported
+
 if TYPE_CHECKING:
     from separatrix.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
     from separatrix.bayes import (
@@ -228,9 +230,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("importlib.metadata").version("separatrix")
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"separatrix.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'separatrix' has no attribute {name!r}")
+    return imported(__name__, _HOMES, name)
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,10 @@
 """The thread pool survives a fork, and estimators survive a pickle."""
 
 import multiprocessing
+import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -44,3 +47,28 @@ def test_grid_search_and_cross_validation_work():
     )
     assert search.best_score_ > 0.85
     assert cross_val_score(LinearSVM(C=0.1, random_state=0), X[:500], Y[:500], cv=3).min() > 0.8
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_forked_while_a_thread_imports_can_import(tmp_path):
+    (tmp_path / "slow_home.py").write_text("import time\ntime.sleep(1)\nvalue = 7\n")
+    script = """
+import os, signal, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+import separatrix.lazy
+separatrix.__path__.append(sys.argv[1])
+
+def value():
+    return separatrix.lazy.imported("separatrix", {"value": "slow_home"}, "value")
+
+threading.Thread(target=value).start()
+while "separatrix.slow_home" not in sys.modules:
+    time.sleep(0.01)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    os._exit(0 if value() == 7 else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], timeout=60, check=False)
+    assert done.returncode == 0

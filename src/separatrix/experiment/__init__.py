@@ -5,8 +5,9 @@ Names are imported on first use, so that a saved model predicts without loading 
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from separatrix.lazy import imported
 
 if TYPE_CHECKING:
     from separatrix.experiment.inputs import Inputs
@@ -51,6 +52,4 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"separatrix.experiment.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'separatrix.experiment' has no attribute {name!r}")
+    return imported(__name__, _HOMES, name)

@@ -5,8 +5,9 @@ Names are imported on first use, so that the client needs none of the server's p
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from separatrix.lazy import imported
 
 if TYPE_CHECKING:
     from separatrix.serve.app import create_app
@@ -19,6 +20,4 @@ _HOMES = {"Client": "client", "ServiceError": "client", "Settings": "settings", 
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"separatrix.serve.{_HOMES[name]}"), name)
+    return imported(__name__, _HOMES, name)
