@@ -141,18 +141,22 @@ class MinimizingClassifier(BaseLinearClassifier):
         before the gap is within the tolerance, the run goes on in double.
         """
         means = far_from_zero(data.design) if objective.exempt else None
+        n_before = 0.0
         if means is None:
             solution = solver.minimize(objective, w0, monitor)
             short = solution.stopped is StopReason.PRECISION and data.dtype == np.float32
             if not short or not Certifier.fits(objective):
                 return solution
-            w0, monitor.offset = solution.w, monitor.offset + solution.n_passes
+            w0, n_before = solution.w, solution.n_passes
+            monitor.offset += n_before
+            solver = _begun_at(solver, solution.dual)
         design = in_double(data.design, means)
         inner = self._objective(data, objective.C, design, np.float64)
         if w0 is not None and means is not None:
             w0 = w0.astype(np.float64)
             w0[-1] += means @ w0[:-1]
         solution = solver.minimize(inner, w0, monitor)
+        solution = solution._replace(n_passes=n_before + solution.n_passes)
         return self._proven(solution, objective, means, monitor)
 
     @staticmethod
@@ -185,14 +189,21 @@ class MinimizingClassifier(BaseLinearClassifier):
 
     def _solver(self, start: Solution | None, objective: Objective) -> Solver:
         solver = make_solver(self.solver, seed=seed_from(self.random_state))
-        if start is None or start.dual is None or not hasattr(solver, "start"):
+        if start is None or start.dual is None:
             return solver
         n = objective.score_map.n_rows
         columns = objective.weight_shape[1]
         if start.dual.shape != ((n,) if columns == 1 else (n, columns)):
             return solver
-        warm: Solver = replace(solver, start=start.dual)  # type: ignore[type-var]
-        return warm
+        return _begun_at(solver, start.dual)
+
+
+def _begun_at(solver: Solver, dual: Array | None) -> Solver:
+    """The solver that begins at these dual variables, where it can."""
+    if dual is None or not hasattr(solver, "start"):
+        return solver
+    begun: Solver = replace(solver, start=dual)  # type: ignore[type-var]
+    return begun
 
 
 def zero_sum(solution: Solution, objective: Objective) -> Solution:

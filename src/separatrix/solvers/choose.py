@@ -148,7 +148,7 @@ class Auto:
         stalled = first.stopped is StopReason.BUDGET and first.n_passes < monitor.max_passes
         if not (stalled and "give_up_when_stalled" in known and can_hand_over):
             return first
-        monitor.offset = first.n_passes
+        monitor.offset += first.n_passes
         second = NewtonCG().minimize(objective, first.w, monitor)
         return second._replace(
             n_passes=first.n_passes + second.n_passes,

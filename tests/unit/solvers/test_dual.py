@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.datasets import load_digits
 
+from separatrix import LinearClassifier
 from separatrix.results import StopReason
 from tests.unit.solvers.dual_problems import (
     ALL,
@@ -180,3 +182,17 @@ def test_free_intercepts_are_found_at_any_scale(name, C, scale):
     C = C / scale**2
     solution = solve(make_objective(X, y, name, "free", C=C), tol=1e-5, max_passes=3_000)
     assert solution.stopped is StopReason.CONVERGED
+
+
+@pytest.mark.parametrize(("loss", "n_classes"), [("hinge", 10), ("hinge", 2), ("logistic", 10)])
+def test_where_single_precision_ends_the_fit_goes_on_in_double(loss, n_classes):
+    """Estimates of the gap level off there: all of the budget was spent waiting for less."""
+    X, y = load_digits(return_X_y=True)
+    X = (X / 16).astype(np.float32)
+    tol = 1e-9 if n_classes == 2 else 1e-7
+    model = LinearClassifier(loss, solver="dual", C=0.1, tol=tol, max_iter=3000, random_state=0)
+    solution = model.fit(X, y % n_classes).solution_
+    assert solution.stopped is StopReason.CONVERGED
+    assert solution.n_passes < 1000
+    assert solution.n_passes == pytest.approx(solution.trace.n_passes[-1])
+    assert model.coef_.dtype == np.float32

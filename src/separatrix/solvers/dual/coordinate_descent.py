@@ -22,6 +22,10 @@ __all__ = ["DualCoordinateDescent"]
 
 #: A run has stalled when its gap did not halve within so many passes.
 STALL_PASSES = 20.0
+#: An estimate of the gap below so many units in the last place of P, in the precision of the data,
+#: that did not halve within so many passes consists of rounding. Those of the hinge level off at
+#: 1 unit on imdb and at 25 on 20newsgroups.
+_ROUNDING_UNITS, _LEVEL_PASSES = 64.0, 8.0
 #: For smooth losses: by how much the proven gap may have fallen against its estimate when, after a
 #: proof that failed, the next one is tried.
 _FASTER = 0.3
@@ -191,13 +195,16 @@ class _Run:
         self.proven = Certified(np.zeros(0), math.inf, math.inf)
         self._certifier = Certifier(objective)
         self._smooth = bool(objective.loss.smooth)
+        dtype = objective.score_map.dtype  # type: ignore[attr-defined]
+        self._rounding = _ROUNDING_UNITS * float(np.finfo(dtype).eps)
         #: The proven gap divided by its estimate, when last proven.
         self._ratio = 1.0
         self._next = 0.0
 
     def until_stopped(self) -> StopReason:
-        """Run passes until the monitor stops them, or the gap stalls."""
+        """Run passes until the monitor stops them, the gap stalls, or precision is exhausted."""
         last, best, best_at = math.inf, math.inf, 0.0
+        least, level_at = math.inf, 0.0
         while True:
             primal, dual, _, visited = self.state.run_pass()
             self.n_passes += visited
@@ -207,11 +214,14 @@ class _Run:
             last = estimate
             gap = estimate * fall * self._ratio
             objective = dual + estimate * fall
+            if estimate < 0.5 * least or estimate > self._rounding * abs(objective):
+                least, level_at = estimate, self.n_passes
             # Another method is worth a try only if it gets as many passes.
             left = self.monitor.max_passes - self.n_passes
             stalled = self.n_passes - best_at > self.patience and left >= self.patience
+            exhausted = self.n_passes - level_at > _LEVEL_PASSES
             near = self.monitor.converged(objective, gap) and self.n_passes >= self._next
-            proving = near or stalled or self.n_passes >= self.monitor.max_passes
+            proving = near or stalled or exhausted or self.n_passes >= self.monitor.max_passes
             if proving:
                 self.prove(objective)
                 objective, gap = self.proven.value, self.proven.gap
@@ -221,6 +231,9 @@ class _Run:
                     missing = gap / max(self.monitor.wanted(objective), 1e-300)
                     self._ratio *= _FASTER
                     self._next = self.n_passes + max(0.0, math.log10(max(missing, 1.0)) - 0.5)
+                if exhausted and gap > self._rounding * abs(objective):
+                    # Rows that rest hide the gap from the estimate; it is no rounding.
+                    exhausted, least, level_at = False, math.inf, self.n_passes
             if gap < 0.5 * best:
                 best, best_at = gap, self.n_passes
             stopped = self.monitor.record(
@@ -230,6 +243,8 @@ class _Run:
                 if not proving:
                     self.prove(objective)
                 return stopped
+            if exhausted:
+                return StopReason.PRECISION
             if stalled:
                 return StopReason.BUDGET
 
