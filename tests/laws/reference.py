@@ -182,6 +182,10 @@ class Exact:
 
         `starts` are weights of the centered problem that somebody believes to be good.
         """
+        return self.argmin(starts)[1]
+
+    def argmin(self, starts: Iterable[np.ndarray] = ()) -> tuple[np.ndarray, Any]:
+        """Weights of the centered problem with the lowest value found of P, and that value."""
         zero = np.zeros((self.design.shape[1], self.n_scores), dtype=LONG)
         points = [zero, *(w for w in starts if np.isfinite(w).all())]
         with np.errstate(all="ignore"):
@@ -189,11 +193,13 @@ class Exact:
             finite = [i for i, value in enumerate(values) if np.isfinite(value)]
             best = min(finite, key=lambda i: values[i])
             if values[best] == 0:  # losses and penalties are never negative
-                return values[best]
+                return points[best], values[best]
             plain = self.is_smooth and self.l1 == 0
             found = _newton(self, points[best]) if plain else _interior_point(self)
             value = self.value_at(found)
-        return min(value, values[best]) if np.isfinite(value) else values[best]
+        if np.isfinite(value) and value <= values[best]:
+            return found, value
+        return points[best], values[best]
 
     @property
     def is_smooth(self) -> bool:

@@ -281,7 +281,8 @@ class Objective:
         Returns
         -------
         t : float
-            Share of q; 1 where there is no such point.
+            Share of q; 1 where there is no such point and zero takes its place, infinite where the
+            loss is not known to be positive.
         length : float
             Bound of t |X' q|.
         """
@@ -291,15 +292,19 @@ class Objective:
         weights = self.class_weights
         if self.loss.n_scores == 1:
             excess = float(sums[0])
-            _, slopes = self.loss.value_and_grad(np.zeros((2, 1)), np.array([-1.0, 1.0]))
+            losses, slopes = self.loss.value_and_grad(np.zeros((2, 1)), np.array([-1.0, 1.0]))
             room = float((-np.sign(excess) * weights * slopes[:, 0]).max())
-            share = abs(excess) / (abs(excess) + room) if room > 0 else 1.0
+            if room > 0 and losses.min() >= 0:
+                share = abs(excess) / (abs(excess) + room)
+            else:
+                # No loss of ours is negative; one of a user may be, and min P with it.
+                share = 1.0 if kernel_of(self.loss) is not None else float("inf")
         elif type(self.loss) is GeneratedLoss:
             over = np.maximum(sums, 0)
             whole = over + weights
             share = float(np.divide(over, whole, out=np.zeros_like(whole), where=whole > 0).max())
         else:
-            share = 1.0
+            share = float("inf")
         return share, float(np.sqrt(2)) * total * self.longest_row
 
     def gap_bound(self, w: Array, grad: Array, value: float) -> float:

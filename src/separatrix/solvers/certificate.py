@@ -142,7 +142,9 @@ class Certifier:
             w = stored.astype(np.float64)
         scores = double_scores(self._design, stored, self._n_threads)
         total, theta = self._losses(scores)
-        value, slopes, judged = total, theta, scores
+        value, judged = total, scores
+        # Intercepts of which the scores were made, before and after they are moved.
+        intercepts = float(np.abs(w[-1]).max()) if self._has_intercept else 0.0
         if objective.exempt and move:
             shift, lowest, theta = self._best_shift(scores, total, theta, wanted)
             # Where columns lie far from zero, rounding intercepts to what can be stored unbalances
@@ -155,10 +157,11 @@ class Certifier:
             if len(last) > 1:
                 moved -= moved.mean()
             there = scores + moved
-            at_last = self._losses(there) if moved.any() else (value, slopes)
-            if at_last[0] <= total * (1 + _ROUNDING):
+            at_last = self._losses(there)[0] if moved.any() else value
+            if at_last <= total * (1 + _ROUNDING):
                 stored[-1], w[-1] = last, last
-                (value, slopes), judged = at_last, there
+                value, judged = at_last, there
+                intercepts = max(intercepts, float(np.abs(last).max()))
             scores, total = scores + shift, lowest
         inner = objective.penalized(w)
         value += objective.regularizer.value(inner)
@@ -168,10 +171,8 @@ class Certifier:
             for candidate in self._dual_points(scores, duals):
                 self._try(*candidate, total, scores)
         size = math.sqrt(float(np.vdot(inner, inner)))
-        reach = self._longest * size + (float(np.abs(w[-1]).max()) if self._has_intercept else 0.0)
-        if not self._loss.smooth:
-            slopes = self._losses(self._worse(judged, _ROUNDING * reach))[1]
-        noise = _ROUNDING * (abs(value) + self._grain + float(np.abs(slopes).sum()) * reach)
+        off = _ROUNDING * (self._longest * size + intercepts)
+        noise = _ROUNDING * (abs(value) + self._grain) + self._steepest(judged, off) * off
         gap = value - self.lower + noise
         return Certified(stored, value, gap if math.isfinite(gap) else math.inf)
 
@@ -190,16 +191,19 @@ class Certifier:
             losses, slopes = self._loss.value_and_grad(scores, self._targets)
             return float(self._upper @ losses), self._upper[:, None] * slopes
 
-    def _worse(self, scores: Array, by: float) -> Array:
-        """Scores with larger losses: those of the right labels lower, those of others higher.
+    def _steepest(self, scores: Array, off: float) -> float:
+        """Sum of U_i |loss_i'| where scores that may be off by so much have the largest losses.
 
-        Rounding may hide a row beyond the kink of its loss, where its slope is zero.
+        Losses are convex: they are higher there by no more than that times `off`. Slopes at the
+        scores themselves will not do, as rounding may hide a row beyond a kink.
         """
         if self._loss.n_scores == 1:
-            return scores - by * self._targets[:, None]
-        scores = scores + by
-        scores[np.arange(len(scores)), self._targets] -= 2 * by
-        return scores
+            low, high = (np.abs(self._losses(scores + by)[1]) for by in (-off, off))
+            return float(np.maximum(low, high).sum())
+        # Those of the right labels lower, those of others higher.
+        scores = scores + off
+        scores[np.arange(len(scores)), self._targets] -= 2 * off
+        return float(np.abs(self._losses(scores)[1]).sum())
 
     def _best_shift(
         self, scores: Array, total: float, theta: Array, wanted: float
@@ -373,6 +377,8 @@ class Certifier:
         share, loose = 0.0, 0.0
         if self.objective.exempt:
             share, loose = self.objective.imbalance(theta.sum(axis=0))
+            if not math.isfinite(share):
+                return
         # What balancing and rounding may add to any entry of X' theta, and to its length.
         loose += _ROUNDING * (mass + self._grain) * self._longest
         size = abs(total) + float(np.abs(theta * scores).sum())
