@@ -1,6 +1,4 @@
-"""Copy the ratios of benchmarks/RESULTS.md into README.md, between its markers.
-
-A table of one row per family stands at its head, all rows stand below.
+"""Copy some ratios of benchmarks/RESULTS.md into README.md: one row per family of learners.
 
 With --check nothing is written: exit 1 where README.md differs from what would be written.
 """
@@ -14,9 +12,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "README.md"
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 SOURCE_MARKERS = ("<!-- summary:begin -->", "<!-- summary:end -->")
-README_MARKERS = ("<!-- bench:begin -->", "<!-- bench:end -->")
-SHORT_MARKERS = ("<!-- short:begin -->", "<!-- short:end -->")
-#: Rows of the short table: the whole job, then one for each family of learners, then text.
+README_MARKERS = ("<!-- short:begin -->", "<!-- short:end -->")
+#: Rows of the table: the whole job, then one for each family of learners, then text.
 SHORT = ("e1", "f1", "f2", "f3", "g1", "r1a", "s1", "s5", "t1")
 NO_RESULTS = "Not measured yet: `make bench` measures, and fills this table."
 
@@ -54,26 +51,22 @@ def shortened(table: str) -> str:
 
 
 def updated(readme: str, results: str | None) -> str:
-    r"""Return the README with the summary of the results, or with the command that makes them.
+    r"""Return the README with some of the results, or with the command that makes them.
 
     Examples
     --------
-    >>> readme = "<!-- short:begin --><!-- short:end -->\n<!-- bench:begin --><!-- bench:end -->\n"
-    >>> results = "# Page\n<!-- summary:begin -->\n| row |\n<!-- summary:end -->\n"
-    >>> print(updated(readme, results).split("<!-- short:end -->\n")[1])
-    <!-- bench:begin -->
+    >>> print(updated("# Page\n<!-- short:begin --><!-- short:end -->\n", None))
+    # Page
+    <!-- short:begin -->
     <BLANKLINE>
-    | row |
+    Not measured yet: `make bench` measures, and fills this table.
     <BLANKLINE>
-    <!-- bench:end -->
+    <!-- short:end -->
     <BLANKLINE>
     """
-    table = NO_RESULTS if results is None else cut(results, SOURCE_MARKERS, RESULTS.name)[1]
-    short = NO_RESULTS if results is None else shortened(table)
-    for markers, content in ((README_MARKERS, table), (SHORT_MARKERS, short)):
-        head, _, tail = cut(readme, markers, PAGE.name)
-        readme = f"{head}\n\n{content.strip()}\n\n{tail}"
-    return readme
+    table = None if results is None else cut(results, SOURCE_MARKERS, RESULTS.name)[1]
+    head, _, tail = cut(readme, README_MARKERS, PAGE.name)
+    return f"{head}\n\n{NO_RESULTS if table is None else shortened(table)}\n\n{tail}"
 
 
 def main(arguments: list[str]) -> int:

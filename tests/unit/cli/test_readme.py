@@ -1,4 +1,4 @@
-"""The commands that the README shows print what it shows."""
+"""The commands that the README and the page on the command line show print what they show."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[3] / "README.md"
+ROOT = Path(__file__).parents[3]
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
-def shown():
-    """(command, lines) of the section on the command line."""
-    section = README.read_text(encoding="utf-8").split("## Command line\n")[1].split("\n## ")[0]
-    block = [line[4:] for line in section.splitlines() if line.startswith("    ")]
-    found = []
-    for line in block:
-        if line.startswith("$ "):
-            found.append((shlex.split(line[2:])[1:], []))
-        else:
-            found[-1][1].append(line)
+def shown(page):
+    """(command, lines) of the blocks of a page that begin with a command."""
+    found, inside = [], False
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        inside = line.startswith("    $ ") or (inside and line.startswith("    "))
+        if line.startswith("    $ "):
+            found.append((shlex.split(line[6:])[1:], []))
+        elif inside:
+            found[-1][1].append(line[4:])
     return found
 
 
 @pytest.mark.data("sms_spam")
-def test_the_readme_tells_the_truth(run, data_dir, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("page", "count"), [("README.md", 3), ("docs/command_line.md", 5)])
+def test_pages_tell_the_truth(page, count, run, data_dir, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     packed = (data_dir / "sms_spam" / "SMSSpamCollection.gz").read_bytes()
     rows = [b"\t".join(line.split(b"\t")[:2]) for line in gzip.decompress(packed).splitlines()]
     Path("sms.tsv").write_bytes(b"\n".join([b"label\tmessage", *rows]) + b"\n")
     Path("new.txt").write_text("call now to claim your prize\nsee you at lunch\n", encoding="utf-8")
-    commands = shown()
-    assert len(commands) == 5
+    commands = shown(page)
+    assert len(commands) == count
     for words, expected in commands:
         done = run(*words)
         printed = (done.out + done.err).splitlines()
