@@ -42,6 +42,12 @@ def serve(
     max_concurrent: Annotated[
         int, typer.Option("--max-concurrent", min=1, help="Requests at a time.")
     ] = 256,
+    max_connections: Annotated[
+        int, typer.Option("--max-connections", min=1, help="Connections at a time.")
+    ] = 2000,
+    max_per_address: Annotated[
+        int, typer.Option("--max-per-address", min=1, help="Connections from one address.")
+    ] = 1000,
     time_limit: Annotated[
         float, typer.Option("--time-limit", min=0.1, help="Seconds for a request.")
     ] = 30.0,
@@ -70,6 +76,8 @@ def serve(
         max_body=max_body << 20,
         max_rows=max_rows,
         max_concurrent=max_concurrent,
+        max_connections=max_connections,
+        max_per_address=max_per_address,
         time_limit=time_limit,
         watch=1.0 if watch else None,
     )

@@ -21,9 +21,11 @@ STATUS_CODES = {
     "unsupported_media_type": 415,
     "invalid": 422,
     "too_many_requests": 429,
+    "head_too_large": 431,
     "internal": 500,
     "timeout": 503,
     "stopping": 503,
+    "too_many_connections": 503,
 }
 
 

@@ -16,6 +16,7 @@ from types import FrameType
 import uvicorn
 
 from separatrix.serve.app import Service
+from separatrix.serve.connections import connections_for
 from separatrix.serve.listening import listen, take_in_waiting, turn_away
 from separatrix.serve.settings import Settings
 
@@ -97,7 +98,10 @@ class _Server(uvicorn.Server):
     async def _watch(self, seconds: float) -> None:
         while True:
             await asyncio.sleep(seconds)
-            await asyncio.to_thread(self._service.store.reload, only_changed=True)
+            try:
+                await asyncio.to_thread(self._service.store.reload, only_changed=True)
+            except Exception:  # whatever a file can cause, the next look comes
+                log.exception("looking at the model files failed")
 
 
 def run(paths: Iterable[Path], settings: Settings, *, access_log: bool = True) -> None:
@@ -127,6 +131,7 @@ def run(paths: Iterable[Path], settings: Settings, *, access_log: bool = True) -
     gc.freeze()
     config = uvicorn.Config(
         service.app,
+        http=connections_for(settings),
         log_config=None,
         access_log=False,
         server_header=False,

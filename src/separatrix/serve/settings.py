@@ -51,8 +51,17 @@ class Settings:
         Rows of a request that asks for explanations.
     max_tokens : int
         Tokens of all sequences of a request.
+    max_text : int
+        Letters of a text that is explained.
     max_concurrent : int
         Prediction requests at a time; further ones are told to come again (429).
+    max_connections, max_per_address : int
+        Connections at a time, in all and from one address; further ones are turned away (503). A
+        proxy in front of the service is one address.
+    max_head : int
+        Bytes of the head of a request: its address and headers.
+    head_time : float
+        Seconds in which the head of a request must arrive.
     time_limit : float
         Seconds for a request; for JSON lines, for each piece.
     batch_rows : int
@@ -82,7 +91,12 @@ class Settings:
     max_rows: int = 10_000
     max_explained: int = 20
     max_tokens: int = 100_000
+    max_text: int = 200_000
     max_concurrent: int = 256
+    max_connections: int = 2000
+    max_per_address: int = 1000
+    max_head: int = 1 << 16
+    head_time: float = 10.0
     time_limit: float = 30.0
     batch_rows: int = 2048
     stream_rows: int = 1000
@@ -95,8 +109,11 @@ class Settings:
             is_limit = field.name.startswith("max_") or field.name in ("batch_rows", "stream_rows")
             if is_limit and value < 1:
                 raise ParameterError(f"{field.name} must be at least 1, got {value}")
-        if self.time_limit <= 0 or self.drain < 0 or (self.watch is not None and self.watch <= 0):
-            raise ParameterError("time_limit and watch must be positive, drain not negative")
+        times = (self.time_limit, self.head_time, 1.0 if self.watch is None else self.watch)
+        if min(times) <= 0 or self.drain < 0:
+            raise ParameterError(
+                "time_limit, head_time and watch must be positive, drain not negative"
+            )
         token = self.token
         if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isascii()):
             raise ParameterError(

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from separatrix.errors import ParameterError, SeparatrixError
+from separatrix.errors import ParameterError
 from separatrix.serve.models import ServedModel, open_served
 from separatrix.serve.problems import Problem
 from separatrix.serve.settings import Settings
@@ -102,7 +102,7 @@ class ModelStore:
                 self._stamps[name] = stamp
                 try:
                     model = open_served(path, name, self.settings)
-                except (SeparatrixError, OSError, ValueError) as error:
+                except Exception as error:  # whatever a file can cause, the old model answers
                     self.n_failed += 1
                     self.complaints[name] = str(error)
                     log.error("reload failed, the old model %s stays: %s", name, error)
