@@ -79,7 +79,7 @@ def save_long_words(path: Path) -> Path:
     table = {f"{WORD}_number": numbers, f"{WORD}_value": values}
     labels = np.where(np.arange(20) < 9, f"low_{WORD}", f"high_{WORD}")
     model = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, labels)
-    inputs = Inputs("table", tuple(table), strings=(f"{WORD}_value",)).to_dict()
+    inputs = Inputs("table", tuple(table)).to_dict()
     save(model, path, training={"input": inputs, "task": "binary"})
     return path
 

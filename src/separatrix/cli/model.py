@@ -60,14 +60,10 @@ class SavedModel:
             }
         if self.inputs.kind not in ("table", "text") or not self._told:
             # Whatever else the file holds is input; what looks like the labels is not.
-            return {**self.inputs.options(False), "columns": None, "text": "auto", "target": label}
+            free = {"columns": None, "text": "auto", "schema": None, "target": label}
+            return {**self.inputs.options(False), **free}
         given = self.inputs.options(bool(target))
-        if isinstance(target, str):
-            strings = given["strings"]
-            if self.inputs.target in strings:
-                strings = (*(name for name in strings if name != self.inputs.target), target)
-            given |= {"target": target, "strings": strings}
-        return given
+        return given | {"target": target} if isinstance(target, str) else given
 
     def take(self, data: Dataset) -> Any:
         """What the model is fed of `data`."""
@@ -109,7 +105,7 @@ def naming_rows(source: str, first_row: int = 0) -> Iterator[None]:
         raise
     except ParameterError as error:
         # That a column which the model needs is not there is the file's fault.
-        told = re.sub(r"^(columns|text|strings): ", "", str(error))
+        told = re.sub(r"^(columns|text): ", "", str(error))
         if told == str(error):
             raise
         raise DataError(f"{source}: {told}; the model needs it") from error

@@ -9,6 +9,7 @@ from separatrix.data.dataset import Dataset, LabelSets
 from separatrix.data.graphs import FeatureGraphs, Graphs
 from separatrix.data.output import write
 from separatrix.data.reading import FORMATS, chunks, import_features, read
+from separatrix.data.schema import Schema, SchemaColumn
 from separatrix.data.sequences import AttributeSequences, TokenColumn, TokenSequences, Vocabulary
 from separatrix.data.svmlight import write_svmlight
 
@@ -19,6 +20,8 @@ __all__ = [
     "FeatureGraphs",
     "Graphs",
     "LabelSets",
+    "Schema",
+    "SchemaColumn",
     "TokenColumn",
     "TokenSequences",
     "Vocabulary",

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data.columns import ColumnKind, kind_of_values, make_column, make_text, objects
+from separatrix.data.columns import from_values
 from separatrix.data.dataset import Dataset, Table
 from separatrix.data.options import Options
+from separatrix.data.schema import Schema, SchemaColumn, TypedEvidence
 from separatrix.data.source import Origin, naming
-from separatrix.data.tables import Plan, assemble, make_plan
+from separatrix.data.tables import assemble, find_target, judged, make_schema
 from separatrix.errors import DataError, FormatError, MissingPackageError
 
 __all__ = ["chunks_arrow", "read_arrow", "write_arrow"]
@@ -83,62 +84,65 @@ def _flat(table: Any) -> dict[str, Any]:
     return dict(zip(names, table.columns, strict=True))
 
 
-def _kind(column: Any) -> ColumnKind:
-    """The kind of an Arrow column: "date" and "unread" beside those of text files."""
+def _seen(column: Any) -> TypedEvidence:
+    """What an Arrow column holds; "unread" for types that are not read."""
     types, missing = _pyarrow().types, column.null_count > 0
     type_ = column.type.value_type if types.is_dictionary(column.type) else column.type
-    if types.is_boolean(type_):
-        return ColumnKind("bool", missing)
-    if types.is_integer(type_):
-        return ColumnKind("int", missing)
-    if types.is_floating(type_) or types.is_decimal(type_):
-        return ColumnKind("float", missing)
-    if types.is_null(type_):
-        return ColumnKind("none", missing)
     if types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_):
-        return ColumnKind("list", missing)
+        return TypedEvidence.of(column.to_pylist())
     if types.is_string(type_) or types.is_large_string(type_):
-        return kind_of_values(column.to_pylist()) | ColumnKind("string")
-    if types.is_temporal(type_):
-        return ColumnKind("date", missing)
-    return ColumnKind("unread", missing)
+        return TypedEvidence.of(column.to_pylist()) | TypedEvidence(frozenset({"word"}))
+    for holds, name in (
+        (types.is_boolean, "flag"),
+        (types.is_integer, "whole"),
+        (types.is_floating, "number"),
+        (types.is_decimal, "number"),
+        (types.is_duration, "duration"),
+        (types.is_temporal, "date"),
+    ):
+        if holds(type_):
+            return TypedEvidence(frozenset({name}), missing)
+    return TypedEvidence(frozenset() if types.is_null(type_) else frozenset({"unread"}), missing)
 
 
-def _is_number(column: Any) -> bool:
-    return _kind(column).base in ("bool", "int", "float")
-
-
-def _array(name: str, column: Any, kind: ColumnKind, text: bool) -> npt.NDArray[Any]:
-    if kind.base == "unread":
-        message = f"column {name!r} of type {column.type} is not read; leave it out with columns="
+def _array(column: Any, wanted: SchemaColumn) -> npt.NDArray[Any]:
+    pa = _pyarrow()
+    type_ = column.type
+    if wanted.why == _UNREAD:
+        message = f"column {wanted.name!r} of type {type_} is not read; leave it out with columns="
         raise FormatError(message)
-    if text:
-        return make_text(column.to_pylist())
-    if kind.base == "date":
+    if wanted.kind == "date" and pa.types.is_temporal(type_):
         dates: npt.NDArray[Any] = column.to_numpy()
         return dates
-    if kind.base in ("int", "float") and not _pyarrow().types.is_decimal(column.type):
+    if wanted.kind == "duration" and pa.types.is_duration(type_):
+        return np.asarray(column.to_numpy() / np.timedelta64(1, "s"), dtype=np.float64)
+    if wanted.kind == "number" and not pa.types.is_decimal(type_):
         values = column.to_numpy()
         if values.dtype.kind in "iuf":
-            wanted = np.float64 if kind.missing else values.dtype
-            numbers: npt.NDArray[Any] = values.astype(wanted, copy=False)
+            dtype = np.float64 if wanted.missing else values.dtype
+            numbers: npt.NDArray[Any] = values.astype(dtype, copy=False)
             return numbers
-    if kind.base == "string" and not _is_number(column):
-        return objects(column.to_pylist())
-    array: npt.NDArray[Any] = make_column(column.to_pylist(), kind, ())
-    return array
+    return from_values(column.to_pylist(), wanted)
 
 
-def _dataset(table: Any, plan: Plan, source: str, format: str, first_row: int) -> Dataset:
-    columns = _flat(table)
-    features: Table = {
-        name: _array(name, columns[name], plan.kinds[name], name in plan.texts)
-        for name in plan.features
-    }
-    target = None
-    if plan.target is not None:
-        target = _array(plan.target, columns[plan.target], plan.kinds[plan.target], False)
-    return assemble(features, target, plan, source, format, first_row)
+_UNREAD = "of a type that is not read"
+
+
+def _schema(seen: Mapping[str, TypedEvidence], options: Options) -> Schema:
+    target = find_target(list(seen), options)
+    columns = {}
+    for name, found in seen.items():
+        if "unread" in found.types:
+            columns[name] = SchemaColumn(name, "category", why=_UNREAD)
+        else:
+            columns[name] = found.column(name, target=name == target)
+    return make_schema(columns, options)
+
+
+def _dataset(table: Any, schema: Schema, source: str, format: str, first_row: int) -> Dataset:
+    held = _flat(table)
+    columns: Table = {column.name: _array(held[column.name], column) for column in schema}
+    return assemble(columns, schema, source, format, first_row)
 
 
 def read_arrow(origin: Origin, format: str, options: Options) -> Dataset:
@@ -149,25 +153,24 @@ def read_arrow(origin: Origin, format: str, options: Options) -> Dataset:
         columns = _flat(table)
         if not columns or not table.num_rows:
             raise FormatError("there are no rows")
-        kinds = {name: _kind(column) for name, column in columns.items()}
-        plan = make_plan(list(columns), kinds, options)
-        return _dataset(table, plan, origin.name, format, 0)
+        schema = _schema({name: _seen(column) for name, column in columns.items()}, options)
+        return judged(_dataset(table, schema, origin.name, format, 0), options)
 
 
 def chunks_arrow(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
     """Datasets of at most `n` rows; a first pass finds which columns have gaps."""
     with naming(origin.name):
-        kinds: dict[str, ColumnKind] = {}
+        seen: dict[str, TypedEvidence] = {}
         for table in _batches(origin, format, max(n, 20_000))[1]:
             for name, column in _flat(table).items():
-                kinds[name] = kinds.get(name, ColumnKind()) | _kind(column)
-        if not kinds:
+                seen[name] = seen.get(name, TypedEvidence()) | _seen(column)
+        if not seen:
             raise FormatError("there are no rows")
-        plan = make_plan(list(kinds), kinds, options)
+        schema = _schema(seen, options)
         done = 0
         for table in _batches(origin, format, n)[1]:
             if table.num_rows:
-                yield _dataset(table, plan, origin.name, format, done)
+                yield _dataset(table, schema, origin.name, format, done)
             done += table.num_rows
 
 

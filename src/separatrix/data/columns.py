@@ -1,194 +1,191 @@
-"""Columns of a table: what kind of values they hold, and arrays of that kind."""
+"""Columns as arrays: from the cells of a text file, or from typed values, as the schema says."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any
+from datetime import date, datetime
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from separatrix.data.dataset import LabelSets
+from separatrix.data.schema import SchemaColumn, absent_words
+from separatrix.data.written import iso_dates, reader
 from separatrix.errors import DataError
 
 __all__ = [
-    "ColumnKind",
-    "are_texts",
+    "Words",
+    "as_words",
+    "from_values",
+    "from_words",
     "gaps",
-    "kind_of_strings",
-    "kind_of_values",
-    "make_column",
     "make_target",
+    "objects",
+    "read_value",
 ]
 
-#: Words a value on average from which on strings count as texts, and how many are looked at.
-_TEXT_WORDS, _TEXT_SAMPLE = 3, 10_000
-_LARGEST = 2**63
+#: Words for a kind in messages.
+PLURALS = {
+    "number": "numbers",
+    "date": "dates",
+    "duration": "lengths of time",
+    "flag": "yes and no",
+}
 
 
-@dataclass(frozen=True)
-class ColumnKind:
-    """What the values of a column are, as far as they were seen.
+class Words(NamedTuple):
+    """A column of a text file: each value once, and which of them stands in every row.
 
-    Parameters
+    Attributes
     ----------
-    base : {"none", "bool", "int", "float", "string", "list"}
-        "none": no value is there.
-    missing : bool
-        Whether some value is missing.
-    sample : tuple
-        The first values that are there and not blank, for `are_texts`.
-
-    Examples
-    --------
-    >>> kind_of_strings(["1", "2.5"], ()).base, kind_of_strings(["1", "x"], ()).base
-    ('float', 'string')
+    codes : int array of shape (n,)
+    values : list of str
+        Not all need be distinct: a column of texts is a list of them.
     """
 
-    base: str = "none"
-    missing: bool = False
-    sample: tuple[Any, ...] = field(default=(), repr=False)
+    codes: npt.NDArray[Any]
+    values: list[str]
 
-    def __or__(self, other: ColumnKind) -> ColumnKind:
-        """The kind of both columns together."""
-        bases = {self.base, other.base} - {"none"}
-        if len(bases) < 2:
-            base = bases.pop() if bases else "none"
-        else:
-            base = "float" if bases == {"int", "float"} else "string"
-        sample = self.sample
-        if len(sample) < _TEXT_SAMPLE:
-            sample = (sample + other.sample)[:_TEXT_SAMPLE]
-        return ColumnKind(base, self.missing or other.missing, sample)
-
-    @property
-    def is_text(self) -> bool:
-        """Whether these are strings, and texts."""
-        return self.base == "string" and are_texts(map(_word, self.sample))
+    def first(self, n: int) -> list[str]:
+        """The words of the first rows."""
+        return [self.values[code] for code in self.codes[:n].tolist()]
 
 
-def are_texts(values: Iterable[str]) -> bool:
-    """Whether strings are texts rather than names of categories: what ``"auto"`` goes by.
+def as_words(cells: Sequence[str]) -> Words:
+    """The column that holds these cells."""
+    places: dict[str, int] = {}
+    codes = [places.setdefault(cell, len(places)) for cell in cells]
+    return Words(np.array(codes, dtype=np.intp), list(places))
 
-    They are when they have three words or more on average and more than half of them are distinct,
-    by the first ten thousand that are not blank.
 
-    Examples
-    --------
-    >>> are_texts(["good value for money", "broke after a week", "does what it says"])
-    True
-    >>> are_texts(["New York City", "New York City", "New York City", "Oslo"])
-    False
+def from_words(words: Words, column: SchemaColumn, missing: Sequence[str]) -> npt.NDArray[Any]:
+    """The array of a column of a text file.
+
+    Whole numbers without gaps become int64, other numbers float64 with NaN where missing, lengths
+    of time float64 in seconds; flags bool, with gaps objects; dates datetime64[us]; everything
+    else objects, None where missing.
+
+    Raises
+    ------
+    DataError
+        Names the first row whose value is not of the kind.
     """
-    seen = list(islice(filter(str.strip, values), _TEXT_SAMPLE))
-    if 2 * len(set(seen)) <= len(seen):  # of no values too
-        return False
-    return sum(len(value.split()) for value in seen) >= _TEXT_WORDS * len(seen)
+    if column.kind == "text":
+        return np.asarray(objects(words.values)[words.codes])
+    absent = absent_words(column.kind, (*missing, *column.missing))
+    gone = np.array([value.strip() in absent for value in words.values], dtype=bool)
+    said = [value for value, nothing in zip(words.values, gone, strict=True) if not nothing]
+    read, nothing, dtype = reader(column.kind, column.form)
+    filled: Any = None
+    if column.kind == "date":
+        filled = iso_dates([value.strip() for value in said])
+    elif column.kind == "number":
+        try:
+            plain = column.form[4:5] != ","
+            filled = (
+                [int(value) if column.whole else float(value) for value in said] if plain else None
+            )
+        except ValueError:
+            filled = None
+    if filled is None:
+        filled = list(_read_all(said, read, words, column))
+    if column.whole and not gone.any():
+        return np.asarray(np.array(filled, dtype=np.int64)[words.codes])
+    if column.kind == "flag" and not column.missing and not gone.any():
+        return np.asarray(np.array(filled, dtype=np.bool_)[words.codes])
+    made = np.full(len(words.values), nothing, dtype=dtype)
+    if len(said):
+        made[~gone] = filled if dtype is not object else objects(filled)
+    return np.asarray(made[words.codes])
 
 
-def kind_of_strings(values: Sequence[str], missing: Sequence[str]) -> ColumnKind:
-    """The kind of a column of a text file; `missing` are the words for no value."""
-    absent = set(missing)
-    distinct = set(values)
-    present = [value for value in distinct if value.strip() not in absent]
-    said = {value for value in present if value.strip()}
-    there = values if len(said) == len(distinct) else filter(said.__contains__, values)
-    sample = tuple(islice(there, _TEXT_SAMPLE))
-    return ColumnKind(_base_of_strings(present), len(present) < len(distinct), sample)
+def _read_all(said: list[str], read: Any, words: Words, column: SchemaColumn) -> Iterable[Any]:
+    for value in said:
+        try:
+            yield read(value)
+        except ValueError:
+            at = words.values.index(value)
+            row = int(np.argmax(words.codes == at))
+            raise refusal(column, row, value) from None
 
 
-def _base_of_strings(present: list[str]) -> str:
-    if not present:
-        return "none"
-    try:
-        numbers = list(map(float, present))
-    except ValueError:
-        lowered = {value.strip().lower() for value in present}
-        return "bool" if lowered <= {"true", "false"} else "string"
-    joined = "".join(present)
-    # Python also reads 1_000 and digits of other scripts as numbers; in a file they are words.
-    if "_" in joined or not joined.isascii():
-        return "string"
-    try:
-        whole = max(map(abs, map(int, present))) < _LARGEST
-    except ValueError:
-        whole = False
-    return "int" if whole and all(map(np.isfinite, numbers)) else "float"
+def refusal(column: SchemaColumn, row: int, value: Any) -> DataError:
+    """The error for a value that is not of its column's kind."""
+    held = PLURALS.get(column.kind, column.kind) + (f" ({column.form})" if column.form else "")
+    return DataError(
+        f"column {column.name!r} holds {held}, but row {row} holds {value!r}; mend "
+        f"the value, or choose another kind: kinds={{{column.name!r}: ...}}"
+    )
 
 
-def kind_of_values(values: Sequence[Any]) -> ColumnKind:
-    """The kind of a column of typed values: numbers, truth values, strings, lists, None."""
-    blank = (value is None or (isinstance(value, str) and not value.strip()) for value in values)
-    there = (value for value, nothing in zip(values, blank, strict=True) if not nothing)
-    sample = tuple(islice(there, _TEXT_SAMPLE))
-    kind = ColumnKind("none", any(value is None for value in values), sample)
-    types = {type(value) for value in values} - {type(None)}
-    for seen in types:
-        if seen is bool:
-            base = "bool"
-        elif seen is int:
-            largest = max(abs(value) for value in values if type(value) is int)
-            # What no double holds stays as its digits.
-            base = "int" if largest < _LARGEST else "float" if largest < 10**308 else "string"
-        elif seen is float:
-            base = "float"
-        else:
-            base = "list" if seen is list else "string"
-        kind |= ColumnKind(base)
-    return kind
+def read_value(value: Any, column: SchemaColumn) -> Any:
+    """A typed value, or a word, as the column's kind; ValueError or TypeError if it is none."""
+    if isinstance(value, str):
+        return reader(column.kind, column.form)[0](value)
+    if column.kind in ("number", "duration"):
+        if isinstance(value, np.timedelta64):
+            return value / np.timedelta64(1, "s")
+        if hasattr(value, "total_seconds"):
+            return value.total_seconds()
+        if isinstance(value, np.datetime64 | date):
+            raise TypeError
+        return float(value)
+    if column.kind == "flag":
+        if value not in (0, 1):
+            raise ValueError
+        return bool(value)
+    if column.kind == "date":
+        if isinstance(value, np.datetime64):
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return reader("date", column.form)[0](str(value))  # eight digits
+        if not isinstance(value, date):
+            raise TypeError
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            value = (value - value.utcoffset()).replace(tzinfo=None)  # type: ignore[operator]
+        return np.datetime64(value, "us")
+    return value
 
 
-def make_column(values: Sequence[Any], kind: ColumnKind, missing: Sequence[str]) -> Any:
-    """An array of the values: of a text file, or typed ones.
+def from_values(values: Sequence[Any], column: SchemaColumn) -> npt.NDArray[Any]:
+    """The array of a column of typed values, None where missing.
 
-    Numbers without gaps become int64 or float64, numbers with gaps float64 with NaN; truth values
-    bool, with gaps objects; strings objects, None where missing.
+    Raises
+    ------
+    DataError
+        Names the first row whose value is not of the kind.
     """
-    if kind.base == "list":
+    if column.kind == "text":
+        return objects(["" if value is None else word(value) for value in values])
+    if column.kind in ("category", "identifier"):
+        return objects([None if value is None else word(value) for value in values])
+    if column.kind in ("vector", "labels"):
         return objects(values)
-    absent = {*missing, None}
-    if kind.base == "string" and not missing:
-        # Typed values: 1, 1.0 and True are equal and yet different words.
-        converted = [_convert(value, kind, absent) for value in values]
-    else:
-        # Columns repeat their values: every distinct one is converted once.
-        made = {value: _convert(value, kind, absent) for value in set(values)}
-        converted = [made[value] for value in values]
-    if kind.base in ("none", "float", "int"):
-        whole = kind.base == "int" and not kind.missing
-        return np.array(converted, dtype=np.int64 if whole else np.float64)
-    if kind.base == "bool" and not kind.missing:
+    _, nothing, dtype = reader(column.kind, column.form)
+    converted: list[Any] = []
+    for row, value in enumerate(values):
+        gone = value is None or value != value
+        try:
+            if not gone and column.whole and type(value) is int:
+                converted.append(value)
+            else:
+                converted.append(nothing if gone else read_value(value, column))
+        except (TypeError, ValueError, ArithmeticError):
+            raise refusal(column, row, value) from None
+    complete = not any(value is None for value in converted)
+    if column.whole and all(type(value) is int for value in converted):
+        return np.array(converted, dtype=np.int64)
+    if column.kind == "flag" and not column.missing and complete:
         return np.array(converted, dtype=np.bool_)
-    return objects(converted)
+    return objects(converted) if dtype is object else np.array(converted, dtype=dtype)
 
 
-def _convert(value: Any, kind: ColumnKind, absent: set[Any]) -> Any:
-    number = kind.base in ("none", "float", "int")
-    if _is_absent(value, absent):
-        return np.nan if number else None
-    if number:
-        return int(value) if kind.base == "int" and not kind.missing else float(value)
-    if kind.base == "bool":
-        return str(value).strip().lower() == "true"
-    return _word(value)
-
-
-def _is_absent(value: Any, absent: set[Any]) -> bool:
-    return (value.strip() if isinstance(value, str) else value) in absent
-
-
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
     """A typed value in a column of strings, as JSON would write it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if isinstance(value, str) else str(value)
-
-
-def make_text(values: Sequence[Any]) -> npt.NDArray[np.object_]:
-    """A column of texts: nothing is missing, null is the empty text."""
-    return objects(["" if value is None else _word(value) for value in values])
 
 
 def objects(values: Sequence[Any]) -> npt.NDArray[np.object_]:
@@ -199,7 +196,7 @@ def objects(values: Sequence[Any]) -> npt.NDArray[np.object_]:
 
 
 def gaps(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which rows of a column have no value: NaN among numbers, None among objects.
+    """Which rows of a column have no value: NaN among numbers, NaT among dates, None among objects.
 
     Examples
     --------
@@ -208,6 +205,8 @@ def gaps(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """
     if column.dtype.kind == "f":
         return np.asarray(np.isnan(column))
+    if column.dtype.kind in "mM":
+        return np.asarray(np.isnat(column))
     if column.dtype == object:
         return np.array([value is None for value in column], dtype=bool)
     return np.zeros(len(column), dtype=bool)

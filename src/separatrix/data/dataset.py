@@ -11,13 +11,15 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from separatrix.data.schema import Schema
 from separatrix.data.sequences import AttributeSequences, TokenSequences
 from separatrix.errors import DataError, MissingPackageError
 
 __all__ = ["Dataset", "LabelSets", "Table"]
 
 #: Name of a column -> its values. Numbers are float64 (NaN where missing) or int64, truth values
-#: bool, strings object arrays of str (None where missing), dates datetime64, lists object arrays.
+#: bool, strings object arrays of str (None where missing), dates datetime64, lengths of time
+#: float64 in seconds, lists object arrays.
 Table = dict[str, npt.NDArray[Any]]
 Kind = Literal["table", "text", "matrix", "images", "sequences"]
 
@@ -156,6 +158,8 @@ class Dataset:
         The file as it was given, for messages.
     format : str
         The format it was read as.
+    schema : Schema or None
+        Of a table: what its columns hold and are for, and why.
 
     Examples
     --------
@@ -178,6 +182,7 @@ class Dataset:
     query: npt.NDArray[np.int64] | None = None
     source: str = ""
     format: str = ""
+    schema: Schema | None = None
 
     def __len__(self) -> int:
         if isinstance(self.X, dict):

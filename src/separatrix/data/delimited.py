@@ -6,12 +6,15 @@ import csv
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
+from typing import NamedTuple
 
-from separatrix.data.columns import ColumnKind, kind_of_strings
+from separatrix.data.columns import Words, as_words
 from separatrix.data.dataset import Dataset
 from separatrix.data.options import Options
+from separatrix.data.schema import Schema
 from separatrix.data.source import Origin, TextStream, naming
-from separatrix.data.tables import Plan, dataset_of, make_plan
+from separatrix.data.tables import Seen, dataset_of, evidence_of, judged, make_schema
+from separatrix.data.written import Evidence
 from separatrix.errors import FormatError, ParameterError
 
 __all__ = ["chunks_delimited", "read_delimited", "sniff_delimiter"]
@@ -101,26 +104,65 @@ def _is_number(cell: str) -> bool:
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: words, all different, that do not come again below.
+    """Whether the first row names the columns.
+
+    Names are words that do not come again below. Where two of them are the same, or some are years
+    or other whole numbers, a column has to tell them from data: a word above numbers, or above
+    values that repeat themselves.
 
     Examples
     --------
     >>> has_header([["size", "class"], ["1", "a"]]), has_header([["a", "x"], ["a", "y"]])
     (True, False)
+    >>> has_header([["2019", "2020", "y"], ["1.5", "2", "a"], ["1", "2.5", "a"]])
+    True
     """
-    first, rest = rows[0], rows[1:]
-    named = [cell.strip() for cell in first if cell.strip()]
-    if not named or any(_is_number(cell) for cell in named) or len(set(named)) < len(named):
+    first, rest = [cell.strip() for cell in rows[0]], rows[1:]
+    named = [cell for cell in first if cell]
+    below = [[row[at].strip() for row in rest if len(row) > at] for at in range(len(first))]
+    words = [at for at, cell in enumerate(first) if cell and not _is_number(cell)]
+    if not words or any(first[at] in below[at] for at in words):
         return False
-    repeated = any(
-        cell.strip() and any(len(row) > at and row[at] == cell for row in rest)
-        for at, cell in enumerate(first)
-    )
-    return not repeated
+    numbers = [cell for cell in named if _is_number(cell)]
+    if not numbers and len(set(named)) == len(named):
+        return True
+    if any(not cell.isdigit() for cell in numbers) or len(set(numbers)) < len(numbers):
+        return False
+    # A row of data would have a word that comes again, or a number above numbers.
+    return any(
+        len(below[at]) > 1
+        and (all(map(_is_number, filter(None, below[at]))) or _repeats(below[at]))
+        for at in words
+    ) or (len(rest) == 1 and all(_is_number(below[at][0]) for at in words if below[at]))
 
 
-def _open(origin: Origin, format: str, options: Options) -> tuple[list[str], Iterator[list[str]]]:
-    """Names of the columns, and the rows, checked to have as many cells."""
+def _repeats(cells: Sequence[str]) -> bool:
+    return 2 * len(set(cells)) <= len(cells)
+
+
+def _names(cells: Sequence[str], notes: list[str]) -> list[str]:
+    """Names of columns from a header: blank ones are numbers, twins are numbered."""
+    names: list[str] = []
+    given = [cell.strip() or str(at) for at, cell in enumerate(cells)]
+    for name in given:
+        number, free = 2, name
+        while free in names or (free != name and free in given):
+            free, number = f"{name}.{number}", number + 1
+        if free != name:
+            notes.append(f"two columns are named {name!r}; the later one is {free!r}")
+        names.append(free)
+    return names
+
+
+class _Opened(NamedTuple):
+    """Names of the columns, the rows, checked to have as many cells, and what is to be told."""
+
+    names: list[str]
+    rows: Iterator[list[str]]
+    notes: tuple[str, ...]
+
+
+def _open(origin: Origin, format: str, options: Options) -> _Opened:
     rows = _Rows(origin, _delimiter(origin, format, options))
     iterator = iter(rows)
     sample, ends = [], []
@@ -131,15 +173,18 @@ def _open(origin: Origin, format: str, options: Options) -> tuple[list[str], Ite
         raise FormatError("there are no rows")
     header = has_header(sample) if options.header == "auto" else bool(options.header)
     width, first_line = len(sample[0]), ends[0]
+    notes: list[str] = []
     if options.names is not None:
         names = [str(name) for name in options.names]
         if len(names) != width:
             raise ParameterError(f"{len(names)} names for {width} columns")
     elif header:
-        names = [cell.strip() or str(at) for at, cell in enumerate(sample[0])]
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise FormatError(f"two columns are named {sorted(twice)[0]!r}; pass names=", ends[0])
+        names = _names(sample[0], notes)
+        if options.header == "auto" and any(map(_is_number, filter(str.strip, sample[0]))):
+            notes.append(
+                "the first row is taken for names of columns, numbers among them; --header no if "
+                "it is data"
+            )
     else:
         names = [str(at) for at in range(width)]
 
@@ -151,43 +196,43 @@ def _open(origin: Origin, format: str, options: Options) -> tuple[list[str], Ite
                 raise FormatError(f"{len(row)} fields, but {width} on line {first_line}", line)
             yield row
 
-    return names, checked()
+    return _Opened(names, checked(), tuple(notes))
 
 
-def _cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Sequence[str]]:
+def _cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Words]:
     columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return dict(zip(names, columns, strict=True))
+    return {name: as_words(column) for name, column in zip(names, columns, strict=True)}
 
 
 def read_delimited(origin: Origin, format: str, options: Options) -> Dataset:
     """The whole file as a dataset."""
     with naming(origin.name):
-        names, rows = _open(origin, format, options)
-        cells = _cells(names, list(rows))
-        if not cells[names[0]]:
+        opened = _open(origin, format, options)
+        cells = _cells(opened.names, list(opened.rows))
+        if not len(cells[opened.names[0]].codes):
             raise FormatError("there is a header and no row")
-        kinds = {name: kind_of_strings(cells[name], options.missing) for name in names}
-        plan = make_plan(names, kinds, options)
-        return dataset_of(cells, plan, options.missing, origin.name, format)
+        seen = {name: evidence_of(words, options.missing) for name, words in cells.items()}
+        schema = make_schema(seen, options, opened.notes)
+        return judged(dataset_of(cells, schema, options.missing, origin.name, format), options)
 
 
-def _scan(origin: Origin, format: str, options: Options) -> Plan:
+def _scan(origin: Origin, format: str, options: Options) -> Schema:
     """Look at all rows once, so that every chunk has the same kinds of columns."""
-    names, rows = _open(origin, format, options)
-    kinds = {name: ColumnKind() for name in names}
-    while block := list(islice(rows, _SCAN_ROWS)):
-        for name, cells in _cells(names, block).items():
-            kinds[name] |= kind_of_strings(cells, options.missing)
-    return make_plan(names, kinds, options)
+    opened = _open(origin, format, options)
+    seen: dict[str, Seen] = dict.fromkeys(opened.names, Evidence())
+    while options.schema is None and (block := list(islice(opened.rows, _SCAN_ROWS))):
+        for name, words in _cells(opened.names, block).items():
+            seen[name] |= evidence_of(words, options.missing)  # type: ignore[operator]
+    return make_schema(seen, options, opened.notes)
 
 
 def chunks_delimited(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
     """Datasets of at most `n` rows; a first pass finds the kinds of the columns."""
     with naming(origin.name):
-        plan = _scan(origin, format, options)
-        names, rows = _open(origin, format, options)
+        schema = _scan(origin, format, options)
+        opened = _open(origin, format, options)
         done = 0
-        while block := list(islice(rows, n)):
-            cells = _cells(names, block)
-            yield dataset_of(cells, plan, options.missing, origin.name, format, done)
+        while block := list(islice(opened.rows, n)):
+            cells = _cells(opened.names, block)
+            yield dataset_of(cells, schema, options.missing, origin.name, format, done)
             done += len(block)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from separatrix.data.columns import ColumnKind, kind_of_values
 from separatrix.data.dataset import Dataset
 from separatrix.data.options import Options
+from separatrix.data.schema import Schema, SchemaColumn, TypedEvidence
 from separatrix.data.source import Origin, TextStream, naming
-from separatrix.data.tables import Plan, dataset_of, make_plan
+from separatrix.data.tables import dataset_of, find_target, judged, make_schema
 from separatrix.errors import FormatError
 
 __all__ = ["chunks_json_lines", "read_json_lines"]
@@ -71,34 +71,39 @@ def read_json_lines(origin: Origin, format: str, options: Options) -> Dataset:
         cells = _columns(list(_records(origin)), {})
         if not cells:
             raise FormatError("there are no rows")
-        kinds = {name: kind_of_values(values) for name, values in cells.items()}
-        plan = make_plan(list(cells), kinds, options)
-        return dataset_of(cells, plan, (), origin.name, format)
+        seen = {name: TypedEvidence.of(values) for name, values in cells.items()}
+        schema = make_schema(_decided(seen, options), options)
+        return judged(dataset_of(cells, schema, (), origin.name, format), options)
 
 
-def _scan(origin: Origin, options: Options) -> Plan:
+def _decided(seen: dict[str, TypedEvidence], options: Options) -> dict[str, SchemaColumn]:
+    target = find_target(list(seen), options)
+    return {name: found.column(name, target=name == target) for name, found in seen.items()}
+
+
+def _scan(origin: Origin, options: Options) -> Schema:
     """Look at all objects once, so that every chunk has the same columns of the same kinds."""
     records = _records(origin)
-    kinds: dict[str, ColumnKind] = {}
+    seen: dict[str, TypedEvidence] = {}
     done = 0
     while block := list(islice(records, _SCAN_ROWS)):
-        for name, values in _columns(block, dict.fromkeys(kinds)).items():
+        for name, values in _columns(block, dict.fromkeys(seen)).items():
             # A column that begins later is missing in all rows before.
-            before = kinds.get(name, ColumnKind(missing=done > 0))
-            kinds[name] = before | kind_of_values(values)
+            before = seen.get(name, TypedEvidence(missing=done > 0))
+            seen[name] = before | TypedEvidence.of(values)
         done += len(block)
-    if not kinds:
+    if not seen:
         raise FormatError("there are no rows")
-    return make_plan(list(kinds), kinds, options)
+    return make_schema(_decided(seen, options), options)
 
 
 def chunks_json_lines(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
     """Datasets of at most `n` rows; a first pass finds the kinds of the columns."""
     with naming(origin.name):
-        plan = _scan(origin, options)
+        schema = _scan(origin, options)
         records = _records(origin)
         done = 0
         while block := list(islice(records, n)):
-            cells = {name: [record.get(name) for record in block] for name in plan.names}
-            yield dataset_of(cells, plan, (), origin.name, format, done)
+            cells = {name: [record.get(name) for record in block] for name in schema.names}
+            yield dataset_of(cells, schema, (), origin.name, format, done)
             done += len(block)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
+from separatrix.data.written import MISSING
 from separatrix.errors import ParameterError
 from separatrix.validation import number_of_threads
 
-__all__ = ["MISSING", "Options"]
-
-#: Words that stand for a missing value in a table of text, where nothing else is said.
-MISSING = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+__all__ = ["Options"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,8 @@ class Options:
     target: Any = "auto"
     text: Any = "auto"
     columns: Sequence[str] | None = None
-    strings: Sequence[str] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    schema: Any = None
     header: bool | str = "auto"
     delimiter: str | None = None
     missing: Sequence[str] = MISSING
@@ -42,7 +41,7 @@ class Options:
             value = getattr(self, option.name)
             if option.name in takes or option.name == "n_jobs" or value is option.default:
                 continue
-            if value != option.default:
+            if value != (option.default if option.name != "kinds" else {}):
                 raise ParameterError(f"{option.name} means nothing for {format} files")
         for name in ("zero_based", "multilabel", "header"):
             value = getattr(self, name)

@@ -64,9 +64,9 @@ def write(
     size,class
     1.5,a
     ,b
-    >>> write(read(b'{"zip": "00123", "class": "a"}\n'), path)
+    >>> write(read(b'{"code": "123", "class": "a"}\n'), path)
     Traceback (most recent call last):
-    separatrix.errors.DataError: ... '00123' in row 0 would be 123; choose another format, ...
+    separatrix.errors.DataError: ... '123' in row 0 would be 123; choose another format, ...
     """
     target = Path(path)
     if format == "auto":
@@ -172,13 +172,15 @@ def _compare(data: Dataset, staged: Path, format: str) -> None:
     advice = "choose another format, such as JSON lines"
     columns = columns_of(data)
     texts = [name for name in data.text_names if name in columns] or None
+    target = data.target_name if data.target_name in columns else None
     try:
-        again = read(staged, format, target=None, text=texts)
-    except (FormatError, ParameterError) as error:
-        told = error.message if isinstance(error, FormatError) else str(error)
-        raise DataError(f"the file could not be read again: {told}") from None
-    found = columns_of(again)
-    if list(found) != list(columns) or len(again) != len(data):
+        again = read(staged, format, target=target, text=texts)
+    except FormatError as error:
+        raise DataError(f"the file could not be read again: {error.message}") from None
+    except ParameterError:  # a column is not there by its name
+        again = None
+    found = {} if again is None else columns_of(again)
+    if again is None or list(found) != list(columns) or len(again) != len(data):
         raise DataError(
             f"the names of the columns ({', '.join(map(repr, list(columns)[:4]))}) would "
             f"not read back as a header; {advice}"

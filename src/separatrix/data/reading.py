@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,18 @@ from separatrix.data.delimited import chunks_delimited, read_delimited
 from separatrix.data.detect import check_text, detect
 from separatrix.data.idx import read_idx
 from separatrix.data.json_lines import chunks_json_lines, read_json_lines
-from separatrix.data.options import MISSING, Options
+from separatrix.data.options import Options
+from separatrix.data.schema import Schema
 from separatrix.data.sequences import AttributeSequences, TokenColumn
 from separatrix.data.source import Origin, naming, origin_of
 from separatrix.data.svmlight import chunks_svmlight, read_svmlight
+from separatrix.data.written import MISSING
 from separatrix.errors import FormatError, ParameterError
 from separatrix.validation import check_choice
 
 __all__ = ["FORMATS", "chunks", "import_features", "read"]
 
-_TABLE = frozenset({"target", "text", "columns", "strings"})
+_TABLE = frozenset({"target", "text", "columns", "kinds", "schema"})
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,8 @@ def read(
     target: Any = "auto",
     text: Any = "auto",
     columns: Sequence[str] | None = None,
-    strings: Sequence[str] = (),
+    kinds: Mapping[str, str] = MappingProxyType({}),
+    schema: Schema | None = None,
     header: bool | str = "auto",
     delimiter: str | None = None,
     missing: Sequence[str] = MISSING,
@@ -91,8 +95,10 @@ def read(
     format : str
         "auto" goes by the name, then by the content, and asks when that is not plain. Otherwise
 
-        - "csv", "tsv": quotes as in RFC 4180. Columns of numbers, of true / false, or of strings;
-          dates stay strings;
+        - "csv", "tsv": quotes as in RFC 4180. Numbers may have marks of thousands, a currency or a
+        unit, dates the
+          usual forms, yes and no their words; digits with leading zeros stay words. What was
+          decided, and why, stands in the `schema` of the result;
         - "jsonl": one object a line; nested objects become columns ``outer.inner``, lists stay
           lists, a column that mixes kinds becomes strings;
         - "parquet", "arrow": through pyarrow (extra ``parquet``);
@@ -116,17 +122,22 @@ def read(
         rule of `TableEncoder`.
     columns : sequence of str, optional
         The features; by default all columns but the target.
-    strings : sequence of str
-        Columns of a table whose values are words even where they look like numbers or truth
-        values, as codes do.
+    kinds : mapping of str to str
+        What some columns of a table hold, whatever they look like: "category", "number", "date
+        dmy" (day before month), …; `separatrix.data.schema.KINDS` lists all.
+    schema : Schema, optional
+        What all columns hold and are for, as another file of the kind was read: nothing is
+        inferred then, columns that it does not name are passed over, those that are left out too.
     header : bool or "auto"
-        Whether the first row of CSV or TSV names the columns. "auto": yes, if its cells are words,
-        all different, none of which comes again in its column nearby.
+        Whether the first row of CSV or TSV names the columns. "auto": yes, if its cells are words
+        none of which comes again in its column nearby; names that are numbers or come twice need a
+        column that tells them from data. Twins are numbered.
     delimiter : str, optional
         By default of CSV whichever of ``,``, tab, ``;`` and ``|`` parts all rows evenly; of CoNLL
         a tab where the first token has one, else space.
     missing : sequence of str
-        Words for no value in CSV and TSV.
+        Words for no value in CSV and TSV; among numbers and dates "-", "none" and the like are
+        missing too.
     names : sequence of str, optional
         Names of the columns of CSV, TSV or CoNLL; without header they are "0", "1", ….
     encoding : str, optional

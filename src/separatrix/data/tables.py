@@ -1,47 +1,43 @@
-"""From rows of cells to a `Dataset`: header, kinds of columns, target and texts."""
+"""From columns to a `Dataset`: the target, the schema, what is left out, and the arrays."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data.columns import ColumnKind, gaps, make_column, make_target, make_text
+from separatrix.data.columns import Words, from_values, from_words, gaps, make_target
 from separatrix.data.dataset import Dataset, LabelSets, Table
 from separatrix.data.options import Options
+from separatrix.data.schema import Schema, SchemaColumn, infer_array, infer_words, is_missing
+from separatrix.data.written import Evidence, look
 from separatrix.errors import FormatError, ParameterError
 
-__all__ = ["Plan", "dataset_of", "make_plan"]
+__all__ = [
+    "dataset_of",
+    "evidence_of",
+    "find_column",
+    "judged",
+    "make_schema",
+    "with_schema",
+    "with_target",
+]
 
 #: Names, in any case, that tell the target where it is not named.
 TARGETS = ("target", "label", "labels", "class", "y")
+#: Columns of whole numbers with such a name, at least half of them different, are identifiers.
+_IDENTIFIERS = {"id", "index", "row", "rowid", "row_id", "uid", "uuid", "key", ""}
+#: Rows from which on a column of distinct words, or one that counts, is an identifier.
+_ENOUGH = 20
+#: A column with a value in less than this share of the rows is as good as empty.
+_PRESENT = 0.005
 
-
-@dataclass(frozen=True)
-class Plan:
-    """What becomes of every column; the same for all chunks of a file.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Columns in the order of the file.
-    kinds : dict of str to ColumnKind
-    target : str or None
-    texts : tuple of str
-        Columns that hold texts.
-    features : tuple of str
-        Columns that are handed on, without the target.
-    """
-
-    names: tuple[str, ...]
-    kinds: dict[str, ColumnKind]
-    target: str | None
-    texts: tuple[str, ...]
-    features: tuple[str, ...]
+#: What was seen of a column: words of a text file, or its kind where the values have types.
+Seen = Evidence | SchemaColumn
 
 
 def find_column(wanted: Any, names: Sequence[str], role: str) -> str:
@@ -68,77 +64,247 @@ def find_target(names: Sequence[str], options: Options) -> str | None:
     return find_column(options.target, names, "target")
 
 
-def make_plan(names: Sequence[str], kinds: dict[str, ColumnKind], options: Options) -> Plan:
-    """Decide what becomes of every column."""
+def evidence_of(words: Words, missing: Sequence[str]) -> Evidence:
+    """What the words of a column tell."""
+    return look(words.values, missing, words.first(10_000))
+
+
+def make_schema(seen: Mapping[str, Seen], options: Options, notes: Sequence[str] = ()) -> Schema:
+    """Decide what every column holds and what it is for; the target stands last.
+
+    Parameters
+    ----------
+    seen : mapping of str to Evidence or SchemaColumn
+        The columns of the file, in their order.
+    options : Options
+    notes : sequence of str
+        What else was found.
+    """
+    names = list(seen)
+    if options.schema is not None:
+        return _given_schema(names, options)
     target = find_target(names, options)
-    kinds = {**kinds}
-    for name in options.strings:
-        column = find_column(name, names, "strings")
-        if kinds[column].base in ("bool", "int", "float"):
-            kinds[column] = replace(kinds[column], base="string")
-    chosen = list(names) if options.columns is None else [
+    chosen = names if options.columns is None else [
         find_column(name, names, "columns") for name in options.columns
     ]  # fmt: skip
-    features = tuple(name for name in chosen if name != target)
+    features = [name for name in chosen if name != target]
+    texts = _texts(names, target, options)
+    features += [name for name in texts or () if name not in features]
+    columns = []
+    for name in features + ([] if target is None else [target]):
+        column = seen[name]
+        if isinstance(column, Evidence):
+            column = infer_words(name, column, target=name == target)
+        if texts is not None and name in texts:
+            column = replace(column, kind="text", form="", missing=(), why="asked for")
+        elif texts is not None and column.kind == "text":
+            column = replace(column, kind="category", why="words")
+        columns.append(replace(column, role="target" if name == target else "input"))
+    unsure = [f"column {c.name!r}: {c.why}" for c in columns if " taken " in c.why]
+    schema = Schema(tuple(columns), (*notes, *unsure))
+    known = {find_column(name, names, "kinds"): kind for name, kind in options.kinds.items()}
+    return schema.with_kinds({name: kind for name, kind in known.items() if name in schema})
+
+
+def _texts(names: Sequence[str], target: str | None, options: Options) -> list[str] | None:
+    """The columns that were said to hold texts; None where they are to be found."""
     if options.text is None:
-        texts: tuple[str, ...] = ()
-    elif isinstance(options.text, str) and options.text == "auto" and "auto" not in names:
-        texts = tuple(name for name in features if kinds[name].is_text)
-    else:
-        single = isinstance(options.text, str | int)
-        wanted = [options.text] if single else list(options.text)
-        texts = tuple(find_column(name, names, "text") for name in wanted)
-        if target in texts:
-            raise ParameterError(f"column {target!r} cannot be both target and text")
-        features = features + tuple(name for name in texts if name not in features)
-    return Plan(tuple(names), kinds, target, texts, features)
+        return []
+    if isinstance(options.text, str) and options.text == "auto" and "auto" not in names:
+        return None
+    single = isinstance(options.text, str | int)
+    wanted = [options.text] if single else list(options.text)
+    texts = [find_column(name, names, "text") for name in wanted]
+    if target in texts:
+        raise ParameterError(f"column {target!r} cannot be both target and text")
+    return texts
+
+
+def _given_schema(names: Sequence[str], options: Options) -> Schema:
+    """The schema that was given, without what is left out; the target where it is asked for."""
+    given: Schema = options.schema.with_kinds(options.kinds)
+    target = given.target
+    if options.target is None:
+        target = None
+    elif options.target != "auto":
+        wanted = find_column(options.target, names, "target")
+        if wanted not in given and target is not None:
+            # Labels of the same kind in another column.
+            moved = replace(given[target], name=wanted)
+            given = replace(given, columns=(*given.columns, moved))
+        given, target = given.with_role(wanted, "target"), wanted
+    elif target is not None and target not in names:
+        target = find_column(target, names, "target")
+    kept = [c.name for c in given if c.role not in ("target", "left out")]
+    wanted_columns = kept if options.columns is None else list(options.columns)
+    for name in wanted_columns:
+        find_column(name, names, "columns")
+    return given.take([*wanted_columns, *([] if target is None else [target])])
 
 
 def dataset_of(
-    cells: Mapping[str, Sequence[Any]],
-    plan: Plan,
+    cells: Mapping[str, Any],
+    schema: Schema,
     missing: Sequence[str],
     source: str,
     format: str,
     first_row: int = 0,
 ) -> Dataset:
-    """The dataset for cells of text or typed values."""
+    """The dataset for columns of words, of typed values, or finished ones."""
     table: Table = {}
-    for name in plan.features:
-        if name in plan.texts:
-            table[name] = make_text(cells[name])
+    for column in schema:
+        held = cells[column.name]
+        if isinstance(held, Words):
+            table[column.name] = from_words(held, column, missing)
+        elif isinstance(held, np.ndarray):
+            table[column.name] = held
         else:
-            table[name] = make_column(cells[name], plan.kinds[name], missing)
-    target = None
-    if plan.target is not None:
-        target = make_column(cells[plan.target], plan.kinds[plan.target], missing)
-    return assemble(table, target, plan, source, format, first_row)
+            table[column.name] = from_values(held, column)
+    return assemble(table, schema, source, format, first_row)
 
 
-def assemble(
-    table: Table,
-    target: npt.NDArray[Any] | None,
-    plan: Plan,
-    source: str,
-    format: str,
-    first_row: int = 0,
-) -> Dataset:
+def assemble(table: Table, schema: Schema, source: str, format: str, first_row: int = 0) -> Dataset:
     """The dataset for finished columns."""
     y: npt.NDArray[Any] | LabelSets | None = None
+    target = schema.target
     if target is not None:
-        check_target(target, plan.target, source, first_row)
-        y = make_target(target)
-    alone = len(plan.features) == 1 and plan.features == plan.texts
+        column = table[target]
+        check_target(column, target, source, first_row)
+        y = make_target(column)
+    features = tuple(name for name in schema.names if name != target)
+    alone = len(features) == 1 and features == schema.texts
     return Dataset(
         kind="text" if alone else "table",
-        X=table[plan.features[0]] if alone else table,
+        X=table[features[0]] if alone else {name: table[name] for name in features},
         y=y,
-        feature_names=plan.features,
-        target_name=plan.target,
-        text_names=plan.texts,
+        feature_names=features,
+        target_name=target,
+        text_names=schema.texts,
         source=source,
         format=format,
+        schema=schema,
     )
+
+
+def with_schema(data: Dataset) -> Dataset:
+    """The data set with a schema: by the types of its columns, of strings by their values.
+
+    Examples
+    --------
+    >>> data = with_schema(Dataset("table", {"price": np.array(["$5", "$7.50"], dtype=object)}))
+    >>> data.X["price"].tolist(), data.schema["price"].kind
+    ([5.0, 7.5], 'number')
+    """
+    if data.schema is not None or not isinstance(data.X, dict):
+        return data
+    columns, X = [], {}
+    for name, values in data.X.items():
+        column = infer_array(name, values)
+        if name in data.text_names:
+            column = SchemaColumn(name, "text", why="asked for")
+        if values.dtype == object and column.kind in ("number", "date", "duration", "flag"):
+            values = from_values([None if is_missing(value) else value for value in values], column)
+        columns.append(column)
+        X[name] = values
+    if data.y is not None and data.target_name is not None and data.target_name not in X:
+        held = data.y if isinstance(data.y, np.ndarray) else None
+        target = SchemaColumn(data.target_name, "labels")
+        if held is not None:
+            target = infer_array(data.target_name, held, target=True)
+        columns.append(replace(target, role="target"))
+    return judged(replace(data, X=X, schema=Schema(tuple(columns))))
+
+
+def with_target(data: Dataset, name: str) -> Dataset:
+    """The data set with another of its columns as the target; what was the target is gone."""
+    rest = {column: values for column, values in data.X.items() if column != name}
+    values, schema = data.X[name], data.schema
+    if schema is not None:
+        column = schema[name]
+        if column.kind == "flag" and values.dtype == bool and "/" in column.form:
+            yes, no = column.form.split("/")
+            if yes.lower() != "true":
+                # Classes keep their words.
+                values = np.where(values, yes, no).astype(object)
+                column = replace(column, kind="category", form="", why="words")
+        kept = [c for c in schema if c.name in rest]
+        schema = replace(schema, columns=(*kept, replace(column, role="target")))
+    return replace(
+        data,
+        kind="table",
+        X=rest,
+        y=make_target(values),
+        feature_names=tuple(rest),
+        target_name=name,
+        text_names=tuple(column for column in data.text_names if column != name),
+        schema=schema,
+    )
+
+
+def judged(data: Dataset, options: Options | None = None) -> Dataset:
+    """The data set with a schema that leaves out the columns that can tell nothing.
+
+    They stay in the table: what is left out is for a model to leave out.
+    """
+    schema = data.schema
+    if schema is None or not isinstance(data.X, dict) or (options and options.schema is not None):
+        return data
+    asked = set(options.kinds) if options else set()
+    counting: list[str] = []
+    changed: list[SchemaColumn] = []
+    for name, values in data.X.items():
+        column = schema[name]
+        if column.role != "input" or name in asked:
+            continue
+        why, kind = _useless(column, values)
+        if why is not None:
+            if why == _COUNTS:
+                counting.append(name)
+            changed.append(column.left_out(why, kind))
+    schema = schema.replace(*changed)
+    if not schema.inputs and counting:
+        # What counts is better than nothing.
+        assert data.schema is not None
+        schema = schema.replace(data.schema[counting[-1]])
+    return replace(data, schema=schema)
+
+
+_COUNTS = "counts the rows"
+
+
+def _useless(column: SchemaColumn, values: npt.NDArray[Any]) -> tuple[str | None, str | None]:
+    """Why a column can tell nothing and the kind it is then, or None."""
+    if column.kind in ("vector", "labels"):
+        return "holds lists", None
+    n = len(values)
+    if column.kind == "text":
+        return (None if any(map(str.strip, values)) else "is empty"), None
+    gone = gaps(values)
+    n_present = n - int(np.count_nonzero(gone))
+    if n_present == 0:
+        return "is empty", None
+    if n_present < _PRESENT * n:
+        return "is nearly empty", None
+    if n_present == n and n > 1 and (values == values[0]).all():
+        return "has one value only", None
+    words = column.kind == "category" and values.dtype == object
+    if words and n >= _ENOUGH and n_present == n and _all_differ(values):
+        return "every row has its own value", "identifier"
+    if values.dtype.kind in "iu":
+        plain = column.name.strip().lower()
+        named = plain in _IDENTIFIERS or plain.endswith("_id") or plain.startswith("unnamed: ")
+        counts = n > 1 and (named or n >= _ENOUGH) and values[0] in (0, 1)
+        if counts and values[1] - values[0] == 1 and (np.diff(values) == 1).all():
+            return _COUNTS, "identifier"
+        if named and 2 * len(np.unique(values)) >= n:
+            return "looks like an identifier", "identifier"
+    return None, None
+
+
+def _all_differ(values: npt.NDArray[Any]) -> bool:
+    # Most columns repeat themselves at once.
+    few = set(values[:_ENOUGH].tolist())
+    return len(few) == _ENOUGH and len(set(values.tolist())) == len(values)
 
 
 def check_target(target: npt.NDArray[Any], name: str | None, source: str, first_row: int) -> None:

@@ -11,15 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from separatrix.data.schema import Schema, SchemaColumn
 from separatrix.distributed.partitions import Partitions
 from separatrix.distributed.rows import in_partition
 from separatrix.distributed.session import Session
 from separatrix.errors import DataError, ParameterError
 from separatrix.features import TableEncoder
-from separatrix.features.columns import Column
+from separatrix.features.columns import Column, as_kind, infer_kind
 from separatrix.features.encoders import CategoryEncoder, DateEncoder, NumericEncoder, trend
-from separatrix.features.kinds import KINDS, as_kind, detect_kind
-from separatrix.validation import check_choice
 
 __all__ = ["fit_table"]
 
@@ -62,12 +61,12 @@ class Seen:
     vectorizer: Any = None
 
     @classmethod
-    def of(cls, column: Column, kind: str, vectorizer: Any) -> Seen:
+    def of(cls, column: Column, wanted: SchemaColumn, vectorizer: Any) -> Seen:
         """What one partition has seen."""
-        column = as_kind(column, kind)
+        column, kind = as_kind(column, wanted), wanted.kind
         values = column.values[~column.missing]
         seen = cls(kind, len(column.values), len(values))
-        if kind == "numeric" and len(values):
+        if kind in ("number", "duration") and len(values):
             seen.mean, seen.scatter = _moments(values[:, None])
             seen.largest = float(np.abs(values).max())
             seen.nonzero = int(np.count_nonzero(values))
@@ -119,71 +118,75 @@ def fit_table(session: Session, estimator: TableEncoder, data: Partitions) -> No
     full = [number for number, kinds in enumerate(found) if kinds is not None]
     if not full:
         raise DataError("Found array with 0 sample(s): all partitions are empty")
-    kinds = _joined(estimator, [(number, found[number]) for number in full])
+    schema = _joined(estimator, [(number, found[number]) for number in full])
     some = [parts[number] for number in full]
-    seen = session.reduce(_seen, _merged, some, clone(estimator), kinds)
-    estimator.kinds_ = kinds
-    estimator.n_features_in_ = len(kinds)
-    estimator.feature_names_in_ = np.array(list(kinds), dtype=object)
+    seen = session.reduce(_seen, _merged, some, clone(estimator), schema)
+    estimator.schema_ = schema
+    estimator.n_features_in_ = len(schema)
+    estimator.feature_names_in_ = np.array(schema.names, dtype=object)
     estimator._encoders = {name: _encoder(estimator, column) for name, column in seen.items()}
     estimator._settle()
 
 
 def _kinds(
     number: int, X: Any, y: Any, weights: Any, estimator: TableEncoder
-) -> dict[str, tuple[str, bool]] | None:
+) -> dict[str, tuple[SchemaColumn, bool]] | None:
     """Kinds of the columns of a partition, and whether they hold any value."""
     with in_partition(number):
         if len(X) == 0:
             return None
         table = estimator._read(X, reset=True)
         return {
-            name: (detect_kind(column), not column.missing.all())
+            name: (infer_kind(column), not column.missing.all())
             for name, column in table.columns.items()
         }
 
 
 def _joined(
-    estimator: TableEncoder, found: list[tuple[int, dict[str, tuple[str, bool]]]]
-) -> dict[str, str]:
+    estimator: TableEncoder, found: list[tuple[int, dict[str, tuple[SchemaColumn, bool]]]]
+) -> Schema:
     names = list(found[0][1])
-    given = dict(estimator.kinds or {})
-    for name, kind in given.items():
-        if name not in names:
-            raise ParameterError(f"kinds names {name!r}, which is no column; columns are {names}")
-        check_choice(f"kinds[{name!r}]", kind, KINDS)
-    result = {}
+    given = estimator._given(names)
+    result = []
     for name in names:
-        first: tuple[int, str] | None = None
+        first: tuple[int, SchemaColumn] | None = None
         for number, kinds in found:
             if list(kinds) != names:
                 raise DataError(
                     f"partition {number} has columns {list(kinds)}, others have {names}"
                 )
-            kind, some = kinds[name]
+            column, some = kinds[name]
             if not some or name in given:
                 continue
             if first is None:
-                first = number, kind
-            elif kind != first[1]:
+                first = number, column
+            elif _shown(column) != _shown(first[1]):
                 raise DataError(
-                    f"partitions {first[0]} and {number} take column {name!r} for {first[1]} and "
-                    f"{kind}; name its kind: TableEncoder(kinds={{{name!r}: ...}})"
+                    f"partitions {first[0]} and {number} take column {name!r} for "
+                    f"{_shown(first[1])} and {_shown(column)}; name its kind: "
+                    f"TableEncoder(kinds={{{name!r}: ...}})"
                 )
-        result[name] = given.get(name) or (first[1] if first else found[0][1][name][0])
-    return result
+        result.append(given.get(name) or (first[1] if first else found[0][1][name][0]))
+    return Schema(tuple(result))
+
+
+def _shown(column: SchemaColumn) -> str:
+    """The kind, and the form where values would be read differently by another."""
+    told = column.kind in ("number", "date") and column.form not in ("", "1234", "1234.5")
+    return f"{column.kind} {column.form}" if told else column.kind
 
 
 def _seen(
-    number: int, X: Any, y: Any, weights: Any, estimator: TableEncoder, kinds: dict[str, str]
+    number: int, X: Any, y: Any, weights: Any, estimator: TableEncoder, schema: Schema
 ) -> dict[str, Seen]:
     with in_partition(number):
         table = estimator._read(X, reset=True)
         result = {}
-        for name, kind in kinds.items():
-            if kind != "drop":
-                vectorizer = estimator._encoder(kind).vectorizer if kind == "text" else None  # type: ignore[attr-defined]
-                result[name] = Seen.of(table.columns[name], kind, vectorizer)
+        for column in schema:
+            if column.role != "left out":
+                encoder: Any = estimator._encoder(column.kind)
+                vectorizer = encoder.vectorizer if column.kind == "text" else None
+                result[column.name] = Seen.of(table.columns[column.name], column, vectorizer)
         return result
 
 

@@ -11,19 +11,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.data import Dataset, TokenSequences, chunks, read
-from separatrix.data.columns import gaps
-from separatrix.data.tables import find_column
+from separatrix.data.schema import Schema
+from separatrix.data.tables import find_column, with_schema
 from separatrix.errors import DataError, ParameterError
 from separatrix.validation import is_sparse
 
 __all__ = ["Inputs"]
-
-#: Columns of whole numbers with such a name, at least half of them different, are identifiers.
-_IDENTIFIERS = {"id", "index", "row", "rowid", "row_id", "uid", "uuid", "key", ""}
-#: Rows from which on a column of distinct words counts as identifiers.
-_ENOUGH = 20
-#: A column with a value in less than this share of the rows is as good as empty.
-_PRESENT = 0.005
 
 
 @dataclass(frozen=True)
@@ -44,8 +37,9 @@ class Inputs:
         Columns of a matrix, pixels of an image.
     left_out : tuple of (str, str)
         Columns that are not used, and why.
-    strings : tuple of str
-        Columns, the target among them, that hold words: in another file they may look like numbers.
+    schema : Schema or None
+        What the columns hold, the target among them, and how it is written: another file is read
+        so too.
     sets : bool
         Whether the target is a set of labels.
     n_columns : int or None
@@ -68,7 +62,7 @@ class Inputs:
     target: str | None = None
     n_features: int | None = None
     left_out: tuple[tuple[str, str], ...] = ()
-    strings: tuple[str, ...] = ()
+    schema: Schema | None = None
     sets: bool = False
     n_columns: int | None = None
 
@@ -81,8 +75,7 @@ class Inputs:
             raise ParameterError(f"{where}: there is a {data.kind}, no table to drop columns from")
         if data.kind == "text":
             column = data.feature_names or ("text",)
-            words = (target,) if target is not None and _holds_words(data.y) else ()
-            return cls("text", column, column, target, strings=words, sets=data.multilabel)
+            return cls("text", column, column, target, schema=data.schema, sets=data.multilabel)
         if data.kind in ("matrix", "images"):
             width = int(np.prod(data.X.shape[1:]))
             # Labels of images stand in a file of their own, not in a column.
@@ -95,24 +88,23 @@ class Inputs:
             unused = tuple((name, "asked for") for name in dropped)
             n_columns = len(names) + (target is not None)
             return cls("sequences", kept, target=target, left_out=unused, n_columns=n_columns)
-        left_out = {find_column(name, list(data.X), "drop"): "asked for" for name in drop}
-        for name, values in data.X.items():
-            why = None if name in left_out else _useless(name, values, name in data.text_names)
-            if why is not None:
-                left_out[name] = why
-        columns = tuple(name for name in data.X if name not in left_out)
+        data = with_schema(data)
+        schema = data.schema
+        assert schema is not None
+        for name in drop:
+            found = find_column(name, list(data.X), "drop")
+            schema = schema.replace(schema[found].left_out("asked for"))
+        left_out = dict(schema.left_out)
+        columns = schema.inputs
         if not columns:
             raise DataError(
                 f"{data.source or 'the data'}: no column is left to learn from: "
                 + "; ".join(f"{name!r} {why}" for name, why in left_out.items())
             )
-        texts = tuple(name for name in columns if name in data.text_names)
-        strings = [name for name in columns if _holds_words(data.X[name]) and name not in texts]
-        if target is not None and _holds_words(data.y):
-            strings.append(target)
+        texts = tuple(name for name in columns if name in schema.texts)
         kind = "text" if columns == texts and len(columns) == 1 else "table"
-        unused = tuple(left_out.items())
-        return cls(kind, columns, texts, target, None, unused, tuple(strings), sets=data.multilabel)
+        used = schema.take([*columns, *schema.names_of("target")])
+        return cls(kind, columns, texts, target, None, schema.left_out, used, sets=data.multilabel)
 
     def take(self, data: Dataset) -> Any:
         """What the model is fed of `data`.
@@ -153,13 +145,11 @@ class Inputs:
     def options(self, target: bool) -> dict[str, Any]:
         """Options of `separatrix.data.read` that give these inputs again."""
         if self.kind in ("table", "text"):
-            label = self.target if target else None
-            strings = tuple(name for name in self.strings if target or name != self.target)
             return {
                 "columns": self.columns,
                 "text": self.texts or None,
-                "strings": strings,
-                "target": label,
+                "schema": self.schema,
+                "target": self.target if target else None,
             }
         if self.kind == "sequences":
             return {"target": (self.target or "auto") if target else None}
@@ -177,7 +167,7 @@ class Inputs:
             "texts": list(self.texts),
             "target": self.target,
             "n_features": self.n_features,
-            "strings": list(self.strings),
+            "schema": None if self.schema is None else self.schema.to_dict(),
             "sets": self.sets,
             "n_columns": self.n_columns,
         }
@@ -197,7 +187,7 @@ class Inputs:
             texts=tuple(values.get("texts", ())),
             target=values.get("target"),
             n_features=values.get("n_features"),
-            strings=tuple(values.get("strings", ())),
+            schema=Schema.from_dict(values["schema"]) if values.get("schema") else None,
             sets=bool(values.get("sets", False)),
             n_columns=values.get("n_columns"),
         )
@@ -225,10 +215,9 @@ class Inputs:
             return cls("text", ("text",), ("text",))
         names = tuple(map(str, getattr(first, "feature_names_in_", ())))
         if name == "TableEncoder" or names:
-            kinds = getattr(first, "kinds_", {})
-            columns = names or tuple(kinds)
-            texts = tuple(column for column, kind in kinds.items() if kind == "text")
-            return cls("table", columns, texts)
+            schema = getattr(first, "schema_", None)
+            columns = names or (schema.names if schema is not None else ())
+            return cls("table", columns, schema.texts if schema is not None else (), schema=schema)
         width = getattr(model, "n_features_in_", None)
         last = model.steps[-1][1] if hasattr(model, "steps") else model
         sets = getattr(last, "form_", "") == "sets"
@@ -291,36 +280,6 @@ class Inputs:
             shape = (X.shape[0], self.n_features)
             X = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
         return X
-
-
-def _holds_words(values: Any) -> bool:
-    """Whether all values of a column are strings, or missing."""
-    is_object = isinstance(values, np.ndarray) and values.dtype.kind in "OU"
-    return is_object and all(value is None or isinstance(value, str) for value in values)
-
-
-def _useless(name: str, values: npt.NDArray[Any], is_text: bool) -> str | None:
-    """Why a column can tell nothing, or None."""
-    present = values[~gaps(values)]
-    if values.dtype == object:
-        if any(isinstance(value, list | tuple | dict) for value in present):
-            return "holds lists"
-        distinct = len(set(map(str, present)))
-    else:
-        distinct = len(np.unique(present))
-    if len(present) == 0:
-        return "is empty"
-    if len(present) < _PRESENT * len(values):
-        return "is nearly empty"
-    if distinct == 1 and len(present) == len(values) and len(values) > 1:
-        return "has one value only"
-    alone = distinct == len(values) and not is_text
-    if alone and values.dtype == object and len(values) >= _ENOUGH:
-        return "every row has its own value"
-    plain = name.strip().lower()
-    if values.dtype.kind in "iu" and (plain in _IDENTIFIERS or plain.endswith("_id")):
-        return "looks like an identifier" if 2 * distinct >= len(values) else None
-    return None
 
 
 def _stack(data: Dataset) -> npt.NDArray[np.float64]:

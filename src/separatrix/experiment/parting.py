@@ -67,7 +67,10 @@ def _without(data: Dataset, column: str | None) -> Dataset:
         return data
     kept = {name: values for name, values in data.X.items() if name != column}
     texts = tuple(name for name in data.text_names if name != column)
-    return replace(data, X=kept, feature_names=tuple(kept), text_names=texts)
+    schema = data.schema
+    if schema is not None:
+        schema = schema.take([name for name in schema.names if name != column])
+    return replace(data, X=kept, feature_names=tuple(kept), text_names=texts, schema=schema)
 
 
 def _further(source: Any, inputs: Inputs) -> Dataset:

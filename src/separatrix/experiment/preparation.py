@@ -59,8 +59,7 @@ class Tables:
 
     def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
         """A fitted encoder."""
-        kinds = dict.fromkeys(self.inputs.texts, "text")
-        encoder = TableEncoder(kinds or None, text_options={"sublinear_tf": True}).fit(X, y)
+        encoder = TableEncoder(self.inputs.schema, text_options={"sublinear_tf": True}).fit(X, y)
         narrow = len(encoder.get_feature_names_out()) <= _DENSE
         return encoder.set_params(sparse_output=not narrow)
 

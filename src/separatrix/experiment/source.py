@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Dataset, LabelSets, TokenColumn, TokenSequences, read
-from separatrix.data.columns import make_target
-from separatrix.data.tables import TARGETS, find_column
+from separatrix.data.tables import TARGETS, find_column, with_schema, with_target
 from separatrix.errors import DataError
 from separatrix.features.templates.columns import token_sequences
 from separatrix.multilabel import label_sets
@@ -52,6 +51,7 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
         columns = _columns(data)
         found = Dataset("table", columns, feature_names=tuple(columns), source="the table")
         found = _with_target(found, target)
+    found = with_schema(found)
     return _guess_target(found) if found.y is None else found
 
 
@@ -161,19 +161,7 @@ def _with_target(data: Dataset, target: Any) -> Dataset:
         if len(usual) != 1:
             return data
         target = usual[0]
-    name = find_column(target, names, "target")
-    rest = {column: values for column, values in data.X.items() if column != name}
-    texts = tuple(column for column in data.text_names if column != name)
-    return Dataset(
-        "table",
-        rest,
-        make_target(data.X[name]),
-        tuple(rest),
-        name,
-        texts,
-        source=data.source,
-        format=data.format,
-    )
+    return with_target(data, find_column(target, names, "target"))
 
 
 def _guess_target(data: Dataset) -> Dataset:

@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
+from separatrix.data.columns import objects, read_value, refusal, word
+from separatrix.data.schema import SchemaColumn, infer_array, is_missing
 from separatrix.errors import DataError
 
-__all__ = ["Column", "Table", "is_missing", "match_columns", "read_table"]
+__all__ = ["Column", "Table", "as_kind", "infer_kind", "match_columns", "read_table"]
 
 
 @dataclass(frozen=True)
@@ -54,23 +56,53 @@ class Table:
     named: bool
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a Python object stands for a missing value: None, NaN, NaT, pandas' NA.
+def infer_kind(column: Column) -> SchemaColumn:
+    """What a column holds, by the rules of `separatrix.data`."""
+    present = column.values[~column.missing]
+    if column.values.dtype == object and not len(present):
+        return SchemaColumn(column.name, "category", why="no value is there")
+    return infer_array(column.name, present)
 
-    Examples
-    --------
-    >>> [is_missing(v) for v in (None, float("nan"), "", 0)]
-    [True, True, False, False]
+
+def as_kind(column: Column, wanted: SchemaColumn) -> Column:
+    """The column with values of the dtype of a kind; DataError names the first that does not fit.
+
+    Numbers and lengths of time are float64, flags bool, dates datetime64[us]; categories and text
+    are objects.
     """
-    if value is None:
-        return True
-    if isinstance(value, str | int):
-        return False
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        # NA is neither equal to itself nor not; arrays give no single answer and are not missing.
-        return type(value).__name__ == "NAType"
+    values, missing, kind = column.values, column.missing, wanted.kind
+    if kind in ("number", "duration"):
+        if values.dtype.kind not in "fb":
+            values = _converted(column, wanted, np.float64, 0)
+        values = values.astype(np.float64, copy=False)
+        bad = ~np.isfinite(values) & ~missing
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise refusal(wanted, row, column.values[row])
+    elif kind == "flag":
+        if values.dtype.kind != "b":
+            values = _converted(column, wanted, np.bool_, False)
+    elif kind == "date":
+        if values.dtype.kind != "M":
+            values = _converted(column, wanted, "datetime64[us]", np.datetime64("NaT"))
+    elif kind == "text":
+        if values.dtype.kind != "O" or set(map(type, values)) != {str}:
+            values = objects(
+                ["" if gone else word(v) for v, gone in zip(values, missing, strict=True)]
+            )
+    else:
+        values = values.astype(object, copy=False)
+    return Column(column.name, values, missing)
+
+
+def _converted(column: Column, wanted: SchemaColumn, dtype: Any, blank: Any) -> npt.NDArray[Any]:
+    result = np.full(len(column.values), blank, dtype=dtype)
+    for row in np.flatnonzero(~column.missing):
+        try:
+            result[row] = read_value(column.values[row], wanted)
+        except (TypeError, ValueError, ArithmeticError):
+            raise refusal(wanted, int(row), column.values[row]) from None
+    return result
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:

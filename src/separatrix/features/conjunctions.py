@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from separatrix._core import expand
+from separatrix.data.schema import SchemaColumn
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.assembly import assemble, distinct
-from separatrix.features.columns import Column, Table, match_columns, read_table
+from separatrix.features.columns import Column, Table, as_kind, match_columns, read_table
 from separatrix.features.encoders import BooleanEncoder, CategoryEncoder
 from separatrix.features.handles import (
     check_hashed,
@@ -22,7 +23,6 @@ from separatrix.features.handles import (
     rows_from_parts,
     sparse_handle,
 )
-from separatrix.features.kinds import as_kind
 from separatrix.features.polynomial import check_degrees
 from separatrix.validation import is_sparse, number_of_threads, refuse_dask
 
@@ -258,7 +258,7 @@ def _is_binary(column: Column) -> bool:
 def _fitting(column: Column, encoder: Any) -> Column:
     """The values of a column as its encoder takes them."""
     if not isinstance(encoder, BooleanEncoder):
-        return as_kind(column, "category")
+        return as_kind(column, SchemaColumn(column.name, "category"))
     values, present = column.values, ~column.missing
     on = np.zeros(len(values), dtype=bool)
     on[present] = [not isinstance(v, str) and bool(v == 1) for v in values[present]]

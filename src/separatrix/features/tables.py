@@ -10,9 +10,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.data.schema import Schema, SchemaColumn, parse_kind
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.assembly import Part, assemble, distinct
-from separatrix.features.columns import Table, match_columns, read_table
+from separatrix.features.columns import Table, as_kind, infer_kind, match_columns, read_table
 from separatrix.features.encoders import (
     BooleanEncoder,
     CategoryEncoder,
@@ -21,11 +22,12 @@ from separatrix.features.encoders import (
     NumericEncoder,
     TextEncoder,
 )
-from separatrix.features.kinds import KINDS, as_kind, detect_kind
 from separatrix.validation import check_choice, is_sparse, refuse_dask
 
 __all__ = ["ColumnReport", "TableEncoder"]
 
+#: Kinds of columns that become numbers.
+ENCODED = ("number", "flag", "category", "date", "duration", "text")
 #: Widest dense result.
 MAX_DENSE = 10_000
 
@@ -65,28 +67,30 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Takes pandas, polars and pyarrow tables, a dict of name -> values, and numpy arrays. Columns are
     found by name, in any order; missing and new ones are errors. Every kind of column has its way:
 
-    - *numeric*: standardized. A column where at most half of the values are different from zero is
+    - *number*: standardized. A column where at most half of the values are different from zero is
       scaled but not centered, so that its zeros stay zero and the matrix sparse. Missing values
       become the mean.
-    - *boolean*: 0 and 1.
+    - *flag*: 0 and 1.
     - *category*: one column per category. A category that training did not have is all zero, and
       counted in `n_unseen_`.
     - *date*: days and year (standardized), sine and cosine of month, day of the month, weekday and
       (where there are any) time of day, and the weekend. Times with a zone are taken in UTC.
+    - *duration*: seconds, as numbers.
     - *text*: a `TextVectorizer` of its own.
 
     A column with missing values in training has one more column that marks them. Kinds are found
-    from dtypes; of strings, from the values: dates when all look like ISO 8601, text when they
-    have three words or more on average and most are distinct (by the first ten thousand; the rule
-    of `separatrix.data.read`), else categories.
+    from dtypes; of strings, from the values, by the rules of `separatrix.data.read`: numbers with a
+    currency, a unit or marks of thousands, dates in the usual forms, words for yes and no, text
+    when they have three words or more on average and most are distinct, else categories. Plain
+    digits in a column of strings are categories.
 
     Parameters
     ----------
-    kinds : dict of str to str or None, default=None
-        Kinds of some columns, to override what was found: "numeric", "boolean", "category",
-        "date", "text", or "drop".
+    kinds : dict of str to str, Schema or None, default=None
+        Kinds of some columns, to override what was found: "number", "flag", "category", "date"
+        ("date dmy": day before month), "duration", "text", or "drop".
     center : {"auto", True, False}, default="auto"
-        Whether numeric columns are centered: where that keeps the matrix sparse, always, never.
+        Whether columns of numbers are centered: where that keeps the matrix sparse, always, never.
     min_frequency : int, float or None, default=None
         Categories with fewer rows (a share of all rows, if a float) share one column, "<rare>".
     max_categories : int or None, default=1000
@@ -101,12 +105,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
+    schema_ : Schema
+        What each column holds, how it is written, and why that was decided.
     kinds_ : dict of str to str
-        Kind of each column.
+        Kind of each column, "drop" for those that are left out.
     categories_ : dict of str to list
         Categories with a column of their own, per column of categories.
     moments_ : dict of str to (float, float)
-        Mean and deviation of the training values, per numeric column.
+        Mean and deviation of the training values, per column of numbers.
     n_unseen_ : dict of str to int
         Per category column, rows of the last `transform` whose category training did not have.
     n_features_in_ : int
@@ -136,14 +142,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     __sx_state__: ClassVar[tuple[str, ...]] = (
-        "kinds_",
+        "schema_",
         "n_unseen_",
         "_encoders",
         "_widths",
         "_names",
     )
 
-    kinds_: dict[str, str]
+    schema_: Schema
     n_unseen_: dict[str, int]
     n_features_in_: int
 
@@ -204,21 +210,43 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, X: Any, y: Any) -> Table:
         self._check_parameters()
         table = self._read(X, reset=True)
-        given = dict(self.kinds or {})
-        for name, kind in given.items():
-            if name not in table.columns:
-                raise ParameterError(
-                    f"kinds names {name!r}, which is no column; columns are {list(table.columns)}"
-                )
-            check_choice(f"kinds[{name!r}]", kind, KINDS)
-        self.kinds_, self._encoders = {}, {}
-        for name, column in table.columns.items():
-            kind = given.get(name) or detect_kind(column)
-            self.kinds_[name] = kind
-            if kind != "drop":
-                self._encoders[name] = self._encoder(kind).fit(as_kind(column, kind), y)
+        given = self._given(list(table.columns))
+        found = [given.get(name) or infer_kind(column) for name, column in table.columns.items()]
+        self.schema_, self._encoders = Schema(tuple(found)), {}
+        for column in self.schema_:
+            if column.role != "left out":
+                held = as_kind(table.columns[column.name], column)
+                self._encoders[column.name] = self._encoder(column.kind).fit(held, y)
         self._settle()
         return table
+
+    def _given(self, names: list[str]) -> dict[str, SchemaColumn]:
+        """The columns whose kind was said."""
+        if isinstance(self.kinds, Schema):
+            given = {column.name: column for column in self.kinds if column.name in names}
+        else:
+            given = {}
+            for name, words in dict(self.kinds or {}).items():
+                if name not in names:
+                    raise ParameterError(
+                        f"kinds names {name!r}, which is no column; columns are {names}"
+                    )
+                dropped = words == "drop"
+                kind, form = ("category", "") if dropped else parse_kind(words)
+                role = "left out" if dropped else "input"
+                given[name] = SchemaColumn(name, kind, role, form, why="asked for")
+        for name, column in given.items():
+            if column.role != "left out" and column.kind not in ENCODED:
+                raise ParameterError(
+                    f"column {name!r}: a column of kind {column.kind!r} cannot be "
+                    f"encoded; choose one of {', '.join(ENCODED)}, or 'drop'"
+                )
+        return given
+
+    @property
+    def kinds_(self) -> dict[str, str]:
+        """Kind of each column, "drop" for those that are left out."""
+        return {c.name: "drop" if c.role == "left out" else c.kind for c in self.schema_}
 
     def _settle(self) -> None:
         """Name the columns of the result, once every encoder has learned."""
@@ -244,9 +272,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"dtype must be float64 or float32, got {self.dtype!r}")
 
     def _encoder(self, kind: str) -> Encoder:
-        if kind == "numeric":
+        if kind in ("number", "duration"):
             return NumericEncoder(self.center)
-        if kind == "boolean":
+        if kind == "flag":
             return BooleanEncoder()
         if kind == "date":
             return DateEncoder()
@@ -266,7 +294,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self.n_features_in_ = len(table.columns)
                 self.feature_names_in_ = np.array(list(table.columns), dtype=object)
             return table
-        return match_columns(table, list(self.kinds_))
+        return match_columns(table, list(self.schema_.names))
 
     def transform(self, X: Any) -> Any:
         """The table as numbers.
@@ -307,7 +335,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             width = n_unseen = 0
             if encoder is not None:
                 width = self._widths[name]
-                n_unseen = encoder.encode(as_kind(column, kind)).n_unseen
+                n_unseen = encoder.encode(as_kind(column, self.schema_[name])).n_unseen
             reports.append(ColumnReport(name, kind, width, n_missing, n_unseen))
         return reports
 
@@ -319,7 +347,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def moments_(self) -> dict[str, tuple[float, float]]:
-        """Mean and deviation of the training values, per numeric column."""
+        """Mean and deviation of the training values, per column of numbers."""
         encoders = self._encoders.items()
         return {n: (e.mean, e.scale) for n, e in encoders if isinstance(e, NumericEncoder)}
 
@@ -333,7 +361,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         counts: dict[str, int] = {}
         base = 0
         for name, encoder in self._encoders.items():
-            encoded = encoder.encode(as_kind(table.columns[name], self.kinds_[name]))
+            encoded = encoder.encode(as_kind(table.columns[name], self.schema_[name]))
             parts += [(base, part) for part in encoded.parts]
             counts[name] = encoded.n_unseen
             base += self._widths[name]
@@ -357,7 +385,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         [('age', 'number'), ('age', 'flag'), ('city', 'category'), ('city', 'category')]
         """
         check_is_fitted(self)
-        own = {"numeric": "number", "boolean": "flag", "category": "category", "text": "token"}
+        own = {"flag": "flag", "category": "category", "text": "token"}
         found = []
         for name, encoder in self._encoders.items():
             kinds = [own.get(self.kinds_[name], "number")] * self._widths[name]

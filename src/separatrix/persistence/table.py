@@ -60,6 +60,7 @@ CLASSES: dict[str, str] = {
         "NumericEncoder",
         "TextEncoder",
     ),
+    **_lines("separatrix.data.schema", "Schema", "SchemaColumn"),
     **_lines("separatrix.features.analysis", "Analysis"),
     **_lines("separatrix.features.labels", "TwoClasses"),
     **_lines("separatrix.features.templates.compiled", "CompiledTemplates"),

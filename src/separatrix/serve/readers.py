@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from separatrix.data.schema import SchemaColumn
 from separatrix.errors import DataError
-from separatrix.features.columns import Column
-from separatrix.features.kinds import as_kind
+from separatrix.features.columns import Column, as_kind
 from separatrix.serve.problems import Problem
 
 __all__ = ["MatrixReader", "Reader", "TableReader", "TextReader", "bad", "number"]
@@ -122,7 +122,7 @@ class TableReader:
         categories: dict[str, list[Any]] | None = None,
     ) -> None:
         self.columns = tuple(columns)
-        self.kinds = dict.fromkeys(columns, "numeric") if kinds is None else kinds
+        self.kinds = dict.fromkeys(columns, "number") if kinds is None else kinds
         self.categories = categories or {}
         self.takes_table = kinds is not None
         self._words = {
@@ -160,9 +160,9 @@ class TableReader:
 
     def _value(self, value: Any, name: str, field: str) -> Any:
         kind = self.kinds.get(name, "category")
-        if kind == "numeric":
+        if kind == "number":
             return number(value, field)
-        if kind == "boolean":
+        if kind == "flag":
             if type(value) is not bool:
                 raise bad(field, "true or false", value)
         elif kind == "text" or name in self._words:
@@ -172,7 +172,7 @@ class TableReader:
             cell = np.empty(1, dtype=object)
             cell[0] = value
             try:
-                as_kind(Column(name, cell, np.zeros(1, dtype=bool)), "date")
+                as_kind(Column(name, cell, np.zeros(1, dtype=bool)), SchemaColumn(name, "date"))
             except DataError:
                 raise Problem("invalid", "must be a date (ISO 8601)", field) from None
         elif isinstance(value, dict | list):
@@ -188,7 +188,7 @@ class TableReader:
             return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.columns))
         table: dict[str, Any] = {}
         for name, values in zip(self.columns, columns, strict=True):
-            if self.kinds.get(name) == "numeric":
+            if self.kinds.get(name) == "number":
                 table[name] = np.array(values, dtype=np.float64)
             else:
                 table[name] = np.empty(len(values), dtype=object)
@@ -197,7 +197,7 @@ class TableReader:
 
     def example(self) -> Any:
         """A row with a usual value in every column."""
-        usual = {"numeric": 0.0, "boolean": True, "date": "2024-05-17", "text": "some words"}
+        usual = {"number": 0.0, "flag": True, "date": "2024-05-17", "text": "some words"}
         known = {name: values[0] for name, values in self.categories.items() if values}
         return {
             name: known.get(name, usual.get(self.kinds.get(name, ""), "value"))
@@ -206,7 +206,7 @@ class TableReader:
 
     def schema(self) -> dict[str, Any]:
         """An object with a property per column."""
-        types = {"numeric": "number", "boolean": "boolean", "date": "string", "text": "string"}
+        types = {"number": "number", "flag": "boolean", "date": "string", "text": "string"}
         properties: dict[str, dict[str, Any]] = {}
         for name in self.columns:
             single = types.get(self.kinds.get(name, ""), "string" if name in self._words else "")

@@ -134,7 +134,7 @@ def test_the_profile_sums_up_every_column():
     assert columns["city"].kind == "category"
     assert dict(columns["city"].frequent)["Rome"] == np.sum(rows["city"] == "Rome")
     assert not columns["id"].used
-    assert columns["id"].note == "looks like an identifier"
+    assert columns["id"].note == "counts the rows"
     assert dict(profile.classes)["old"] == np.sum(rows["class"] == "old")
     target = part_of(Profile, line(), "price").target
     assert (target.name, target.n_missing) == ("price", 0)

@@ -160,7 +160,7 @@ def test_files_of_test_and_held_out_rows(tmp_path):
     both = Experiment(str(tmp_path / "train.csv"), split=Given(path, path), learners=[]).run()
     assert [both.sizes[part] for part in ("train", "held-out", "test")] == [60, 2, 2]
     # Words of the training file stay words, even where they look like numbers.
-    assert "code" in both.inputs.strings
+    assert both.inputs.schema["code"].kind == "category"
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from separatrix.data import chunks, read
+from separatrix.data.schema import is_missing
 from separatrix.errors import DataError, ParameterError
 from separatrix.features import TableEncoder
-from separatrix.features.columns import is_missing
 
 TABLE = {
     "age": [20.0, 40.0, None, 60.0],
@@ -74,7 +74,7 @@ def test_all_kinds_of_tables_give_the_same(form, expected):
     assert result.indices.dtype == np.int32
     assert encoder.get_feature_names_out().tolist() == NAMES
     np.testing.assert_allclose(result.toarray(), expected, atol=1e-12)
-    assert list(encoder.kinds_.values()) == ["numeric", "numeric", "category", "boolean", "date"]
+    assert list(encoder.kinds_.values()) == ["number", "number", "category", "flag", "date"]
     np.testing.assert_allclose(encoder.transform(TABLE).toarray(), expected, atol=1e-12)
     again = pickle.loads(pickle.dumps(encoder))
     np.testing.assert_array_equal(again.transform(X).toarray(), result.toarray())
@@ -166,24 +166,26 @@ def test_columns_are_found_by_name(expected):
 
 def test_kinds_can_be_given():
     table = {"zip": [10115, 20095, 10115], "score": ["1.5", " 2 ", None], "note": ["a", "b", "c"]}
-    kinds = {"zip": "category", "score": "numeric", "note": "drop"}
+    kinds = {"zip": "category", "score": "number", "note": "drop"}
     encoder = TableEncoder(kinds=kinds)
     encoder.fit(table)
     names = ["zip=10115", "zip=20095", "score", "score=<missing>"]
     assert encoder.get_feature_names_out().tolist() == names
     assert encoder.report(table)[2] == ("note", "drop", 0, 0, 0)
-    with pytest.raises(DataError, match="'score' is numeric, but row 1 holds 'many'"):
+    with pytest.raises(DataError, match="'score' holds numbers, but row 1 holds 'many'"):
         encoder.transform({**table, "score": ["1", "many", "2"]})
-    yes = TableEncoder({"b": "boolean"}).fit_transform({"b": ["yes", "No", "T"]})
+    yes = TableEncoder({"b": "flag"}).fit_transform({"b": ["yes", "No", "T"]})
     np.testing.assert_array_equal(yes.toarray(), [[1], [0], [1]])
-    with pytest.raises(DataError, match="'b' is boolean, but row 0 holds 2"):
-        TableEncoder({"b": "boolean"}).fit({"b": [2, 1]})
-    with pytest.raises(DataError, match=r"'d' is date, but row 1 holds '31\.12\.2020'"):
+    with pytest.raises(DataError, match="'b' holds yes and no, but row 0 holds 2"):
+        TableEncoder({"b": "flag"}).fit({"b": [2, 1]})
+    with pytest.raises(DataError, match=r"'d' holds dates, but row 1 holds '31\.12\.2020'"):
         TableEncoder({"d": "date"}).fit({"d": ["2020-12-31", "31.12.2020"]})
     with pytest.raises(ParameterError, match="'nowhere', which is no column"):
         TableEncoder({"nowhere": "text"}).fit(table)
-    with pytest.raises(ParameterError, match="must be one of"):
-        TableEncoder({"zip": "number"}).fit(table)
+    with pytest.raises(ParameterError, match="there is no kind 'digits'"):
+        TableEncoder({"zip": "digits"}).fit(table)
+    with pytest.raises(ParameterError, match="'labels' cannot be encoded"):
+        TableEncoder({"zip": "labels"}).fit(table)
 
 
 def test_times_and_zones():

@@ -98,7 +98,7 @@ def fitted_models():
             LogisticRegression(), [[0, 1], [20, 0]])).fit(X, y), told),
     }  # fmt: skip
     table, labels = people()
-    inputs = Inputs("table", tuple(table), strings=("city",)).to_dict()
+    inputs = Inputs("table", tuple(table)).to_dict()
     fitted = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, labels)
     models["people"] = fitted, {"input": inputs, "task": "binary"}
     X, y = load_diabetes(return_X_y=True, as_frame=True)

@@ -47,7 +47,7 @@ def test_a_card(web):
     assert card["training"]["n_rows"] == 6
     columns = web.get("/v1/models/people").json()["features"]["columns"]
     assert [(c["name"], c["kind"]) for c in columns] == [
-        ("age", "numeric"), ("city", "category"), ("member", "boolean"), ("since", "date")
+        ("age", "number"), ("city", "category"), ("member", "flag"), ("since", "date")
     ]  # fmt: skip
     assert columns[1]["values"] == ["Lima", "Oslo", "Rome"]
     assert 40 < columns[0]["mean"] < 60

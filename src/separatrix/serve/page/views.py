@@ -106,7 +106,7 @@ def _fields(model: ServedModel) -> list[dict[str, Any]]:
     features = features_of(model)
     if "columns" not in features:
         n = features["n_features"]
-        columns: list[dict[str, Any]] = [{"name": f"x{j}", "kind": "numeric"} for j in range(n)]
+        columns: list[dict[str, Any]] = [{"name": f"x{j}", "kind": "number"} for j in range(n)]
     else:
         columns = features["columns"]
     return [_field(column, number) for number, column in enumerate(columns)]
@@ -114,7 +114,7 @@ def _fields(model: ServedModel) -> list[dict[str, Any]]:
 
 def _field(column: dict[str, Any], number: int) -> dict[str, Any]:
     field = {**column, "id": f"field-{number}", "values": column.get("values", [])}
-    if column["kind"] == "numeric":
+    if column["kind"] == "number":
         mean, deviation = column.get("mean", 0.0), column.get("deviation", 1.0)
         step = 10.0 ** math.floor(math.log10(deviation / 20)) if deviation > 0 else 0.1
         low, high = (mean + sign * _REACH * deviation for sign in (-1, 1))

@@ -13,9 +13,9 @@ export function setup(model, changed, ask) {
 
   const value = ({ kind, values, input }) => {
     const text = input.value;
-    if (kind === "numeric") return text === "" ? null : Number(text);
+    if (kind === "number") return text === "" ? null : Number(text);
     if (text === "" && kind !== "text") return null;
-    if (kind === "boolean") return text === "true";
+    if (kind === "flag") return text === "true";
     return values.length ? JSON.parse(text) : text;
   };
   const row = (change = {}) => {
@@ -73,7 +73,7 @@ export function setup(model, changed, ask) {
     begin: true,
     read: () => {
       for (const { kind, name, input } of fields)
-        if (kind === "numeric" && (input.validity.badInput || !Number.isFinite(Number(input.value))))
+        if (kind === "number" && (input.validity.badInput || !Number.isFinite(Number(input.value))))
           throw new Error(`${name}: a number is needed`);
       return row();
     },
@@ -81,7 +81,7 @@ export function setup(model, changed, ask) {
       fields.forEach(({ name, kind, values, input }, at) => {
         const one = model.as_array ? old[at] : old[name];
         if (one === null) input.value = "";
-        else input.value = values.length && kind !== "numeric" ? JSON.stringify(one) : String(one);
+        else input.value = values.length && kind !== "number" ? JSON.stringify(one) : String(one);
       });
       if (slider) { place(); later(); }
     },
