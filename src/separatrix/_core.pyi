@@ -19,6 +19,8 @@ class Csr:
     def __new__(cls, indptr: _Ints, indices: _Ints, data: _Floats, n_cols: int) -> Csr: ...
     @property
     def shape(self) -> tuple[int, int]: ...
+    @property
+    def extent(self) -> tuple[int, float, float]: ...
     def check(self, n_threads: int) -> bool: ...
     def double(self) -> Csr: ...
 
@@ -510,6 +512,24 @@ def interior_moves(
     lifts: npt.NDArray[np.float64],
     ds: npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]: ...
+def newton_margins(
+    design: Csr | Dense,
+    signs: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    loss: str,
+    intercept: str,
+    start: tuple[npt.NDArray[np.float64], float, npt.NDArray[np.float64] | None] | None,
+    tol: float,
+    least: float,
+    max_passes: int,
+    n_threads: int,
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    float,
+    list[tuple[float, float, float]],
+    bool,
+]: ...
 def quadratic_descent(
     hessian: npt.NDArray[np.float64],
     gradient: npt.NDArray[np.float64],

@@ -125,6 +125,7 @@ def valid_calls():
         "expand_dense": [dense(), 1, 2, True, 1],
         "joint": [csr(), csr(), 8, False, 1],
         "measure_pixels": [dense(), 1, D, 0.5, True, 1],
+        "newton_margins": [dense(), SIGNS, ONES, "hinge", "free", None, 1e-4, 0.0, 50, 1],
         "fixed_moves": [duals(), np.ones((N, K))],
         "interior_moves": [duals(), np.ones((N, K)), ONES, np.ones((N, K))],
         "DualBinary": [csr(), SIGNS, ONES, "hinge", "free", 0, 1, None],

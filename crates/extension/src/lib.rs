@@ -39,6 +39,8 @@ mod _core {
     #[pymodule_export]
     use separatrix_python::many_tree::{TreeModel, TreeProgress, tree_fit, tree_groups};
     #[pymodule_export]
+    use separatrix_python::newton::newton_margins;
+    #[pymodule_export]
     use separatrix_python::online::{Online, vote_shares};
     #[pymodule_export]
     use separatrix_python::pixels::measure_pixels;

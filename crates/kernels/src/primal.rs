@@ -7,4 +7,5 @@ pub mod double;
 pub mod fused;
 pub mod gram;
 pub mod label_gram;
+pub mod newton;
 pub mod quadratic;

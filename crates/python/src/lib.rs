@@ -25,6 +25,7 @@ pub mod many_given;
 pub mod many_index;
 pub mod many_joint;
 pub mod many_tree;
+pub mod newton;
 pub mod online;
 pub mod pixels;
 pub mod planes;

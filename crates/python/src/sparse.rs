@@ -145,6 +145,13 @@ impl<T: Gather + Element> Arrays<T> {
         (self.starts.len() - 1, self.n_cols)
     }
 
+    /// Stored values, the sum of their squared numbers over the rows, and the sum of |x_i|^2 (NaN before `check`).
+    fn extent(&self) -> (usize, f64, f64) {
+        let pairs = self.starts.windows(2).map(|ends| ((ends[1] - ends[0]) as f64).powi(2)).sum();
+        let squares = self.measured.get().map_or(f64::NAN, |measured| measured.norms.iter().sum());
+        (self.starts.last().copied().unwrap_or(0), pairs, squares)
+    }
+
     fn check(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
         let measured = self.with(py, |rows| run(py, 0, |_| rows.measure(n_threads)))?;
         Ok(self.measured.get_or_init(|| measured).repeats)
@@ -185,6 +192,15 @@ impl Csr {
         match &self.inner {
             SparseAny::F32(x) => x.shape(),
             SparseAny::F64(x) => x.shape(),
+        }
+    }
+
+    /// Stored values, the sum of their squared numbers over the rows, and the sum of |x_i|^2 (NaN before `check`).
+    #[getter]
+    fn extent(&self) -> (usize, f64, f64) {
+        match &self.inner {
+            SparseAny::F32(x) => x.extent(),
+            SparseAny::F64(x) => x.extent(),
         }
     }
 

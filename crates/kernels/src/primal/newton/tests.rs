@@ -1,0 +1,161 @@
+use super::curve::Curve;
+use super::{Goal, Outcome, Problem, Source, Start, minimize};
+use crate::data::csr::Csr;
+use crate::data::dense::Dense;
+use crate::dual::intercept::Intercept;
+use crate::interrupt::Interrupt;
+
+const CURVES: [Curve; 3] = [Curve::Logistic, Curve::SquaredHinge, Curve::Hinge];
+const GOAL: Goal = Goal { tol: 1e-7, least: 0.0, max_passes: 300 };
+
+/// Overlapping classes: values, signs, and weights some of which are zero.
+fn data(n: usize, d: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let mut state = 88172645463325252u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    };
+    let signs: Vec<f64> = (0..n).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let values = (0..n * d).map(|i| random() + 0.2 * signs[i / d]).collect();
+    let weights = (0..n).map(|i| (i % 5) as f64 * 0.5).collect();
+    (values, signs, weights)
+}
+
+fn run<X: Source>(x: &X, problem: Problem<'_>, n_threads: usize) -> Outcome {
+    minimize(x, problem, None, GOAL, n_threads, &Interrupt::new()).expect("valid")
+}
+
+/// P(w) and, for a share of each row, D: the gap of the dual variables that the shares are.
+fn gap(values: &[f64], problem: Problem<'_>, found: &Outcome) -> (f64, f64) {
+    let n = problem.signs.len();
+    let d = values.len() / n;
+    let intercept = found.w.get(d).copied().unwrap_or(0.0);
+    let (mut losses, mut dual, mut sum) = (0.0, 0.0, vec![0.0; d + 1]);
+    for i in 0..n {
+        let (row, y, u) = (&values[i * d..(i + 1) * d], problem.signs[i], problem.weights[i]);
+        let m = y * (row.iter().zip(&found.w).map(|(x, w)| x * w).sum::<f64>() + intercept);
+        let (loss, a, value) = match problem.curve {
+            Curve::Hinge => ((1.0 - m).max(0.0), found.shares[i], found.shares[i]),
+            Curve::SquaredHinge => {
+                let z = (1.0 - m).max(0.0);
+                (z * z, 2.0 * z, 2.0 * z - z * z)
+            }
+            Curve::Logistic => {
+                let p = 1.0 / (1.0 + m.exp());
+                ((-m).exp().ln_1p(), p, -(p * p.ln() + (1.0 - p) * (1.0 - p).ln()))
+            }
+        };
+        losses += u * loss;
+        dual += u * value;
+        for (s, x) in sum.iter_mut().zip(row.iter().chain(&[1.0])) {
+            *s += u * a * y * x;
+        }
+    }
+    let used = if problem.intercept == Intercept::Penalized { d + 1 } else { d };
+    let half = |v: &[f64]| 0.5 * v.iter().take(used).map(|v| v * v).sum::<f64>();
+    (half(&found.w) + losses, half(&found.w) + losses - (dual - half(&sum)))
+}
+
+#[test]
+fn the_gap_is_as_small_as_asked_for() {
+    for (n, d) in [(3, 2), (200, 5), (700, 17), (40, 60)] {
+        let (values, signs, weights) = data(n, d);
+        let x = Dense::new(&values, n, d).expect("shape");
+        for curve in CURVES {
+            for intercept in [Intercept::None, Intercept::Penalized] {
+                let problem = Problem { signs: &signs, weights: &weights, curve, intercept };
+                let found = run(&x, problem, 1);
+                let (value, gap) = gap(&values, problem, &found);
+                assert!(gap <= 2e-7 * value, "{curve:?} {n} x {d}: {gap} of {value}");
+                assert!(gap >= -1e-9 * value, "{gap}");
+            }
+        }
+    }
+}
+
+#[test]
+fn free_intercepts_balance_the_duals() {
+    let (values, signs, weights) = data(300, 4);
+    let x = Dense::new(&values, 300, 4).expect("shape");
+    for curve in CURVES {
+        let problem = Problem { signs: &signs, weights: &weights, curve, intercept: Intercept::Free };
+        let found = run(&x, problem, 1);
+        let (value, gap) = gap(&values, problem, &found);
+        assert!(gap.abs() <= 1e-5 * value, "{curve:?}: {gap} of {value}");
+    }
+}
+
+#[test]
+fn sparse_rows_in_any_order_of_columns_and_single_precision_agree_with_dense_ones() {
+    let (n, d) = (500, 7);
+    let (values, signs, weights) = data(n, d);
+    let single: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+    let values: Vec<f64> = single.iter().map(|&v| f64::from(v)).collect();
+    let starts: Vec<usize> = (0..=n).map(|i| i * d).collect();
+    let columns: Vec<i32> = (0..n * d).map(|i| (d - 1 - i % d) as i32).collect();
+    let turned: Vec<f64> = values.chunks(d).flat_map(|row| row.iter().rev().copied()).collect();
+    let sparse = Csr::new(&starts, &columns, &turned, d).expect("shape");
+    for curve in CURVES {
+        let problem = Problem { signs: &signs, weights: &weights, curve, intercept: Intercept::Penalized };
+        let dense = run(&Dense::new(&values, n, d).expect("shape"), problem, 1);
+        let others = [run(&sparse, problem, 1), run(&Dense::new(&single, n, d).expect("shape"), problem, 1)];
+        let value = gap(&values, problem, &dense).0;
+        for other in others {
+            assert!((gap(&values, problem, &other).0 / value - 1.0).abs() < 2e-7, "{curve:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_the_result_and_many_rows_begin_with_a_sample() {
+    let (n, d) = (60_000, 3);
+    let (values, signs, weights) = data(n, d);
+    let x = Dense::new(&values, n, d).expect("shape");
+    for curve in CURVES {
+        let problem = Problem { signs: &signs, weights: &weights, curve, intercept: Intercept::Free };
+        let one = run(&x, problem, 1);
+        let two = run(&x, problem, 2);
+        assert_eq!((&one.w, &one.shares), (&two.w, &two.shares));
+        assert!(one.trace[0].0 > 1.0);
+    }
+}
+
+#[test]
+fn a_run_goes_on_where_another_ended() {
+    let (values, signs, weights) = data(400, 6);
+    let x = Dense::new(&values, 400, 6).expect("shape");
+    let problem =
+        Problem { signs: &signs, weights: &weights, curve: Curve::Hinge, intercept: Intercept::Penalized };
+    let stop = Interrupt::new();
+    let short = Goal { max_passes: 5, ..GOAL };
+    let first = minimize(&x, problem, None, short, 1, &stop).expect("valid");
+    let start = Start { w: &first.w, sigma: first.sigma, centers: &first.shares };
+    let found = minimize(&x, problem, Some(start), GOAL, 1, &stop).expect("valid");
+    let (value, gap) = gap(&values, problem, &found);
+    assert!(gap <= 2e-7 * value, "{gap} of {value}");
+}
+
+#[test]
+fn arguments_are_checked_and_an_interrupt_is_heard() {
+    let (values, signs, weights) = data(20, 2);
+    let x = Dense::new(&values, 20, 2).expect("shape");
+    let problem =
+        Problem { signs: &signs, weights: &weights, curve: Curve::Logistic, intercept: Intercept::None };
+    let stop = Interrupt::new();
+    for bad in [
+        Problem { signs: &signs[1..], ..problem },
+        Problem { weights: &weights[1..], ..problem },
+        Problem { weights: &signs, ..problem },
+    ] {
+        assert!(minimize(&x, bad, None, GOAL, 1, &stop).is_err());
+    }
+    for (w, sigma) in [(&[0.0][..], 1.0), (&[0.0, f64::NAN][..], 1.0), (&[0.0, 0.0][..], 0.0)] {
+        let start = Start { w, sigma, centers: &[] };
+        assert!(minimize(&x, problem, Some(start), GOAL, 1, &stop).is_err());
+    }
+    assert!(Curve::named("exponential").is_err());
+    stop.set();
+    assert!(minimize(&x, problem, None, GOAL, 1, &stop).is_err());
+}

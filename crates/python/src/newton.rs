@@ -1,0 +1,65 @@
+//! Newton's method for the losses of a margin.
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+use separatrix_kernels::data::rows::Rows;
+use separatrix_kernels::dual::intercept::Intercept;
+use separatrix_kernels::primal::newton::curve::Curve;
+use separatrix_kernels::primal::newton::{Goal, Problem, Start, minimize};
+
+use crate::arrays::vector;
+use crate::design::with_rows;
+use crate::errors::{data_error, to_python};
+use crate::run::run;
+
+type Vector<'py> = Bound<'py, PyArray1<f64>>;
+/// Weights, sigma, and centers or nothing.
+type Begin<'py> = (PyReadonlyArray1<'py, f64>, f64, Option<PyReadonlyArray1<'py, f64>>);
+/// Weights, shares of the duals, sigma, (passes, value, gap) of every pass, and whether steps still made progress.
+type Answer<'py> = (Vector<'py>, Vector<'py>, f64, Vec<(f64, f64, f64)>, bool);
+
+/// newton_margins(design, signs, weights, loss, intercept, start, tol, least, max_passes, n_threads)
+///
+/// Minimize 1/2 |w|^2 + sum_i U_i loss_i for the logistic loss, the hinge or its square by Newton's method; the
+/// gaps are estimates from sums in double precision. `start` is (w, sigma, centers or None).
+#[pyfunction]
+#[pyo3(signature = (design, signs, weights, loss, intercept, start, tol, least, max_passes, n_threads))]
+#[allow(clippy::too_many_arguments)]
+pub fn newton_margins<'py>(
+    py: Python<'py>,
+    design: &Bound<'py, PyAny>,
+    signs: PyReadonlyArray1<'py, f64>,
+    weights: PyReadonlyArray1<'py, f64>,
+    loss: &str,
+    intercept: &str,
+    start: Option<Begin<'py>>,
+    tol: f64,
+    least: f64,
+    max_passes: usize,
+    n_threads: usize,
+) -> PyResult<Answer<'py>> {
+    let problem = Problem {
+        signs: vector("signs", &signs)?,
+        weights: vector("weights", &weights)?,
+        curve: Curve::named(loss).map_err(to_python)?,
+        intercept: Intercept::parse(intercept).map_err(to_python)?,
+    };
+    if !(tol > 0.0 && least >= 0.0) {
+        return Err(data_error("tol must be positive and least not negative".into()));
+    }
+    let goal = Goal { tol, least, max_passes };
+    let start = match &start {
+        Some((w, sigma, centers)) => {
+            let centers = centers.as_ref().map(|centers| vector("centers", centers)).transpose()?;
+            Some(Start { w: vector("start", w)?, sigma: *sigma, centers: centers.unwrap_or_default() })
+        }
+        None => None,
+    };
+    let found = with_rows!(py, design, |rows: T| {
+        let work = rows.n_stored().saturating_mul(rows.n_cols() + 1).saturating_mul(max_passes.min(20));
+        run(py, work, |stop| minimize(rows, problem, start, goal, n_threads, stop))
+    })?;
+    let (w, shares) = (PyArray1::from_vec(py, found.w), PyArray1::from_vec(py, found.shares));
+    Ok((w, shares, found.sigma, found.trace, found.moving))
+}
