@@ -26,6 +26,7 @@ COMMANDS = (
     "inspect",
     "serve",
     "convert",
+    "schema",
     "datasets",
     "learners",
 )

@@ -15,11 +15,16 @@ from separatrix.cli.options import (
     Debug,
     Delimiter,
     Encoding,
+    Header,
     InputFormat,
     Json,
+    Kind,
     Quiet,
+    SchemaFile,
     Seed,
     Threads,
+    parse_header,
+    parse_kinds,
 )
 
 __all__ = ["Asked", "takes_asked"]
@@ -92,6 +97,9 @@ class Asked:
     task: Task = "auto"
     text: Text = None
     drop: Drop = None
+    header: Header = None
+    kind: Kind = None
+    schema: SchemaFile = None
     templates: TokenTemplates = "auto"
     calibration: Calibration = "auto"
     input_format: InputFormat = None
@@ -110,7 +118,13 @@ class Asked:
             "format": self.input_format,
             "encoding": self.encoding,
             "delimiter": self.delimiter,
+            "header": parse_header(self.header),
         }
+
+    @property
+    def deciding(self) -> dict[str, Any]:
+        """Options of `open_source` that decide what the columns of the data hold."""
+        return {"kinds": parse_kinds(self.kind), "schema": self.schema}
 
 
 def takes_asked(command: Callable[..., None]) -> Callable[..., None]:

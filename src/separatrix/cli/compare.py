@@ -76,7 +76,7 @@ def run_experiment(
     needs = {"multilabel": True} if asked.task == "label_sets" else None
     data = read(
         source, quiet=asked.quiet, needs=needs, target=asked.target, text=asked.text,
-        **asked.reading,
+        **asked.reading, **asked.deciding,
     )  # fmt: skip
     from separatrix.experiment import Experiment
     from separatrix.experiment.source import as_dataset

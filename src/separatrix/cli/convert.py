@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.options import Debug, Delimiter, Encoding, InputFormat, Quiet, Source
+from separatrix.cli.options import (
+    Debug,
+    Delimiter,
+    Encoding,
+    Header,
+    InputFormat,
+    Kind,
+    Quiet,
+    Source,
+    parse_header,
+    parse_kinds,
+)
 
 __all__ = ["convert"]
 
@@ -21,6 +32,8 @@ def convert(
     lossy: Annotated[
         bool, typer.Option("--lossy", help="Write also what will not read back as the same.")
     ] = False,
+    header: Header = None,
+    kind: Kind = None,
     input_format: InputFormat = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -44,7 +57,8 @@ def convert(
     from separatrix.data import write
 
     reading = {"format": input_format, "encoding": encoding, "delimiter": delimiter}
-    data = read(source, quiet=quiet, target=target, **reading)
+    deciding = {"header": parse_header(header), "kinds": parse_kinds(kind)}
+    data = read(source, quiet=quiet, target=target, **reading, **deciding)
     with waiting("Writing", quiet=quiet):
         write(data, out, lossy=lossy)
     note(f"{len(data)} rows of {source} written to {out}", quiet=quiet)

@@ -14,15 +14,20 @@ __all__ = [
     "Delimiter",
     "Encoding",
     "Format",
+    "Header",
     "InputFormat",
     "Json",
+    "Kind",
     "ModelFile",
     "OutputFormat",
     "Quiet",
+    "SchemaFile",
     "Seed",
     "Settings",
     "Source",
     "Threads",
+    "parse_header",
+    "parse_kinds",
     "settings",
 ]
 
@@ -92,6 +97,19 @@ Encoding = Annotated[str | None, typer.Option("--encoding", help="Of the text; d
 Delimiter = Annotated[
     str | None, typer.Option("--delimiter", help="Between the columns of CSV; default: found.")
 ]
+Header = Annotated[
+    str | None,
+    typer.Option("--header", help="Whether the first row names the columns: yes, no; else found."),
+]
+Kind = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind", metavar="COLUMN=KIND", help="What a column holds, as zip=category (repeatable)."
+    ),
+]
+SchemaFile = Annotated[
+    Path | None, typer.Option("--schema", help="A file that separatrix schema wrote.")
+]
 Source = Annotated[
     str,
     typer.Argument(
@@ -103,3 +121,41 @@ Source = Annotated[
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as compare and train save it.")
 ]
+
+
+def parse_header(word: str | None) -> bool | None:
+    """Whether there is a header, as --header says.
+
+    Examples
+    --------
+    >>> parse_header("no"), parse_header(None)
+    (False, None)
+    """
+    if word is None or word == "auto":
+        return None
+    if word not in ("yes", "no"):
+        from separatrix.errors import ParameterError
+
+        raise ParameterError(f"--header takes yes or no, got {word!r}")
+    return word == "yes"
+
+
+def parse_kinds(words: list[str] | None) -> dict[str, str] | None:
+    """Kinds of columns, as --kind names them.
+
+    Examples
+    --------
+    >>> parse_kinds(["zip=category", "when=date dmy"])
+    {'zip': 'category', 'when': 'date dmy'}
+    """
+    if not words:
+        return None
+    kinds = {}
+    for word in words:
+        name, mark, kind = word.rpartition("=")
+        if not mark or not name or not kind:
+            from separatrix.errors import ParameterError
+
+            raise ParameterError(f"--kind takes COLUMN=KIND, such as zip=category, got {word!r}")
+        kinds[name] = kind
+    return kinds

@@ -273,13 +273,20 @@ def _texts_only(needs: Mapping[str, Any]) -> bool:
 
 def read(source: str, *, quiet: bool = False, **options: Any) -> Dataset:
     """Read SOURCE whole, under a bar unless `quiet`; options as those of `open_source`."""
-    from separatrix.cli.messages import waiting
+    from separatrix.cli.messages import note, waiting
 
+    if isinstance(options.get("schema"), Path):
+        from separatrix.data import Schema
+
+        options["schema"] = Schema.load(options["schema"])
     opened = open_source(source, **options)
     bar = waiting("Reading", quiet=quiet)
     bar.expect(None if opened.format == "bundled" else opened.watch(bar.advance, passes=1))
     with bar:
-        return opened.read()
+        data = opened.read()
+    for told in () if data.schema is None else data.schema.notes:
+        note(f"{source}: {told}", quiet=quiet)
+    return data
 
 
 def _origin(source: str) -> Any:

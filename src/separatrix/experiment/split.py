@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -165,7 +166,8 @@ class ByTime:
     Parameters
     ----------
     column : str
-        Numbers, dates, or strings that sort by time; the column is no feature then.
+        Numbers, dates, lengths of time, or words of one shape that begin with what matters most,
+        like 2019-W05; the column is no feature then.
     shares : (float, float, float)
         Shares of train, held-out and test.
     """
@@ -183,6 +185,11 @@ class ByTime:
         if late.any():
             row = int(np.argmax(late))
             raise DataError(f"column {self.column!r} has no time in row {row} (from 0)")
+        if values.dtype == object and not _sorts_by_time(values):
+            raise DataError(
+                f"column {self.column!r} holds {values[0]!r}, which is no time that is known; "
+                f"say how it is written, as --kind '{self.column}=date dmy' (day, month, year)"
+            )
         order = np.argsort(values, kind="stable")
         n = len(values)
         cuts = (round(n * shares[0]), round(n * (shares[0] + shares[1])))
@@ -227,6 +234,13 @@ class Given:
         return f"test {units}{both} given"
 
 
+def _sorts_by_time(values: npt.NDArray[Any]) -> bool:
+    """Whether words are all of one shape, and no year stands at their end."""
+    shapes = {re.sub(r"\d", "9", str(value)) for value in values}
+    shapes = {re.sub(r"[^\W\d_]", "a", shape) for shape in shapes}
+    return len(shapes) == 1 and re.search(r"\D9999$", shapes.pop()) is None
+
+
 def check_shares(shares: Any) -> Shares:
     """Three positive shares that sum to one."""
     if np.shape(shares) != (3,) or min(shares) <= 0 or not np.isclose(sum(shares), 1):
@@ -235,8 +249,9 @@ def check_shares(shares: Any) -> Shares:
 
 
 def _column(data: Dataset, name: str) -> npt.NDArray[Any]:
-    from separatrix.data.tables import find_column
+    from separatrix.data.tables import find_column, with_schema
 
+    data = with_schema(data)
     if not isinstance(data.X, dict):
         raise ParameterError(f"a split by {name!r} needs a table with that column")
     values: npt.NDArray[Any] = data.X[find_column(name, list(data.X), "split")]
