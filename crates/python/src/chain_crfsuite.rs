@@ -7,14 +7,10 @@ use separatrix_kernels::chain::arow::{MarginChain, MarginRule, Slack};
 
 use crate::arrays::vector;
 use crate::chain_learners::{Examples, given};
-use crate::chains::{Chains, EncodedAny};
+use crate::chains::Chains;
 use crate::errors::{data_error, to_python};
+use crate::precision::{Either, either};
 use crate::run::run;
-
-enum Learner {
-    F32(MarginChain<f32>),
-    F64(MarginChain<f64>),
-}
 
 /// ChainCrfsuite(chains, labels, free_edges, rule, c, by_errors, variance, gamma, seed)
 ///
@@ -24,7 +20,7 @@ enum Learner {
 pub struct ChainCrfsuite {
     chains: Py<Chains>,
     examples: Examples,
-    learner: Learner,
+    learner: Either<MarginChain<f32>, MarginChain<f64>>,
 }
 
 #[pymethods]
@@ -58,14 +54,9 @@ impl ChainCrfsuite {
             }
         };
         let free = vector("free_edges", &free_edges)?.to_vec();
-        let learner = match &chains.get().inner {
-            EncodedAny::F32(data) => {
-                Learner::F32(MarginChain::new(data, rule, free, seed).map_err(to_python)?)
-            }
-            EncodedAny::F64(data) => {
-                Learner::F64(MarginChain::new(data, rule, free, seed).map_err(to_python)?)
-            }
-        };
+        let learner = either!(&chains.get().inner, |data| => {
+            MarginChain::new(data, rule, free, seed).map_err(to_python)?
+        });
         Ok(Self { chains: chains.clone().unbind(), examples: Examples::new(&labels, None)?, learner })
     }
 
@@ -73,30 +64,18 @@ impl ChainCrfsuite {
     fn run_epoch(&mut self, py: Python<'_>) -> PyResult<f64> {
         let chains = self.chains.clone_ref(py);
         let targets = self.examples.targets();
-        match (&chains.get().inner, &mut self.learner) {
-            (EncodedAny::F32(data), Learner::F32(state)) => {
-                run(py, data.work(), |stop| state.run_epoch(data, targets, stop))
-            }
-            (EncodedAny::F64(data), Learner::F64(state)) => {
-                run(py, data.work(), |stop| state.run_epoch(data, targets, stop))
-            }
-            _ => Err(data_error("the learner does not fit its data".into())),
-        }
+        either!(&chains.get().inner, &mut self.learner, |data, state| {
+            run(py, data.work(), |stop| state.run_epoch(data, targets, stop))
+        })
     }
 
     /// The last weights as (weights, edges, start, end).
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        match &self.learner {
-            Learner::F32(state) => given(py, state.weights()),
-            Learner::F64(state) => given(py, state.weights()),
-        }
+        either!(&self.learner, |state| given(py, state.weights()))
     }
 
     /// Their average over the beginning and all sequences seen, and `idle` more without a mistake.
     fn average<'py>(&self, py: Python<'py>, idle: u64) -> PyResult<Bound<'py, PyTuple>> {
-        match &self.learner {
-            Learner::F32(state) => given(py, &state.average(idle)),
-            Learner::F64(state) => given(py, &state.average(idle)),
-        }
+        either!(&self.learner, |state| given(py, &state.average(idle)))
     }
 }

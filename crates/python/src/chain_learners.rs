@@ -11,10 +11,10 @@ use separatrix_kernels::online::Rule;
 use separatrix_kernels::real::Real;
 
 use crate::arrays::vector;
-use crate::chains::{Chains, EncodedAny, label_numbers};
+use crate::chains::{Chains, label_numbers};
 use crate::errors::{data_error, to_python};
+use crate::precision::{State, either, learner, of_learner};
 use crate::run::run;
-use crate::state::{State, lost};
 
 type Arrays<'py> = (
     PyReadonlyArray1<'py, f64>,
@@ -77,16 +77,10 @@ fn free_of(free_edges: &PyReadonlyArray1<'_, bool>, boundaries: bool) -> PyResul
 /// Evaluate `$body` with the data and the state of one precision.
 macro_rules! with_state {
     ($self:expr, $chains:expr, $Kind:ident, |$data:ident, $state:ident| $body:expr) => {
-        match &$chains.inner {
-            EncodedAny::F32($data) => {
-                let $state = $self.state.downcast_mut::<$Kind<f32>>().ok_or_else(lost)?;
-                $body
-            }
-            EncodedAny::F64($data) => {
-                let $state = $self.state.downcast_mut::<$Kind<f64>>().ok_or_else(lost)?;
-                $body
-            }
-        }
+        either!(&$chains.inner, |$data: T| {
+            let $state = learner::<$Kind<T>>(&mut $self.state)?;
+            $body
+        })
     };
 }
 
@@ -125,19 +119,11 @@ impl ChainOnline {
             _ => return Err(data_error(format!("rule must be \"perceptron\" or \"mira\", not {rule:?}"))),
         };
         let free = free_of(&free_edges, boundaries)?;
-        macro_rules! start {
-            ($data:expr) => {{
-                let weights = taken($data, weights)?;
-                let average = average.map(|average| taken($data, Some(average))).transpose()?;
-                Box::new(
-                    OnlineChain::new($data, rule, free, weights, average, seen, seed).map_err(to_python)?,
-                )
-            }};
-        }
-        let state: State = match &chains.get().inner {
-            EncodedAny::F32(data) => start!(data),
-            EncodedAny::F64(data) => start!(data),
-        };
+        let state: State = either!(&chains.get().inner, |data| {
+            let weights = taken(data, weights)?;
+            let average = average.map(|average| taken(data, Some(average))).transpose()?;
+            Box::new(OnlineChain::new(data, rule, free, weights, average, seen, seed).map_err(to_python)?)
+        });
         Ok(Self {
             chains: chains.clone().unbind(),
             examples: Examples::new(&labels, sequence_weights.as_ref())?,
@@ -157,24 +143,18 @@ impl ChainOnline {
 
     /// The last weights as (weights, edges, start, end).
     fn weights<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let chains = self.chains.clone_ref(py);
-        let chains = chains.get();
-        with_state!(self, chains, OnlineChain, |_data, state| given(py, state.weights()))
+        of_learner!(&mut self.state, OnlineChain, |state| given(py, state.weights()))?
     }
 
     /// Their average over the sequences seen.
     fn average<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let chains = self.chains.clone_ref(py);
-        let chains = chains.get();
-        with_state!(self, chains, OnlineChain, |_data, state| given(py, &state.average()))
+        of_learner!(&mut self.state, OnlineChain, |state| given(py, &state.average()))?
     }
 
     /// Sequences seen.
     #[getter]
-    fn seen(&mut self, py: Python<'_>) -> PyResult<u64> {
-        let chains = self.chains.clone_ref(py);
-        let chains = chains.get();
-        with_state!(self, chains, OnlineChain, |_data, state| Ok(state.seen()))
+    fn seen(&mut self) -> PyResult<u64> {
+        of_learner!(&mut self.state, OnlineChain, |state| state.seen())
     }
 }
 
@@ -207,10 +187,9 @@ impl ChainDual {
             return Err(data_error(format!("upper[{i}] must be finite and not negative")));
         }
         let targets = examples.targets();
-        let state: State = match &chains.get().inner {
-            EncodedAny::F32(data) => Box::new(run(py, 0, |_| Dual::new(data, targets, free, c, seed))?),
-            EncodedAny::F64(data) => Box::new(run(py, 0, |_| Dual::new(data, targets, free, c, seed))?),
-        };
+        let state: State = either!(&chains.get().inner, |data| {
+            Box::new(run(py, 0, |_| Dual::new(data, targets, free, c, seed))?)
+        });
         Ok(Self { chains: chains.clone().unbind(), examples, state })
     }
 
@@ -226,8 +205,6 @@ impl ChainDual {
 
     /// The weights as (weights, edges, start, end).
     fn weights<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let chains = self.chains.clone_ref(py);
-        let chains = chains.get();
-        with_state!(self, chains, Dual, |_data, state| given(py, state.weights()))
+        of_learner!(&mut self.state, Dual, |state| given(py, state.weights()))?
     }
 }

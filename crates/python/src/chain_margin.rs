@@ -11,8 +11,9 @@ use separatrix_kernels::real::Real;
 
 use crate::arrays::{matrix, vector};
 use crate::chain::ChainGraph;
-use crate::chains::{Chains, EncodedAny, label_numbers};
+use crate::chains::{Chains, label_numbers};
 use crate::errors::{data_error, to_python};
+use crate::precision::{Either, either};
 use crate::run::run;
 
 type Doubles<'py> = Bound<'py, PyArray1<f64>>;
@@ -76,10 +77,7 @@ impl ChainMargin {
         let labels = label_numbers(Some(&labels))?;
         let cost = matrix("cost", &cost)?.to_vec();
         let (scale, upper) = (vector("scale", &scale)?.to_vec(), vector("upper", &upper)?.to_vec());
-        let inner = match &chains.get().inner {
-            EncodedAny::F32(data) => Margin::new(data, links, labels, cost, scale, upper),
-            EncodedAny::F64(data) => Margin::new(data, links, labels, cost, scale, upper),
-        };
+        let inner = either!(&chains.get().inner, |data| Margin::new(data, links, labels, cost, scale, upper));
         Ok(Self { chains: chains.clone().unbind(), inner: inner.map_err(to_python)? })
     }
 
@@ -89,46 +87,24 @@ impl ChainMargin {
         self.inner.n_weights()
     }
 
-    /// (P(w), size): the rounding of P is a small multiple of the size times that of one number.
-    fn value(
+    /// (sum of upper_i H_i, size): its rounding is a small multiple of the size times that of one number.
+    fn loss(
         &self,
         py: Python<'_>,
         weights: PyReadonlyArray1<'_, f64>,
         n_threads: usize,
     ) -> PyResult<(f64, f64)> {
         let (w, problem) = (vector("weights", &weights)?, &self.inner);
-        macro_rules! value {
-            ($data:expr) => {
-                run(py, problem.work($data), |stop| {
-                    let w: Vec<_> = w.iter().map(|&w| Real::from_f64(w)).collect();
-                    let (loss, size) = problem.loss($data, &w, n_threads, stop)?;
-                    let penalty = problem.penalty(&w);
-                    Ok((loss + penalty, size + penalty))
-                })
-            };
-        }
-        match &self.chains.get().inner {
-            EncodedAny::F32(data) => value!(data),
-            EncodedAny::F64(data) => value!(data),
-        }
+        either!(&self.chains.get().inner, |data| {
+            run(py, problem.work(data), |stop| {
+                let w: Vec<_> = w.iter().map(|&w| Real::from_f64(w)).collect();
+                problem.loss(data, &w, n_threads, stop)
+            })
+        })
     }
 }
 
-enum AnyVisits {
-    F32(Box<dyn Visits<f32>>),
-    F64(Box<dyn Visits<f64>>),
-}
-
-/// Evaluate `$body` with data and solver of one precision.
-macro_rules! with_solver {
-    ($Any:ident, $state:expr, $margin:expr, |$data:ident, $solver:ident| $body:expr) => {
-        match (&$margin.chains.get().inner, $state) {
-            (EncodedAny::F32($data), $Any::F32($solver)) => $body,
-            (EncodedAny::F64($data), $Any::F64($solver)) => $body,
-            _ => Err(data_error("the handle and its data differ in precision".into())),
-        }
-    };
-}
+type AnyVisits = Either<Box<dyn Visits<f32>>, Box<dyn Visits<f64>>>;
 
 /// ChainVisits(margin, kind, seed)
 ///
@@ -144,30 +120,21 @@ impl ChainVisits {
     #[new]
     fn new(margin: &Bound<'_, ChainMargin>, kind: &str, seed: u64) -> PyResult<Self> {
         let problem = &margin.get().inner;
-        macro_rules! start {
-            ($data:expr) => {
-                match kind {
-                    "frank_wolfe" => Box::new(FrankWolfe::new(problem, $data, seed).map_err(to_python)?),
-                    "subgradient" => Box::new(Subgradient::new(problem, $data, seed).map_err(to_python)?),
-                    _ => {
-                        let message =
-                            format!("kind must be \"frank_wolfe\" or \"subgradient\", not {kind:?}");
-                        return Err(data_error(message));
-                    }
-                }
-            };
-        }
-        let state = match &margin.get().chains.get().inner {
-            EncodedAny::F32(data) => AnyVisits::F32(start!(data)),
-            EncodedAny::F64(data) => AnyVisits::F64(start!(data)),
-        };
+        let state: AnyVisits = either!(&margin.get().chains.get().inner, |data| => match kind {
+            "frank_wolfe" => Box::new(FrankWolfe::new(problem, data, seed).map_err(to_python)?),
+            "subgradient" => Box::new(Subgradient::new(problem, data, seed).map_err(to_python)?),
+            _ => {
+                let message = format!("kind must be \"frank_wolfe\" or \"subgradient\", not {kind:?}");
+                return Err(data_error(message));
+            }
+        });
         Ok(Self { margin: margin.clone().unbind(), state })
     }
 
     /// One pass over the sequences; returns sum_i upper_i H_i, each at the weights of its visit.
     fn run_pass(&mut self, py: Python<'_>) -> PyResult<f64> {
         let margin = self.margin.get();
-        with_solver!(AnyVisits, &mut self.state, margin, |data, solver| {
+        either!(&margin.chains.get().inner, &mut self.state, |data, solver| {
             run(py, margin.inner.work(data), |stop| solver.run_pass(&margin.inner, data, stop))
         })
     }
@@ -175,31 +142,20 @@ impl ChainVisits {
     /// A lower bound of the minimum, after whole passes.
     fn dual(&mut self) -> PyResult<f64> {
         let margin = self.margin.get();
-        with_solver!(AnyVisits, &mut self.state, margin, |_data, solver| {
+        either!(&margin.chains.get().inner, &mut self.state, |_data, solver| {
             solver.dual(&margin.inner).map_err(to_python)
         })
     }
 
     /// The weights now.
     fn weights<'py>(&self, py: Python<'py>) -> Doubles<'py> {
-        match &self.state {
-            AnyVisits::F32(solver) => doubles(py, &solver.weights()),
-            AnyVisits::F64(solver) => doubles(py, &solver.weights()),
-        }
+        either!(&self.state, |solver| doubles(py, &solver.weights()))
     }
 
     /// Their average over the visits, visit t weighed by t.
     fn average<'py>(&self, py: Python<'py>) -> Doubles<'py> {
-        match &self.state {
-            AnyVisits::F32(solver) => doubles(py, &solver.average()),
-            AnyVisits::F64(solver) => doubles(py, &solver.average()),
-        }
+        either!(&self.state, |solver| doubles(py, &solver.average()))
     }
-}
-
-enum AnySegments {
-    F32(Box<SegmentPlanes<f32>>),
-    F64(Box<SegmentPlanes<f64>>),
 }
 
 /// ChainSegments(margin, seed)
@@ -208,7 +164,7 @@ enum AnySegments {
 #[pyclass(module = "separatrix._core")]
 pub struct ChainSegments {
     margin: Py<ChainMargin>,
-    state: AnySegments,
+    state: Either<Box<SegmentPlanes<f32>>, Box<SegmentPlanes<f64>>>,
 }
 
 #[pymethods]
@@ -216,21 +172,16 @@ impl ChainSegments {
     #[new]
     fn new(margin: &Bound<'_, ChainMargin>, seed: u64) -> PyResult<Self> {
         let problem = &margin.get().inner;
-        let state = match &margin.get().chains.get().inner {
-            EncodedAny::F32(data) => {
-                AnySegments::F32(Box::new(SegmentPlanes::new(problem, data, seed).map_err(to_python)?))
-            }
-            EncodedAny::F64(data) => {
-                AnySegments::F64(Box::new(SegmentPlanes::new(problem, data, seed).map_err(to_python)?))
-            }
-        };
+        let state = either!(&margin.get().chains.get().inner, |data| => {
+            Box::new(SegmentPlanes::new(problem, data, seed).map_err(to_python)?)
+        });
         Ok(Self { margin: margin.clone().unbind(), state })
     }
 
     /// One pass over the sequences; returns sum_i upper_i H_i, each at the weights of its visit.
     fn run_pass(&mut self, py: Python<'_>) -> PyResult<f64> {
         let margin = self.margin.get();
-        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+        either!(&margin.chains.get().inner, &mut self.state, |data, solver| {
             run(py, margin.inner.work(data), |stop| solver.run_pass(&margin.inner, data, stop))
         })
     }
@@ -238,7 +189,7 @@ impl ChainSegments {
     /// A sweep over the planes known so far; returns by how much the dual rose.
     fn sweep(&mut self, py: Python<'_>) -> PyResult<f64> {
         let margin = self.margin.get();
-        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+        either!(&margin.chains.get().inner, &mut self.state, |data, solver| {
             run(py, margin.inner.work(data), |stop| solver.sweep(&margin.inner, stop))
         })
     }
@@ -253,7 +204,7 @@ impl ChainSegments {
     ) -> PyResult<(f64, Doubles<'py>)> {
         let margin = self.margin.get();
         let at = at.as_ref().map(|at| vector("at", at)).transpose()?;
-        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+        either!(&margin.chains.get().inner, &mut self.state, |data, solver| {
             let problem = &margin.inner;
             let (value, w) = run(py, problem.work(data), |stop| {
                 let w = match at {
@@ -271,10 +222,7 @@ impl ChainSegments {
     /// labels\[starts\[i\]:starts\[i + 1\]\] at the tokens from its first one on.
     fn active<'py>(&self, py: Python<'py>) -> ActiveArrays<'py> {
         let problem = &self.margin.get().inner;
-        let found = match &self.state {
-            AnySegments::F32(solver) => solver.active(problem),
-            AnySegments::F64(solver) => solver.active(problem),
-        };
+        let found = either!(&self.state, |solver| solver.active(problem));
         let [sequences, firsts, starts, labels] = [found.sequences, found.firsts, found.starts, found.labels]
             .map(|part| PyArray1::from_vec(py, part));
         (sequences, firsts, starts, labels, PyArray1::from_vec(py, found.alphas))
@@ -290,7 +238,7 @@ impl ChainSegments {
             labels: vector("labels", &active.3)?.to_vec(),
             alphas: vector("alphas", &active.4)?.to_vec(),
         };
-        with_solver!(AnySegments, &mut self.state, margin, |data, solver| {
+        either!(&margin.chains.get().inner, &mut self.state, |data, solver| {
             run(py, margin.inner.work(data), |_| solver.restore(&margin.inner, data, &active))
         })
     }
@@ -298,25 +246,19 @@ impl ChainSegments {
     /// A lower bound of the minimum.
     fn dual(&mut self) -> PyResult<f64> {
         let margin = self.margin.get();
-        with_solver!(AnySegments, &mut self.state, margin, |_data, solver| {
+        either!(&margin.chains.get().inner, &mut self.state, |_data, solver| {
             solver.dual(&margin.inner).map_err(to_python)
         })
     }
 
     /// The weights now.
     fn weights<'py>(&self, py: Python<'py>) -> Doubles<'py> {
-        match &self.state {
-            AnySegments::F32(solver) => doubles(py, solver.weights()),
-            AnySegments::F64(solver) => doubles(py, solver.weights()),
-        }
+        either!(&self.state, |solver| doubles(py, solver.weights()))
     }
 
     /// (planes, planes with a positive dual variable)
     #[getter]
     fn counts(&self) -> (usize, usize) {
-        match &self.state {
-            AnySegments::F32(solver) => solver.counts(),
-            AnySegments::F64(solver) => solver.counts(),
-        }
+        either!(&self.state, |solver| solver.counts())
     }
 }

@@ -8,9 +8,10 @@ use separatrix_kernels::data::rows::Rows;
 use crate::arrays::{new_matrix, vector};
 use crate::chain::places;
 use crate::chains::pattern;
+use crate::design::with_csr;
 use crate::errors::data_error;
 use crate::run::run;
-use crate::sparse::{Csr, SparseAny};
+use crate::sparse::Csr;
 
 /// ChainScorer(pattern_starts, pattern_labels, weights, n_labels)
 ///
@@ -18,16 +19,6 @@ use crate::sparse::{Csr, SparseAny};
 #[pyclass(frozen, module = "separatrix._core")]
 pub struct ChainScorer {
     inner: Scorer,
-}
-
-/// Evaluate `$body` with the rows of either precision.
-macro_rules! with_rows {
-    ($py:expr, $tokens:expr, |$rows:ident| $body:expr) => {
-        match &$tokens.get().inner {
-            SparseAny::F32(x) => x.with($py, |$rows| $body),
-            SparseAny::F64(x) => x.with($py, |$rows| $body),
-        }
-    };
 }
 
 #[pymethods]
@@ -55,7 +46,7 @@ impl ChainScorer {
         tokens: &Bound<'py, Csr>,
         n_threads: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let out = with_rows!(py, tokens, |rows| {
+        let out = with_csr!(py, tokens.get(), |rows: T| {
             run(py, rows.n_stored() * 4, |stop| self.inner.scores(rows, n_threads, stop))
         })?;
         new_matrix(py, out, self.inner.n_labels())
@@ -76,7 +67,7 @@ impl ChainScorer {
             start: vector("start", &bonds.1)?,
             end: vector("end", &bonds.2)?,
         };
-        let labels = with_rows!(py, tokens, |rows| {
+        let labels = with_csr!(py, tokens.get(), |rows: T| {
             run(py, rows.n_stored() * 4, |stop| self.inner.best(rows, &offsets, bonds, n_threads, stop))
         })?;
         Ok(PyArray1::from_iter(py, labels.into_iter().map(i64::from)))

@@ -12,17 +12,14 @@ use separatrix_kernels::data::rows::Rows;
 
 use crate::arrays::{matrix, vector};
 use crate::chain::{ChainGraph, places};
+use crate::design::with_csr;
 use crate::errors::{data_error, to_python};
+use crate::precision::{Either, either};
 use crate::run::run;
-use crate::sparse::{Csr, SparseAny};
+use crate::sparse::Csr;
 
 /// Data in either precision.
-pub enum EncodedAny {
-    /// Single precision.
-    F32(Encoded<f32>),
-    /// Double precision.
-    F64(Encoded<f64>),
-}
+pub type EncodedAny = Either<Encoded<f32>, Encoded<f64>>;
 
 /// Chains(tokens, offsets, pattern_starts, pattern_labels, n_labels, merge, edges=None)
 ///
@@ -33,24 +30,6 @@ pub enum EncodedAny {
 pub struct Chains {
     /// The data.
     pub inner: EncodedAny,
-}
-
-/// Evaluate `$body` with the data of either precision.
-macro_rules! with_data {
-    ($chains:expr, |$data:ident: $T:ident| $body:expr) => {
-        match &$chains.inner {
-            $crate::chains::EncodedAny::F32($data) => {
-                #[allow(dead_code)]
-                type $T = f32;
-                $body
-            }
-            $crate::chains::EncodedAny::F64($data) => {
-                #[allow(dead_code)]
-                type $T = f64;
-                $body
-            }
-        }
-    };
 }
 
 /// The labels of the tokens, checked by the kernels.
@@ -118,9 +97,9 @@ impl Chains {
                     let work = rows.n_stored() * 8;
                     run(py, work, |_| Encoded::new(rows, offsets, &labels, n_labels, merge))
                 })?;
-                EncodedAny::$kind(match (&edges, &edge_pattern) {
+                Either::$kind(match (&edges, &edge_pattern) {
                     (Some((csr, _, _)), Some(found)) => match &csr.get().inner {
-                        SparseAny::$kind(x) => {
+                        Either::$kind(x) => {
                             x.with(py, |rows| data.with_edges(rows, found).map_err(to_python))?
                         }
                         _ => return Err(data_error("tokens and edges differ in precision".into())),
@@ -130,36 +109,39 @@ impl Chains {
             }};
         }
         let inner = match &tokens.get().inner {
-            SparseAny::F32(x) => encode!(x, F32),
-            SparseAny::F64(x) => encode!(x, F64),
+            Either::F32(x) => encode!(x, F32),
+            Either::F64(x) => encode!(x, F64),
         };
         Ok(Self { inner })
     }
 
     /// The same data in double precision; what single precision does not concern is shared.
     fn widened(&self, py: Python<'_>) -> PyResult<Self> {
-        let data = with_data!(self, |data: T| run(py, data.work(), |_| Ok(data.widened())))?;
-        Ok(Self { inner: EncodedAny::F64(data) })
+        let data = either!(&self.inner, |data: T| run(py, data.work(), |_| Ok(data.widened())))?;
+        Ok(Self { inner: Either::F64(data) })
     }
 
     /// (sequences, tokens, weights, edge weights)
     #[getter]
     fn shape(&self) -> (usize, usize, usize, usize) {
-        with_data!(self, |data: T| {
+        either!(&self.inner, |data: T| {
             (data.offsets().len() - 1, data.n_tokens(), data.n_weights(), data.n_edge_weights())
         })
     }
 
     /// How many attributes share each weight; zero where there is none.
     fn multiplicity<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        with_data!(self, |data: T| {
+        either!(&self.inner, |data: T| {
             PyArray1::from_iter(py, data.multiplicity().iter().map(|&m| f64::from(m)))
         })
     }
 
     /// Where the weight of every (attribute, label) of the pattern stands.
     fn positions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        with_data!(self, |data: T| PyArray1::from_iter(py, data.positions().iter().map(|&p| i64::from(p))))
+        either!(&self.inner, |data: T| PyArray1::from_iter(
+            py,
+            data.positions().iter().map(|&p| i64::from(p))
+        ))
     }
 
     /// Negative log-likelihood, its size (its rounding is a small multiple of the size times that of one number), and its
@@ -188,7 +170,7 @@ impl Chains {
             weights: sequence_weights.as_ref().map(|c| vector("sequence_weights", c)).transpose()?,
         };
         let graph: &Graph = &graph.get().inner;
-        let found = with_data!(self, |data: T| {
+        let found = either!(&self.inner, |data: T| {
             let work = data.work() + data.n_tokens() * graph.n_edges();
             run(py, work, |stop| {
                 let weights = data.weights_of(state)?;
@@ -236,25 +218,16 @@ pub fn observed_labels<'py>(
         let message = "labels must be one number below n_labels per token".into();
         if good { Ok(()) } else { Err(KernelError::Argument(message)) }
     };
-    macro_rules! observe {
-        ($x:expr) => {
-            $x.with(py, |rows| {
-                let most =
-                    if n_labels <= 1 << 30 { rows.n_cols().checked_mul(n_labels.div_ceil(64)) } else { None };
-                if most.is_none_or(|masks| masks > 1 << 30) {
-                    return Err(data_error(format!("{n_labels} labels are too many for so many attributes")));
-                }
-                run(py, rows.n_stored(), |_| {
-                    check(rows.n_rows())?;
-                    observed(rows, n_labels, |t, out| mark(out, t))
-                })
-            })?
-        };
-    }
-    let pattern = match &tokens.get().inner {
-        SparseAny::F32(x) => observe!(x),
-        SparseAny::F64(x) => observe!(x),
-    };
+    let pattern = with_csr!(py, tokens.get(), |rows: T| {
+        let most = if n_labels <= 1 << 30 { rows.n_cols().checked_mul(n_labels.div_ceil(64)) } else { None };
+        if most.is_none_or(|masks| masks > 1 << 30) {
+            return Err(data_error(format!("{n_labels} labels are too many for so many attributes")));
+        }
+        run(py, rows.n_stored(), |_| {
+            check(rows.n_rows())?;
+            observed(rows, n_labels, |t, out| mark(out, t))
+        })
+    })?;
     Ok((
         PyArray1::from_iter(py, pattern.starts.iter().map(|&s| s as i64)),
         PyArray1::from_iter(py, pattern.labels.iter().map(|&l| i64::from(l))),

@@ -12,10 +12,11 @@ use separatrix_kernels::dual::pairs::solve_sparse;
 use separatrix_kernels::interrupt::Interrupt;
 
 use crate::arrays::{matrix, new_matrix, vector};
-use crate::design::{Dense, DenseAny, with_dense};
+use crate::design::{dense_of, with_csr, with_dense};
 use crate::errors::{data_error, to_python};
+use crate::precision::either;
 use crate::run::run;
-use crate::sparse::{Csr, SparseAny};
+use crate::sparse::Csr;
 
 type Vector<'py, T> = Bound<'py, PyArray1<T>>;
 /// Starts, rows and signed duals.
@@ -109,24 +110,10 @@ pub fn solve_columns<'py>(
     let code = &Code::new(y, table, n_classes, upper).map_err(to_python)?;
     let settings = (settings, n_columns);
     if let Ok(csr) = design.cast::<Csr>() {
-        match &csr.get().inner {
-            SparseAny::F32(arrays) => {
-                arrays.with(py, |rows| answer!(py, rows, code, settings, n_threads, solve_sparse))
-            }
-            SparseAny::F64(arrays) => {
-                arrays.with(py, |rows| answer!(py, rows, code, settings, n_threads, solve_sparse))
-            }
-        }
-    } else if let Ok(dense) = design.cast::<Dense>() {
-        match &dense.get().inner {
-            DenseAny::F32(array) => {
-                with_dense(py, array, |rows| answer!(py, rows, code, settings, n_threads, solve))
-            }
-            DenseAny::F64(array) => {
-                with_dense(py, array, |rows| answer!(py, rows, code, settings, n_threads, solve))
-            }
-        }
+        with_csr!(py, csr.get(), |rows: T| answer!(py, rows, code, settings, n_threads, solve_sparse))
     } else {
-        Err(data_error("expected a _core.Csr or a _core.Dense".into()))
+        either!(&dense_of(design)?.get().inner, |array| {
+            with_dense(py, array, |rows| answer!(py, rows, code, settings, n_threads, solve))
+        })
     }
 }

@@ -12,8 +12,9 @@ use separatrix_kernels::stats::likelihood::Terms;
 use separatrix_kernels::stats::{class_scatter as scatter, count as kernel, likelihood, survey as look};
 
 use crate::arrays::{matrix, new_matrix, vector};
-use crate::design::{Dense, DenseAny, with_dense, with_rows};
+use crate::design::{Dense, with_dense, with_rows};
 use crate::errors::to_python;
+use crate::precision::either;
 use crate::run::run;
 
 type Vector<'py, T> = Bound<'py, PyArray1<T>>;
@@ -160,10 +161,7 @@ pub fn class_scatter<'py>(
     let targets = vector("targets", &targets)?;
     let weights = row_weights.as_ref().map(|w| vector("row_weights", w)).transpose()?;
     let how = (n_classes, pooled, n_threads);
-    let (found, d) = match &design.inner {
-        DenseAny::F32(array) => typed(py, array, targets, weights, how)?,
-        DenseAny::F64(array) => typed(py, array, targets, weights, how)?,
-    };
+    let (found, d) = either!(&design.inner, |array| typed(py, array, targets, weights, how))?;
     Ok((
         PyArray1::from_vec(py, found.count),
         new_matrix(py, found.mean, d)?,

@@ -12,8 +12,9 @@ use separatrix_kernels::simd::Packed;
 
 use crate::arrays::{matrix, new_matrix, readonly, shape};
 use crate::errors::{data_error, to_python};
+use crate::precision::{Either, either};
 use crate::run::run;
-use crate::sparse::{Csr, SparseAny};
+use crate::sparse::Csr;
 
 /// Dense(values)
 ///
@@ -24,57 +25,28 @@ pub struct Dense {
     pub inner: DenseAny,
 }
 
-/// Which of the two precisions a dense handle holds.
-pub enum DenseAny {
-    /// Single precision.
-    F32(Py<PyArray2<f32>>),
-    /// Double precision.
-    F64(Py<PyArray2<f64>>),
-}
+/// A dense matrix of either precision.
+pub type DenseAny = Either<Py<PyArray2<f32>>, Py<PyArray2<f64>>>;
 
 /// Run `$body`, a `PyResult`, with `$rows: &Csr<$T>` in either precision.
 macro_rules! with_csr {
-    ($py:expr, $csr:expr, |$rows:ident: $T:ident| $body:expr) => {{
-        use $crate::sparse::SparseAny;
-        match &$csr.inner {
-            SparseAny::F32(arrays) => {
-                #[allow(dead_code)]
-                type $T = f32;
-                arrays.with($py, |$rows| $body)
-            }
-            SparseAny::F64(arrays) => {
-                #[allow(dead_code)]
-                type $T = f64;
-                arrays.with($py, |$rows| $body)
-            }
-        }
-    }};
+    ($py:expr, $csr:expr, |$rows:ident: $T:ident| $body:expr) => {
+        $crate::precision::either!(&$csr.inner, |arrays: $T| arrays.with($py, |$rows| $body))
+    };
 }
 pub(crate) use with_csr;
 
 /// Run `$body`, a `PyResult`, with `$rows: &impl Rows<$T>` for either kind of handle and either precision.
 macro_rules! with_rows {
     ($py:expr, $design:expr, |$rows:ident: $T:ident| $body:expr) => {{
-        use $crate::design::{Dense, DenseAny};
-        use $crate::sparse::Csr;
         let design: &Bound<'_, PyAny> = $design;
-        if let Ok(csr) = design.cast::<Csr>() {
+        if let Ok(csr) = design.cast::<$crate::sparse::Csr>() {
             $crate::design::with_csr!($py, csr.get(), |$rows: $T| $body)
-        } else if let Ok(dense) = design.cast::<Dense>() {
-            match &dense.get().inner {
-                DenseAny::F32(array) => {
-                    #[allow(dead_code)]
-                    type $T = f32;
-                    $crate::design::with_dense($py, array, |$rows| $body)
-                }
-                DenseAny::F64(array) => {
-                    #[allow(dead_code)]
-                    type $T = f64;
-                    $crate::design::with_dense($py, array, |$rows| $body)
-                }
-            }
         } else {
-            Err($crate::errors::data_error("expected a _core.Csr or a _core.Dense".into()))
+            let dense = $crate::design::dense_of(design)?.get();
+            $crate::precision::either!(&dense.inner, |array: $T| {
+                $crate::design::with_dense($py, array, |$rows| $body)
+            })
         }
     }};
 }
@@ -101,17 +73,13 @@ impl Dense {
     #[new]
     fn new(values: &Bound<'_, PyAny>) -> PyResult<Self> {
         let inner = if let Ok(array) = values.cast::<PyArray2<f32>>() {
-            DenseAny::F32(array.clone().unbind())
+            Either::F32(array.clone().unbind())
         } else if let Ok(array) = values.cast::<PyArray2<f64>>() {
-            DenseAny::F64(array.clone().unbind())
+            Either::F64(array.clone().unbind())
         } else {
             return Err(data_error("values must be a float32 or float64 matrix".into()));
         };
-        let contiguous = match &inner {
-            DenseAny::F32(a) => a.bind(values.py()).is_c_contiguous(),
-            DenseAny::F64(a) => a.bind(values.py()).is_c_contiguous(),
-        };
-        if !contiguous {
+        if !either!(&inner, |array| array.bind(values.py()).is_c_contiguous()) {
             return Err(data_error("values must be C-contiguous".into()));
         }
         Ok(Self { inner })
@@ -120,28 +88,19 @@ impl Dense {
     /// The array itself, for products that BLAS does better.
     #[getter]
     fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        match &self.inner {
-            DenseAny::F32(array) => array.bind(py).clone().into_any(),
-            DenseAny::F64(array) => array.bind(py).clone().into_any(),
-        }
+        either!(&self.inner, |array| array.bind(py).clone().into_any())
     }
 
     /// (rows, columns)
     #[getter]
     fn shape(&self, py: Python<'_>) -> (usize, usize) {
-        match &self.inner {
-            DenseAny::F32(array) => shape(py, array),
-            DenseAny::F64(array) => shape(py, array),
-        }
+        either!(&self.inner, |array| shape(py, array))
     }
 
     /// Look at all values: false, since no row names a column twice. Raises DataError at the first NaN or
     /// infinity, naming its row and column.
     fn check(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
-        match &self.inner {
-            DenseAny::F32(array) => with_dense(py, array, |x| run(py, 0, |_| x.check_finite(n_threads)))?,
-            DenseAny::F64(array) => with_dense(py, array, |x| run(py, 0, |_| x.check_finite(n_threads)))?,
-        }
+        either!(&self.inner, |array| with_dense(py, array, |x| run(py, 0, |_| x.check_finite(n_threads))))?;
         Ok(false)
     }
 }
@@ -199,10 +158,7 @@ pub fn scores<'py>(
         Ok(new_matrix(py, out, k)?.into_any())
     }
     match design.cast::<Dense>() {
-        Ok(handle) => match &handle.get().inner {
-            DenseAny::F32(array) => dense(py, array, w, n_threads),
-            DenseAny::F64(array) => dense(py, array, w, n_threads),
-        },
+        Ok(handle) => either!(&handle.get().inner, |array| dense(py, array, w, n_threads)),
         Err(_) => with_rows!(py, design, |rows: T| product::<T, _>(py, rows, w, n_threads)),
     }
 }
@@ -216,10 +172,9 @@ pub fn adjoint<'py>(
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(csr) = design.cast::<Csr>() {
-        return match &csr.get().inner {
-            SparseAny::F32(x) => product::<f32, _>(py, &x.transposed(py)?.rows(), residuals, n_threads),
-            SparseAny::F64(x) => product::<f64, _>(py, &x.transposed(py)?.rows(), residuals, n_threads),
-        };
+        return either!(&csr.get().inner, |x: T| {
+            product::<T, _>(py, &x.transposed(py)?.rows(), residuals, n_threads)
+        });
     }
     fn dense<'py, T: Packed + Element>(
         py: Python<'py>,
@@ -240,13 +195,7 @@ pub fn adjoint<'py>(
         })?;
         Ok(new_matrix(py, sum, k)?.into_any())
     }
-    match design.cast::<Dense>() {
-        Ok(handle) => match &handle.get().inner {
-            DenseAny::F32(array) => dense(py, array, residuals, n_threads),
-            DenseAny::F64(array) => dense(py, array, residuals, n_threads),
-        },
-        Err(_) => Err(data_error("expected a _core.Csr or a _core.Dense".into())),
-    }
+    either!(&dense_of(design)?.get().inner, |array| dense(py, array, residuals, n_threads))
 }
 
 /// Scores X W + 1 b' as `scores` gives them, summed in float64 whatever the data and the weights are.
@@ -278,10 +227,7 @@ pub fn double_scores<'py>(
             new_matrix(py, out, k)
         });
     }
-    match &dense_of(design)?.get().inner {
-        DenseAny::F32(array) => dense(py, array, w, n_threads),
-        DenseAny::F64(array) => dense(py, array, w, n_threads),
-    }
+    either!(&dense_of(design)?.get().inner, |array| dense(py, array, w, n_threads))
 }
 
 /// Adjoint X' R of shape (d, K) for residuals R of shape (n, K), all in float64 but the data.
@@ -310,15 +256,13 @@ pub fn double_adjoint<'py>(
             run(py, x.n_stored() * k, |stop| double::adjoint::<T, _>(x, values, k, n_threads, stop))
         })?
     } else {
-        match &dense_of(design)?.get().inner {
-            DenseAny::F32(array) => dense(py, array, values, k, n_threads)?,
-            DenseAny::F64(array) => dense(py, array, values, k, n_threads)?,
-        }
+        either!(&dense_of(design)?.get().inner, |array| dense(py, array, values, k, n_threads)?)
     };
     new_matrix(py, out, k)
 }
 
-fn dense_of<'a, 'py>(design: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Dense>> {
+/// The handle on dense data; anything but that and a `Csr`, which is looked for before, is an error.
+pub fn dense_of<'a, 'py>(design: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Dense>> {
     design.cast::<Dense>().map_err(|_| data_error("expected a _core.Csr or a _core.Dense".into()))
 }
 

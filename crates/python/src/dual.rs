@@ -1,6 +1,6 @@
 //! Handles on the dual solvers: state that lives through one fit.
 
-use numpy::{Element, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::data::row_subset::Subset;
@@ -14,54 +14,8 @@ use separatrix_kernels::dual::multiclass::{ClassLoss, DualMulticlass as Multicla
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::with_rows;
 use crate::errors::{data_error, to_python};
+use crate::precision::{State, learner, of_learner};
 use crate::run::run;
-
-/// A state in either precision.
-enum Either<A, B> {
-    F32(A),
-    F64(B),
-}
-
-/// The state in the precision `Self`, which is that of the design it was made from.
-trait Precision: Element + Sized {
-    fn binary(state: &mut Either<Binary<f32>, Binary<f64>>) -> PyResult<&mut Binary<Self>>;
-    fn multiclass(state: &mut Either<Multiclass<f32>, Multiclass<f64>>) -> PyResult<&mut Multiclass<Self>>;
-    fn wrap_binary(state: Binary<Self>) -> Either<Binary<f32>, Binary<f64>>;
-    fn wrap_multiclass(state: Multiclass<Self>) -> Either<Multiclass<f32>, Multiclass<f64>>;
-}
-
-macro_rules! impl_precision {
-    ($t:ty, $variant:ident) => {
-        impl Precision for $t {
-            fn binary(state: &mut Either<Binary<f32>, Binary<f64>>) -> PyResult<&mut Binary<Self>> {
-                match state {
-                    Either::$variant(state) => Ok(state),
-                    _ => Err(data_error("the design has changed its precision".into())),
-                }
-            }
-
-            fn multiclass(
-                state: &mut Either<Multiclass<f32>, Multiclass<f64>>,
-            ) -> PyResult<&mut Multiclass<Self>> {
-                match state {
-                    Either::$variant(state) => Ok(state),
-                    _ => Err(data_error("the design has changed its precision".into())),
-                }
-            }
-
-            fn wrap_binary(state: Binary<Self>) -> Either<Binary<f32>, Binary<f64>> {
-                Either::$variant(state)
-            }
-
-            fn wrap_multiclass(state: Multiclass<Self>) -> Either<Multiclass<f32>, Multiclass<f64>> {
-                Either::$variant(state)
-            }
-        }
-    };
-}
-
-impl_precision!(f32, F32);
-impl_precision!(f64, F64);
 
 type Report = (f64, f64, f64, f64);
 
@@ -91,7 +45,7 @@ fn checked_intercepts(given: Option<&PyReadonlyArray1<'_, f64>>, n: usize) -> Py
 #[pyclass(module = "separatrix._core")]
 pub struct DualBinary {
     design: Py<PyAny>,
-    state: Either<Binary<f32>, Binary<f64>>,
+    state: State,
 }
 
 #[pymethods]
@@ -121,7 +75,7 @@ impl DualBinary {
             let state = run(py, rows.n_stored(), |_| {
                 Binary::<T>::new(&Subset::all(rows), y, upper, loss, intercept, seed, n_threads, start)
             })?;
-            Ok::<_, PyErr>(T::wrap_binary(state))
+            Ok::<State, PyErr>(Box::new(state))
         })?;
         Ok(Self { design: design.clone().unbind(), state })
     }
@@ -130,7 +84,7 @@ impl DualBinary {
     fn run_pass(&mut self, py: Python<'_>) -> PyResult<Report> {
         let Self { design, state } = self;
         with_rows!(py, design.bind(py), |rows: T| {
-            let state = T::binary(state)?;
+            let state = learner::<Binary<T>>(state)?;
             run(py, 3 * rows.n_stored(), |stop| state.pass(&Subset::all(rows), stop)).map(report)
         })
     }
@@ -139,37 +93,25 @@ impl DualBinary {
     fn certificate(&mut self, py: Python<'_>) -> PyResult<(f64, f64, f64)> {
         let Self { design, state } = self;
         with_rows!(py, design.bind(py), |rows: T| {
-            let state = T::binary(state)?;
+            let state = learner::<Binary<T>>(state)?;
             run(py, rows.n_stored(), |stop| state.certificate(&Subset::all(rows), stop)).map(bounds)
         })
     }
 
     /// Weights of shape (d, 1), or (d + 1, 1) with the intercept last.
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match &self.state {
-            Either::F32(state) => new_matrix(py, state.weights(), 1)?.into_any(),
-            Either::F64(state) => new_matrix(py, state.weights(), 1)?.into_any(),
-        })
+    fn weights<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        of_learner!(&mut self.state, Binary, |state| new_matrix(py, state.weights(), 1).map(Bound::into_any))?
     }
 
     /// Duals a_i of shape (n,), with w = sum_i a_i y_i x_i.
-    fn duals<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(
-            py,
-            match &self.state {
-                Either::F32(state) => state.duals(),
-                Either::F64(state) => state.duals(),
-            },
-        )
+    fn duals<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        of_learner!(&mut self.state, Binary, |state| PyArray1::from_slice(py, state.duals()))
     }
 
     /// Threads that a sweep uses: one unless there is much work and sharing it pays.
     #[getter]
-    fn n_threads(&self) -> usize {
-        match &self.state {
-            Either::F32(state) => state.n_sweep_threads(),
-            Either::F64(state) => state.n_sweep_threads(),
-        }
+    fn n_threads(&mut self) -> PyResult<usize> {
+        of_learner!(&mut self.state, Binary, |state| state.n_sweep_threads())
     }
 }
 
@@ -181,7 +123,7 @@ impl DualBinary {
 pub struct DualMulticlass {
     design: Py<PyAny>,
     n_classes: usize,
-    state: Either<Multiclass<f32>, Multiclass<f64>>,
+    state: State,
 }
 
 fn class_loss(name: &str, cost: Option<&PyReadonlyArray2<'_, f64>>, n_classes: usize) -> PyResult<ClassLoss> {
@@ -233,7 +175,7 @@ impl DualMulticlass {
             let state = run(py, rows.n_stored(), |_| {
                 Multiclass::<T>::new(rows, y, upper, n_classes, &loss, intercept, seed, n_threads, start)
             })?;
-            Ok::<_, PyErr>(T::wrap_multiclass(state))
+            Ok::<State, PyErr>(Box::new(state))
         })?;
         Ok(Self { design: design.clone().unbind(), n_classes, state })
     }
@@ -242,7 +184,7 @@ impl DualMulticlass {
     fn run_pass(&mut self, py: Python<'_>) -> PyResult<Report> {
         let Self { design, state, n_classes } = self;
         with_rows!(py, design.bind(py), |rows: T| {
-            let state = T::multiclass(state)?;
+            let state = learner::<Multiclass<T>>(state)?;
             run(py, 4 * rows.n_stored() * *n_classes, |stop| state.pass(rows, stop)).map(report)
         })
     }
@@ -251,34 +193,27 @@ impl DualMulticlass {
     fn certificate(&mut self, py: Python<'_>) -> PyResult<(f64, f64, f64)> {
         let Self { design, state, n_classes } = self;
         with_rows!(py, design.bind(py), |rows: T| {
-            let state = T::multiclass(state)?;
+            let state = learner::<Multiclass<T>>(state)?;
             run(py, rows.n_stored() * *n_classes, |stop| state.certificate(rows, stop)).map(bounds)
         })
     }
 
     /// Weights of shape (d, K), or (d + 1, K) with the intercepts last.
-    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match &self.state {
-            Either::F32(state) => new_matrix(py, state.weights(), self.n_classes)?.into_any(),
-            Either::F64(state) => new_matrix(py, state.weights(), self.n_classes)?.into_any(),
-        })
+    fn weights<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let k = self.n_classes;
+        of_learner!(&mut self.state, Multiclass, |state| new_matrix(py, state.weights(), k)
+            .map(Bound::into_any))?
     }
 
     /// Duals a_ik of shape (n, K), with w_k = sum_i (U_i [y_i = k] - a_ik) x_i.
-    fn duals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let duals = match &self.state {
-            Either::F32(state) => state.duals(),
-            Either::F64(state) => state.duals(),
-        };
+    fn duals<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let duals = of_learner!(&mut self.state, Multiclass, |state| state.duals())?;
         Ok(new_matrix(py, duals, self.n_classes)?.into_any())
     }
 
     /// Threads that a sweep uses: one unless there is much work and sharing it pays.
     #[getter]
-    fn n_threads(&self) -> usize {
-        match &self.state {
-            Either::F32(state) => state.n_sweep_threads(),
-            Either::F64(state) => state.n_sweep_threads(),
-        }
+    fn n_threads(&mut self) -> PyResult<usize> {
+        of_learner!(&mut self.state, Multiclass, |state| state.n_sweep_threads())
     }
 }

@@ -15,10 +15,11 @@ use separatrix_kernels::simd::{Gather, Packed};
 use separatrix_kernels::stats::moments as moment_kernel;
 
 use crate::arrays::{matrix, new_matrix, shape, vector};
-use crate::design::{Dense, DenseAny, weights_of, with_dense};
+use crate::design::{Dense, dense_of, weights_of, with_dense};
 use crate::errors::{data_error, to_python};
+use crate::precision::either;
 use crate::run::run;
-use crate::sparse::{Arrays, Csr, SparseAny};
+use crate::sparse::{Arrays, Csr};
 
 /// Targets and row weights as they came, kept while a kernel reads them.
 struct Held<'py, T: Element> {
@@ -173,26 +174,13 @@ pub fn fused_value_and_grad<'py>(
     n_threads: usize,
 ) -> PyResult<(f64, Bound<'py, PyArray2<f64>>)> {
     if let Ok(csr) = design.cast::<Csr>() {
-        return match &csr.get().inner {
-            SparseAny::F32(arrays) => {
-                sparse_pass(py, arrays, &Held::new(loss, targets, row_weights)?, w, n_threads)
-            }
-            SparseAny::F64(arrays) => {
-                sparse_pass(py, arrays, &Held::new(loss, targets, row_weights)?, w, n_threads)
-            }
-        };
+        return either!(&csr.get().inner, |arrays| {
+            sparse_pass(py, arrays, &Held::new(loss, targets, row_weights)?, w, n_threads)
+        });
     }
-    match design.cast::<Dense>() {
-        Ok(dense) => match &dense.get().inner {
-            DenseAny::F32(array) => {
-                dense_pass(py, array, &Held::new(loss, targets, row_weights)?, w, n_threads)
-            }
-            DenseAny::F64(array) => {
-                dense_pass(py, array, &Held::new(loss, targets, row_weights)?, w, n_threads)
-            }
-        },
-        Err(_) => Err(data_error("expected a _core.Csr or a _core.Dense".into())),
-    }
+    either!(&dense_of(design)?.get().inner, |array| {
+        dense_pass(py, array, &Held::new(loss, targets, row_weights)?, w, n_threads)
+    })
 }
 
 /// sum_i c_i x_i x_i' over the numbered rows of dense data (None: all), with a column of ones appended
@@ -227,10 +215,7 @@ pub fn gram<'py>(
         Ok(new_matrix(py, out, size)?.into_any())
     }
     let rows = rows.as_ref().map(|rows| vector("rows", rows)).transpose()?;
-    match &design.inner {
-        DenseAny::F32(array) => typed(py, array, rows, weights, intercept, n_threads),
-        DenseAny::F64(array) => typed(py, array, rows, weights, intercept, n_threads),
-    }
+    either!(&design.inner, |array| typed(py, array, rows, weights, intercept, n_threads))
 }
 
 /// sum_i (diag(D_i) - D_i D_i' / sum D_i) (x) x_i x_i' over the numbered rows of dense data (None: all), label
@@ -267,10 +252,7 @@ pub fn label_gram<'py>(
         new_matrix(py, out, order)
     }
     let rows = rows.as_ref().map(|rows| vector("rows", rows)).transpose()?;
-    match &design.inner {
-        DenseAny::F32(array) => typed(py, array, rows, &weights, kept, intercept, n_threads),
-        DenseAny::F64(array) => typed(py, array, rows, &weights, kept, intercept, n_threads),
-    }
+    either!(&design.inner, |array| typed(py, array, rows, &weights, kept, intercept, n_threads))
 }
 
 /// sum_i c_i z_i z_i' of dense data with z_i = (x_i - a, y_i - b, 1); `shift` holds a and then b, and c_i = 1
@@ -302,8 +284,5 @@ pub fn moments<'py>(
     }
     let weights = weights.as_ref().map(|weights| vector("weights", weights)).transpose()?;
     let (y, shift) = (vector("y", &y)?, vector("shift", &shift)?);
-    match &design.inner {
-        DenseAny::F32(array) => typed(py, array, y, weights, shift, n_threads),
-        DenseAny::F64(array) => typed(py, array, y, weights, shift, n_threads),
-    }
+    either!(&design.inner, |array| typed(py, array, y, weights, shift, n_threads))
 }

@@ -15,8 +15,9 @@ use separatrix_kernels::many::rerank::{Learned, Plan, Ranker, Training, learn, r
 
 use crate::arrays::{matrix, new_matrix, readonly, vector};
 use crate::errors::data_error;
+use crate::precision::Either;
 use crate::run::run;
-use crate::sparse::{Csr, SparseAny};
+use crate::sparse::Csr;
 
 fn reading<'py, T: Element>(py: Python<'py>, array: &Py<PyArray1<T>>) -> PyResult<PyReadonlyArray1<'py, T>> {
     array
@@ -28,8 +29,8 @@ fn reading<'py, T: Element>(py: Python<'py>, array: &Py<PyArray1<T>>) -> PyResul
 /// Call `body` with the rows of a matrix in single precision.
 pub fn single<R>(py: Python<'_>, x: &Csr, body: impl FnOnce(&Rows<'_, f32>) -> PyResult<R>) -> PyResult<R> {
     match &x.inner {
-        SparseAny::F32(arrays) => arrays.with(py, body),
-        SparseAny::F64(_) => Err(data_error("x must be float32".into())),
+        Either::F32(arrays) => arrays.with(py, body),
+        Either::F64(_) => Err(data_error("x must be float32".into())),
     }
 }
 

@@ -10,8 +10,8 @@ use separatrix_kernels::online::{Examples, Keep, Online as Learner, Rule, Update
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::with_rows;
 use crate::errors::{data_error, to_python};
+use crate::precision::{State, learner, lost, of_learner, taken};
 use crate::run::run;
-use crate::state::{State, ask, lost, read, taken};
 
 /// Online(design, targets, row_weights, n_classes, rule, step, keep, weights, average, seen,
 /// seed, n_threads)
@@ -100,7 +100,7 @@ impl Online {
         let work = self.n_scores;
         let state = &mut self.state;
         with_rows!(py, &design, |rows: T| {
-            let learner = state.downcast_mut::<Learner<T>>().ok_or_else(lost)?;
+            let learner = learner::<Learner<T>>(state)?;
             run(py, rows.n_stored() * work, |stop| learner.run_epoch(rows, examples, stop))
         })
     }
@@ -117,37 +117,42 @@ impl Online {
 
     /// The last weights.
     fn weights<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |l| [l.weights().to_vec()], |l| [l.weights().to_vec()])
+        let k = self.n_scores;
+        of_learner!(&mut self.state, Learner, |l| new_matrix(py, l.weights().to_vec(), k)
+            .map(Bound::into_any))?
     }
 
     /// The average of the weights after each row.
     fn average<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |l| [l.average()], |l| [l.average()])
+        let k = self.n_scores;
+        of_learner!(&mut self.state, Learner, |l| new_matrix(py, l.average(), k).map(Bound::into_any))?
     }
 
     /// The average (empty where none is kept) and the last weights; afterwards the handle is without.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let k = self.n_scores;
-        let both = read(py, &mut self.state, k, Learner::<f32>::finish, Learner::<f64>::finish)?;
-        PyTuple::new(py, both)
+        of_learner!(&mut self.state, Learner, |l| {
+            let [average, last] = l.finish();
+            PyTuple::new(py, [new_matrix(py, average, k)?, new_matrix(py, last, k)?])
+        })?
     }
 
     /// Rows seen so far.
     #[getter]
-    fn seen(&self) -> PyResult<u64> {
-        ask(&self.state, Learner::<f32>::seen, Learner::<f64>::seen)
+    fn seen(&mut self) -> PyResult<u64> {
+        of_learner!(&mut self.state, Learner, |l| l.seen())
     }
 
     /// The most learners that shared a pass so far.
     #[getter]
-    fn learners(&self) -> PyResult<usize> {
-        ask(&self.state, Learner::<f32>::learners, Learner::<f64>::learners)
+    fn learners(&mut self) -> PyResult<usize> {
+        of_learner!(&mut self.state, Learner, |l| l.learners())
     }
 
     /// Updates of a vote as (row, raised, lowered, size, survived), and the rows that the starting
     /// weights survived.
-    fn log<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let (updates, start) = ask(&self.state, Learner::<f32>::log, Learner::<f64>::log)?;
+    fn log<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (updates, start) = of_learner!(&mut self.state, Learner, |l| l.log())?;
         let column = |f: fn(&Update) -> i64| PyArray1::from_iter(py, updates.iter().map(f));
         PyTuple::new(
             py,
@@ -160,17 +165,6 @@ impl Online {
                 start.into_pyobject(py)?.into_any(),
             ],
         )
-    }
-}
-
-impl Online {
-    fn read<'py>(
-        &mut self,
-        py: Python<'py>,
-        single: impl FnOnce(&mut Learner<f32>) -> [Vec<f32>; 1],
-        double: impl FnOnce(&mut Learner<f64>) -> [Vec<f64>; 1],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read(py, &mut self.state, self.n_scores, single, double)?.pop().ok_or_else(lost)
     }
 }
 

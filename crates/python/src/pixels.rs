@@ -7,7 +7,8 @@ use separatrix_kernels::features::pixels::{COUNTS, measure};
 use separatrix_kernels::real::Real;
 
 use crate::arrays::new_matrix;
-use crate::design::{Dense, DenseAny, with_dense};
+use crate::design::{Dense, with_dense};
+use crate::precision::either;
 use crate::run::run;
 
 /// Per image: on pixels, components, loops, height and width of the bounding box.
@@ -21,19 +22,13 @@ pub fn measure_pixels<'py>(
     corners: bool,
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
-    macro_rules! counts {
-        ($array:expr) => {
-            with_dense(py, $array, |x| {
-                // A pixel is looked at by each of its neighbors.
-                run(py, x.n_stored().saturating_mul(8), |stop| {
-                    measure(x, height, width, Real::from_f64(threshold), corners, n_threads, stop)
-                })
+    let counts = either!(&images.inner, |array| {
+        with_dense(py, array, |x| {
+            // A pixel is looked at by each of its neighbors.
+            run(py, x.n_stored().saturating_mul(8), |stop| {
+                measure(x, height, width, Real::from_f64(threshold), corners, n_threads, stop)
             })
-        };
-    }
-    let counts = match &images.inner {
-        DenseAny::F32(array) => counts!(array),
-        DenseAny::F64(array) => counts!(array),
-    }?;
+        })
+    })?;
     new_matrix(py, counts, COUNTS)
 }

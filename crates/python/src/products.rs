@@ -10,10 +10,10 @@ use separatrix_kernels::real::Real;
 use separatrix_kernels::simd::Gather;
 
 use crate::arrays::new_matrix;
-use crate::design::{Dense, DenseAny, with_dense};
-use crate::errors::data_error;
+use crate::design::{Dense, with_dense};
+use crate::precision::either;
 use crate::run::run;
-use crate::sparse::{Arrays, Csr, SparseAny};
+use crate::sparse::{Arrays, Csr};
 
 /// indptr, indices and data of a new sparse matrix.
 type Parts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyAny>, Bound<'py, PyAny>);
@@ -55,12 +55,10 @@ pub fn expand<'py>(
         Ok(parts(py, made))
     }
     let expansion = Expansion { min_degree, max_degree, interaction_only, naming: naming(n_features) };
-    match (&design.inner, wide) {
-        (SparseAny::F32(x), false) => typed::<i32, f32>(py, x, &expansion, n_threads),
-        (SparseAny::F32(x), true) => typed::<i64, f32>(py, x, &expansion, n_threads),
-        (SparseAny::F64(x), false) => typed::<i32, f64>(py, x, &expansion, n_threads),
-        (SparseAny::F64(x), true) => typed::<i64, f64>(py, x, &expansion, n_threads),
-    }
+    either!(&design.inner, |x: T| match wide {
+        false => typed::<i32, T>(py, x, &expansion, n_threads),
+        true => typed::<i64, T>(py, x, &expansion, n_threads),
+    })
 }
 
 /// Products of the values of each dense row.
@@ -74,21 +72,15 @@ pub fn expand_dense<'py>(
     n_threads: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     let expansion = Expansion { min_degree, max_degree, interaction_only, naming: Naming::Place };
-    macro_rules! typed {
-        ($array:expr) => {{
-            let (values, width) = with_dense(py, $array, |x| {
-                let width = expansion.total(x.n_cols()).map_or(usize::MAX, |n| n as usize);
-                let work = width.saturating_mul(x.n_rows());
-                let made = run(py, work, |stop| kernel::expand_dense(x, &expansion, n_threads, stop))?;
-                Ok((made, width))
-            })?;
-            Ok(new_matrix(py, values, width)?.into_any())
-        }};
-    }
-    match &design.inner {
-        DenseAny::F32(array) => typed!(array),
-        DenseAny::F64(array) => typed!(array),
-    }
+    either!(&design.inner, |array| {
+        let (values, width) = with_dense(py, array, |x| {
+            let width = expansion.total(x.n_cols()).map_or(usize::MAX, |n| n as usize);
+            let work = width.saturating_mul(x.n_rows());
+            let made = run(py, work, |stop| kernel::expand_dense(x, &expansion, n_threads, stop))?;
+            Ok((made, width))
+        })?;
+        Ok(new_matrix(py, values, width)?.into_any())
+    })
 }
 
 /// Outer products of the rows of x and z: column q d + j holds z_q x_j, or a hash of both.
@@ -118,11 +110,8 @@ pub fn joint<'py>(
         Ok(parts(py, made))
     }
     let naming = naming(n_features);
-    match (&x.inner, &z.inner, wide) {
-        (SparseAny::F32(x), SparseAny::F32(z), false) => typed::<i32, f32>(py, (x, z), naming, n_threads),
-        (SparseAny::F32(x), SparseAny::F32(z), true) => typed::<i64, f32>(py, (x, z), naming, n_threads),
-        (SparseAny::F64(x), SparseAny::F64(z), false) => typed::<i32, f64>(py, (x, z), naming, n_threads),
-        (SparseAny::F64(x), SparseAny::F64(z), true) => typed::<i64, f64>(py, (x, z), naming, n_threads),
-        _ => Err(data_error("both factors must have the same dtype".into())),
-    }
+    either!(&x.inner, &z.inner, |x, z| match wide {
+        false => typed::<i32, _>(py, (x, z), naming, n_threads),
+        true => typed::<i64, _>(py, (x, z), naming, n_threads),
+    })
 }

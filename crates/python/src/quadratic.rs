@@ -12,10 +12,11 @@ use separatrix_kernels::real::Real;
 use separatrix_kernels::simd::Gather;
 
 use crate::arrays::{matrix, new_matrix, readonly, shape, vector};
-use crate::design::{Dense, DenseAny};
+use crate::design::dense_of;
 use crate::errors::{data_error, to_python};
+use crate::precision::either;
 use crate::run::run;
-use crate::sparse::{Arrays, Csr, SparseAny};
+use crate::sparse::{Arrays, Csr};
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 
@@ -79,10 +80,7 @@ pub fn column_gram<'py>(
         })
     }
     let weights = vector("weights", &weights)?;
-    let out = match &design.inner {
-        SparseAny::F32(arrays) => typed(py, arrays, &columns, weights)?,
-        SparseAny::F64(arrays) => typed(py, arrays, &columns, weights)?,
-    };
+    let out = either!(&design.inner, |arrays| typed(py, arrays, &columns, weights))?;
     new_matrix(py, out, columns.len())
 }
 
@@ -179,17 +177,9 @@ pub fn column_descent<'py>(
 ) -> PyResult<(Vector<'py>, usize, f64)> {
     let size = start.len();
     let n_cols = if let Ok(csr) = design.cast::<Csr>() {
-        match &csr.get().inner {
-            SparseAny::F32(arrays) => arrays.shape().1,
-            SparseAny::F64(arrays) => arrays.shape().1,
-        }
-    } else if let Ok(handle) = design.cast::<Dense>() {
-        match &handle.get().inner {
-            DenseAny::F32(array) => shape(py, array).1,
-            DenseAny::F64(array) => shape(py, array).1,
-        }
+        either!(&csr.get().inner, |arrays| arrays.shape().1)
     } else {
-        return Err(data_error("expected a _core.Csr or a _core.Dense".into()));
+        either!(&dense_of(design)?.get().inner, |array| shape(py, array).1)
     };
     let columns = numbers_up_to(&columns, n_cols)?;
     let request = Request {
@@ -202,15 +192,9 @@ pub fn column_descent<'py>(
         seed,
     };
     let (weights, descent) = if let Ok(csr) = design.cast::<Csr>() {
-        match &csr.get().inner {
-            SparseAny::F32(arrays) => sparse(py, arrays, curvature, &request)?,
-            SparseAny::F64(arrays) => sparse(py, arrays, curvature, &request)?,
-        }
+        either!(&csr.get().inner, |arrays| sparse(py, arrays, curvature, &request))?
     } else {
-        match &design.cast::<Dense>()?.get().inner {
-            DenseAny::F32(array) => dense(py, array, curvature, &request)?,
-            DenseAny::F64(array) => dense(py, array, curvature, &request)?,
-        }
+        either!(&dense_of(design)?.get().inner, |array| dense(py, array, curvature, &request))?
     };
     Ok((PyArray1::from_vec(py, weights), descent.sweeps, descent.residual))
 }

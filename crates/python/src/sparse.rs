@@ -11,6 +11,7 @@ use separatrix_kernels::simd::{Gather, Index};
 
 use crate::arrays::vector;
 use crate::errors::{data_error, to_python};
+use crate::precision::{Either, either};
 use crate::run::run;
 
 /// The columns of a matrix: borrowed, or narrowed to 32 bits.
@@ -29,13 +30,8 @@ pub struct Arrays<T: Element> {
     transpose: OnceLock<OwnedCsr<T>>,
 }
 
-/// Which of the two precisions a sparse handle holds.
-pub enum SparseAny {
-    /// Single precision.
-    F32(Arrays<f32>),
-    /// Double precision.
-    F64(Arrays<f64>),
-}
+/// A sparse matrix of either precision.
+pub type SparseAny = Either<Arrays<f32>, Arrays<f64>>;
 
 /// Csr(indptr, indices, data, n_cols)
 ///
@@ -177,9 +173,9 @@ impl Csr {
         n_cols: usize,
     ) -> PyResult<Self> {
         let inner = if let Ok(data) = data.cast::<PyArray1<f32>>() {
-            SparseAny::F32(Arrays::new(indptr, indices, data, n_cols)?)
+            Either::F32(Arrays::new(indptr, indices, data, n_cols)?)
         } else if let Ok(data) = data.cast::<PyArray1<f64>>() {
-            SparseAny::F64(Arrays::new(indptr, indices, data, n_cols)?)
+            Either::F64(Arrays::new(indptr, indices, data, n_cols)?)
         } else {
             return Err(data_error("data must be a float32 or float64 vector".into()));
         };
@@ -189,28 +185,19 @@ impl Csr {
     /// (rows, columns)
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        match &self.inner {
-            SparseAny::F32(x) => x.shape(),
-            SparseAny::F64(x) => x.shape(),
-        }
+        either!(&self.inner, |x| x.shape())
     }
 
     /// Stored values, the sum of their squared numbers over the rows, and the sum of |x_i|^2 (NaN before `check`).
     #[getter]
     fn extent(&self) -> (usize, f64, f64) {
-        match &self.inner {
-            SparseAny::F32(x) => x.extent(),
-            SparseAny::F64(x) => x.extent(),
-        }
+        either!(&self.inner, |x| x.extent())
     }
 
     /// Look at all columns and values: whether some row names a column twice. Raises DataError at the first
     /// column outside the matrix, NaN or infinity, naming row and column.
     fn check(&self, py: Python<'_>, n_threads: usize) -> PyResult<bool> {
-        match &self.inner {
-            SparseAny::F32(x) => x.check(py, n_threads),
-            SparseAny::F64(x) => x.check(py, n_threads),
-        }
+        either!(&self.inner, |x| x.check(py, n_threads))
     }
 
     /// The same matrix with its values in float64.
@@ -220,15 +207,15 @@ impl Csr {
             Columns::Narrowed(columns) => Columns::Narrowed(columns.clone()),
         };
         let (starts, columns, values, n_cols) = match &self.inner {
-            SparseAny::F32(x) => {
+            Either::F32(x) => {
                 let values = reading(x.values.bind(py))?;
                 let values: Vec<f64> = vector("data", &values)?.iter().map(|&v| v.into()).collect();
                 (&x.starts, copy(&x.columns), PyArray1::from_vec(py, values).unbind(), x.n_cols)
             }
-            SparseAny::F64(x) => (&x.starts, copy(&x.columns), x.values.clone_ref(py), x.n_cols),
+            Either::F64(x) => (&x.starts, copy(&x.columns), x.values.clone_ref(py), x.n_cols),
         };
         let (measured, transpose) = (OnceLock::new(), OnceLock::new());
         let starts = starts.clone();
-        Ok(Self { inner: SparseAny::F64(Arrays { starts, columns, values, n_cols, measured, transpose }) })
+        Ok(Self { inner: Either::F64(Arrays { starts, columns, values, n_cols, measured, transpose }) })
     }
 }

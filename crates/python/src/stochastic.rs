@@ -15,8 +15,8 @@ use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::weights_of;
 use crate::design::with_rows;
 use crate::errors::{data_error, to_python};
+use crate::precision::{State, learner, of_learner, taken};
 use crate::run::run;
-use crate::state::{State, ask, lost, read, taken};
 
 fn kind(name: &str, mean_decay: f64, decay: f64) -> PyResult<Kind> {
     Ok(match name {
@@ -171,7 +171,7 @@ impl Stochastic {
         let k = self.n_scores;
         let state = &mut self.state;
         with_rows!(py, &design, |rows: T| {
-            let state = state.downcast_mut::<Run<T>>().ok_or_else(lost)?;
+            let state = learner::<Run<T>>(state)?;
             // An adaptive rule touches every weight once per batch: never small for long weights.
             let work = (rows.n_stored() + n_rows * rows.n_cols() / 16) * k;
             run(py, work, |stop| state.run(rows, data, n_rows, stop))
@@ -180,29 +180,20 @@ impl Stochastic {
 
     /// Steps made so far, by each of the learners that share a pass.
     #[getter]
-    fn steps(&self) -> PyResult<u64> {
-        ask(&self.state, Run::<f32>::steps, Run::<f64>::steps)
+    fn steps(&mut self) -> PyResult<u64> {
+        of_learner!(&mut self.state, Run, |s| s.steps())
     }
 
     /// The average of the weights (the weights themselves where none is kept).
     fn mean<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |s| [s.mean().to_vec()], |s| [s.mean().to_vec()])
+        let k = self.n_scores;
+        of_learner!(&mut self.state, Run, |s| new_matrix(py, s.mean().to_vec(), k).map(Bound::into_any))?
     }
 
     /// `mean`, given away: afterwards the handle is without weights.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, |s| [s.finish()], |s| [s.finish()])
-    }
-}
-
-impl Stochastic {
-    fn read<'py>(
-        &mut self,
-        py: Python<'py>,
-        single: impl FnOnce(&mut Run<f32>) -> [Vec<f32>; 1],
-        double: impl FnOnce(&mut Run<f64>) -> [Vec<f64>; 1],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        read(py, &mut self.state, self.n_scores, single, double)?.pop().ok_or_else(lost)
+        let k = self.n_scores;
+        of_learner!(&mut self.state, Run, |s| new_matrix(py, s.finish(), k).map(Bound::into_any))?
     }
 }
 
