@@ -72,7 +72,7 @@ if TYPE_CHECKING:
         StructuredPerceptron,
         StructuredSVM,
     )
-    from separatrix.structures import Forest, Graph, Grid, Labels, LabelSet
+    from separatrix.structures import Forest, Graph, Grid, Labels, LabelSet, Segments
 
 __all__ = [
     "CRF",
@@ -131,6 +131,7 @@ __all__ = [
     "RegularizationPath",
     "SampledSoftmax",
     "Segmenter",
+    "Segments",
     "SpamFeatures",
     "StructuredPerceptron",
     "StructuredSVM",
@@ -182,6 +183,7 @@ _HOMES = {
     "LabelPerWord": "structured.frequency",
     "LabelSet": "structures",
     "Labels": "structures",
+    "Segments": "structures",
     "LabelTree": "reductions.many",
     "LinearClassifier": "linear.classifier",
     "LinearSVM": "linear.svm",

@@ -783,6 +783,16 @@ def chain_sample(
     n_threads: int,
 ) -> _Labels: ...
 
+_SegmentKinds = tuple[_Labels, _Labels, _Labels]
+_SegmentScores = tuple[_Doubles, _Doubles, _Doubles, _Doubles, _Doubles]
+
+def segments_best(
+    kinds: _SegmentKinds, scores: _SegmentScores, offsets: _Labels, n_threads: int
+) -> tuple[_Labels, _Doubles]: ...
+def segments_marginals(
+    kinds: _SegmentKinds, scores: _SegmentScores, offsets: _Labels, n_threads: int
+) -> tuple[_Doubles, _Doubles, _Doubles, _Doubles]: ...
+
 _GraphScores = tuple[_Doubles, _Doubles, _Doubles | None]
 _GraphSettings = tuple[str, float, float, int]
 _GraphEndings = tuple[_Bools, _Labels, _Doubles]
@@ -984,7 +994,7 @@ class ChainMargin:
     ) -> ChainMargin: ...
     @property
     def n_weights(self) -> int: ...
-    def value(self, weights: _Doubles, n_threads: int) -> tuple[float, float]: ...
+    def loss(self, weights: _Doubles, n_threads: int) -> tuple[float, float]: ...
 
 @final
 class MarginPlanes:

@@ -96,7 +96,7 @@ class Learner:
     baseline : bool
         Whether it runs first in every comparison.
     widest : int or None
-        Columns up to which it is tried without being asked for; None for any number.
+        Columns up to which it is tried without being asked for; None for any number, 0 for none.
     longest : int or None
         Train rows up to which it is tried without being asked for; None for any number.
     raw : bool
@@ -198,14 +198,17 @@ def _chain_baseline(name: str, target: str, summary: str) -> Learner:
 
 
 def _chain(
-    name: str, target: str, summary: str, params: tuple[tuple[str, Any], ...] = ()
+    name: str,
+    target: str,
+    summary: str,
+    params: tuple[tuple[str, Any], ...] = (),
+    widest: int | None = None,
 ) -> Learner:
     """A learner on chains with a C: its solvers are faster from zero than from the C before."""
     target = f"separatrix.structured:{target}"
     rough = (("tol", 1e-3), ("max_iter", 100))
-    return Learner(
-        name, target, summary, "grid", _TAGGING, "C", CHAIN_GRID, params=(*params, *rough)
-    )
+    own: Any = {"params": (*params, *rough), "widest": widest}
+    return Learner(name, target, summary, "grid", _TAGGING, "C", CHAIN_GRID, **own)
 
 
 def _sets(name: str, summary: str, most_labels: int | None = None, **params: Any) -> Learner:
@@ -373,6 +376,13 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     _chain("structured_svm", "StructuredSVM", "support vector machine on chains, Hamming cost"),
     _chain("crf", "CRF", "conditional random field on chains, L2 penalty"),
+    _chain(
+        "segment_crf",
+        "CRF",
+        "conditional random field on segments of labels B and I, with weights of lengths",
+        (("structure", "segments"),),
+        widest=0,
+    ),
     _sets("independent_labels", "a logistic regression for every label", edges=()),
     _passes("label_perceptron", _LABELS, "perceptron on a tree of labels", _ONLINE, _SETS),
     _sets("label_svm", "support vector machine on a tree of labels", learner="svm"),

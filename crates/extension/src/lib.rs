@@ -49,6 +49,8 @@ mod _core {
     #[pymodule_export]
     use separatrix_python::products::{expand, expand_dense, joint};
     #[pymodule_export]
+    use separatrix_python::segments::{segments_best, segments_marginals};
+    #[pymodule_export]
     use separatrix_python::sparse::Csr;
     #[pymodule_export]
     use separatrix_python::stochastic::{

@@ -18,6 +18,7 @@ pub mod online;
 pub mod primal;
 pub mod random;
 pub mod real;
+pub mod segments;
 pub mod simd;
 pub mod stats;
 pub mod stochastic;

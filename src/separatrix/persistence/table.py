@@ -106,6 +106,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.structures.graph.pairwise", "PairwiseGraph"),
     **_lines("separatrix.structures.label_set.features", "LabelGraph"),
     **_lines("separatrix.structures.labels.structure", "FlatFeatures"),
+    **_lines("separatrix.structures.segments.features", "SegmentFeatures"),
     **_lines("separatrix.results", "Solution", "StopReason", "Trace"),
     # Value objects that are parameters.
     **_lines(
@@ -124,7 +125,16 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.decision.losses", "CostMatrix"),
     **_lines("separatrix.generative.smoothing", "Interpolation", "Laplace", "MaximumLikelihood"),
     **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
-    **_lines("separatrix.structures", "Chain", "Forest", "Graph", "Grid", "LabelSet", "Labels"),
+    **_lines(
+        "separatrix.structures",
+        "Chain",
+        "Forest",
+        "Graph",
+        "Grid",
+        "LabelSet",
+        "Labels",
+        "Segments",
+    ),
     **_lines(
         "separatrix.solvers",
         "AdaDelta",

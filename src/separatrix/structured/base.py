@@ -180,7 +180,7 @@ class StructuredLearner(BaseEstimator):  # type: ignore[misc]
         top : int
             Terms of each token.
         """
-        self._offered("transition_matrix", "explanations of sequences")
+        self._offered("k_best", "explanations of sequences")
         return explained(self, X, words, top, probabilities=hasattr(self, "predict_marginals"))
 
     # -- predicting ------------------------------------------------------------------------------

@@ -47,10 +47,10 @@ class CRF(CrfsuiteFormat):
 
     Parameters
     ----------
-    structure : {"chain", "forest", "graph", "grid", "label_set", "labels"} or a structure
-        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()`,
-        `LabelSet()` and `Labels()`, which have parameters of their own; any class that keeps
-        `protocols.Structure` will do.
+    structure : {"chain", "segments", "forest", "graph", "grid", "label_set", "labels"} or object
+        Structure of the outputs; names stand for `Chain()`, `Segments()`, `Forest()`, `Graph()`,
+        `Grid()`, `LabelSet()` and `Labels()`, which have parameters of their own; any class that
+        keeps `protocols.Structure` will do.
     C : float
         Weight of the losses; CRFsuite's c2 is 1 / (2 C).
     loss : {"auto", "likelihood", "forests", "pseudo"}
@@ -290,7 +290,7 @@ class CRF(CrfsuiteFormat):
         Of graphs, arrays of shape (n_edges, K, K).
         """
         inputs, _, found = self._sums(X, constraints, edges=True)
-        shown: list[Floats] = self._shown("edge_marginals", found.edges, inputs)
+        shown: list[Floats] = self._shown("edge_marginals", getattr(found, "edges", None), inputs)
         return shown
 
     def predict_log_proba(self, X: Any, y: Any) -> Floats:

@@ -34,10 +34,10 @@ class StructuredPerceptron(StructuredLearner):
 
     Parameters
     ----------
-    structure : {"chain", "forest", "graph", "grid", "label_set", "labels"} or a structure
-        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()`,
-        `LabelSet()` and `Labels()`, which have parameters of their own; any class that keeps
-        `protocols.Structure` will do.
+    structure : {"chain", "segments", "forest", "graph", "grid", "label_set", "labels"} or object
+        Structure of the outputs; names stand for `Chain()`, `Segments()`, `Forest()`, `Graph()`,
+        `Grid()`, `LabelSet()` and `Labels()`, which have parameters of their own; any class that
+        keeps `protocols.Structure` will do.
     update : {"perceptron", "mira"}
         How far a mistake moves the weights.
     rate : float

@@ -40,10 +40,10 @@ class StructuredSVM(StructuredLearner):
 
     Parameters
     ----------
-    structure : {"chain", "forest", "graph", "grid", "label_set", "labels"} or a structure
-        Structure of the outputs; names stand for `Chain()`, `Forest()`, `Graph()`, `Grid()`,
-        `LabelSet()` and `Labels()`, which have parameters of their own; any class that keeps
-        `protocols.Structure` will do.
+    structure : {"chain", "segments", "forest", "graph", "grid", "label_set", "labels"} or object
+        Structure of the outputs; names stand for `Chain()`, `Segments()`, `Forest()`, `Graph()`,
+        `Grid()`, `LabelSet()` and `Labels()`, which have parameters of their own; any class that
+        keeps `protocols.Structure` will do.
         On graphs biases are penalized like other weights. Where maxima are not exact, the duality
         gap holds with `Graph(inference="tree_reweighted")`, and else only as far as the labellings
         found are the best.

@@ -7,6 +7,7 @@ from separatrix.structures.inference import Best, Sums
 from separatrix.structures.label_set import LabelGraph, LabelSet
 from separatrix.structures.labels import FlatFeatures, Labels
 from separatrix.structures.named import STRUCTURES, structure_named
+from separatrix.structures.segments import SegmentFeatures, Segments
 
 __all__ = [
     "STRUCTURES",
@@ -24,6 +25,8 @@ __all__ = [
     "LabelSet",
     "Labels",
     "PairwiseGraph",
+    "SegmentFeatures",
+    "Segments",
     "Sums",
     "structure_named",
 ]

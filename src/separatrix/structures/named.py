@@ -10,6 +10,7 @@ from separatrix.structures.chain.structure import Chain
 from separatrix.structures.graph.shapes import Forest, Graph, Grid
 from separatrix.structures.label_set.structure import LabelSet
 from separatrix.structures.labels.structure import Labels
+from separatrix.structures.segments.structure import Segments
 
 __all__ = ["STRUCTURES", "fitting_features", "structure_named"]
 
@@ -21,6 +22,7 @@ STRUCTURES: dict[str, Any] = {
     "grid": Grid,
     "label_set": LabelSet,
     "labels": Labels,
+    "segments": Segments,
 }
 
 

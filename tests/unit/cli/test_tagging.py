@@ -302,3 +302,20 @@ def test_budget(run, folder):
     done = run("compare", folder / "train.conll", "--budget", "1s", "--quiet")
     assert done.code == 0
     assert "Champion" in done.out
+
+
+def test_segments_are_learned_from_the_command_line(run, folder, tmp_path):
+    model = tmp_path / "segments.sx"
+    done = run(
+        "train", folder / "train.conll", "--learner", "segment_crf", "--templates", "chunking",
+        "--test", folder / "test.conll", "--save", model,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    saved = load(model)
+    test = read(folder / "test.conll")
+    assert chunk_f1(test.y, saved.predict(test.X)) > 0.9
+    done = run("predict", model, folder / "one.conll")
+    assert done.code == 0, done.err
+    done = run("evaluate", model, folder / "test.conll")
+    assert done.code == 0, done.err
+    assert "chunk F1" in done.out

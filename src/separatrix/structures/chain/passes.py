@@ -297,8 +297,8 @@ class ChainMargins:
     def measure(self, variables: Array) -> tuple[float, float, float]:
         """sum_i c_i loss_i in double, what its rounding is a multiple of, and zero: it is exact."""
         v = np.ascontiguousarray(variables[:, 0], dtype=np.float64)
-        value, size = self._double.value(v, self.n_threads)
-        return (value - 0.5 * self.square(variables)) / self._C, size / self._C, 0.0
+        loss, size = self._double.loss(v, self.n_threads)
+        return loss / self._C, size / self._C, 0.0
 
 
 class ChainUpdates:

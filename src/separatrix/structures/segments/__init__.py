@@ -1,0 +1,6 @@
+"""Sequences cut into segments with a maximum length: semi-Markov chains, features and inference."""
+
+from separatrix.structures.segments.features import SegmentFeatures
+from separatrix.structures.segments.structure import Segments
+
+__all__ = ["SegmentFeatures", "Segments"]
