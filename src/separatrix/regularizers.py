@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +12,15 @@ from separatrix.errors import ParameterError
 from separatrix.protocols import Array, Regularizer
 from separatrix.validation import check_choice
 
-__all__ = ["L1", "L2", "ElasticNet", "Unpenalized", "regularizer_named", "strengths"]
+__all__ = [
+    "L1",
+    "L2",
+    "REGULARIZERS",
+    "ElasticNet",
+    "Unpenalized",
+    "regularizer_named",
+    "strengths",
+]
 
 
 @dataclass(frozen=True)
@@ -134,6 +143,15 @@ def strengths(regularizer: Regularizer) -> tuple[float, float] | None:
     return plain.get(type(regularizer))
 
 
+#: Penalties by name; None is none.
+REGULARIZERS: dict[str | None, Callable[..., Regularizer]] = {
+    "l2": L2,
+    "l1": L1,
+    "elasticnet": ElasticNet,
+    None: Unpenalized,
+}
+
+
 def regularizer_named(
     name: str | None, l1_ratio: float | None, parameter: str = "penalty"
 ) -> Regularizer:
@@ -157,7 +175,7 @@ def regularizer_named(
     Traceback (most recent call last):
     separatrix.errors.ParameterError: l1_ratio=0.3 needs penalty='elasticnet', got penalty='l2'
     """
-    check_choice(parameter, name, ("l2", "l1", "elasticnet", None))
+    check_choice(parameter, name, tuple(REGULARIZERS))
     if name == "elasticnet":
         share = 0.5 if l1_ratio is None else l1_ratio
         if not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
@@ -167,5 +185,4 @@ def regularizer_named(
         raise ParameterError(
             f"l1_ratio={l1_ratio!r} needs {parameter}='elasticnet', got {parameter}={name!r}"
         )
-    plain: dict[str | None, Regularizer] = {"l2": L2(), "l1": L1(), None: Unpenalized()}
-    return plain[name]
+    return REGULARIZERS[name]()

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+from separatrix.regularizers import REGULARIZERS, ElasticNet
 
-ALL = [L2(), L1(), ElasticNet(0.3), ElasticNet(0.0), ElasticNet(1.0), Unpenalized()]
+ALL = [make() for make in REGULARIZERS.values()]
+ALL += [ElasticNet(0.3), ElasticNet(0.0), ElasticNet(1.0)]
 W = np.random.default_rng(0).normal(size=(7, 3))
 
 
