@@ -63,7 +63,7 @@ def run_separatrix(data: dict[str, Any], seed: int, **params: Any) -> tuple[floa
     start = time.perf_counter()
     tree = LabelTree(random_state=seed, **params).fit(data["X_train"], data["Y_train"])
     fitted = time.perf_counter()
-    top = tree.predict_top(data["X_test"], 5)
+    top = tree.predict_top(data["X_test"], 5).labels
     return fitted - start, time.perf_counter() - fitted, top
 
 
@@ -98,7 +98,7 @@ def run_napkinxc(data: dict[str, Any], seed: int) -> tuple[float, float, Any]:
 
 CONTENDERS: dict[str, Any] = {
     "separatrix LabelTree": run_separatrix,
-    "separatrix LabelTree svm": partial(run_separatrix, node="svm"),
+    "separatrix LabelTree svm": partial(run_separatrix, loss="svm"),
     "PECOS XR-Linear": run_pecos,
     "napkinXC PLT": run_napkinxc,
 }

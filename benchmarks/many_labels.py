@@ -102,7 +102,7 @@ def measure(n_labels: int, verbose: int = 1) -> dict[str, Any]:
     before = reset_peak()
     seconds, cpu, _ = _timed(lambda: tree.fit(X, y))
     peak = peak_mb()
-    _, batch, top = _timed(lambda: tree.predict_top(X_test, 5))
+    _, batch, top = _timed(lambda: tree.predict_top(X_test, 5).labels)
     hits = top == y_test[:, None]
     rows = [X_test[row : row + 1] for row in range(N_ALONE)]
     alone = [_timed(lambda row=row: tree.predict(row))[1] for row in rows]  # type: ignore[misc]

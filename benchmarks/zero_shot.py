@@ -29,7 +29,7 @@ def main() -> None:
         TextVectorizer(sublinear_tf=True, min_df=2, dtype="float32"),
         ("words", "path"),
         n_features=2**24,
-        passes=3,
+        max_iter=3,
     ).fit(
         data.glosses[seen],
         data.labels[seen],
@@ -41,7 +41,7 @@ def main() -> None:
     glosses, truth = data.glosses[data.unseen], data.labels[data.unseen]
     started = time.perf_counter()
     parts = [
-        model.top_k(glosses[first : first + _BATCH], 10).labels
+        model.predict_top(glosses[first : first + _BATCH], 10).labels
         for first in range(0, len(truth), _BATCH)
     ]
     each = (time.perf_counter() - started) / len(truth)

@@ -46,7 +46,7 @@ test = np.random.default_rng(0).random(len(y)) < 0.1
 model = ManyClass().fit(X[~test], y[~test])
 print(f"{len(model.classes_)} classes, {(~test).sum()} rows")
 print(f"right at once: {model.score(X[test], y[test]):.1%}")
-labels, probabilities = model.top_k(X[test][:3], 3)
+labels, probabilities = model.predict_top(X[test][:3], 3)
 for truth, names, shares in zip(y[test][:3], labels, probabilities, strict=True):
     guesses = ", ".join(f"{name} {share:.0%}" for name, share in zip(names, shares, strict=True))
     print(f"  {truth}: {guesses}")
@@ -55,9 +55,9 @@ for truth, names, shares in zip(y[test][:3], labels, probabilities, strict=True)
 unseen = np.random.default_rng(1).permutation(model.classes_)[:50]
 known = ~np.isin(y, unseen)
 some = np.flatnonzero(known)[:20_000]
-by_name = JointFeatures(y_features=("words", "characters"), passes=2).fit(
+by_name = JointFeatures(y_features=("words", "characters"), max_iter=2).fit(
     X[some], y[some], labels=sorted(set(unseen) - set(y[some]))
 )
-found, _ = by_name.top_k(X[~known][:500], 100)
+found, _ = by_name.predict_top(X[~known][:500], 100)
 share = np.mean((found == y[~known][:500, None]).any(axis=1))
 print(f"words never predicted before, among the first 100 of {len(by_name.classes_)}: {share:.0%}")

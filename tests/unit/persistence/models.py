@@ -332,16 +332,18 @@ CASES: dict[str, Case] = {
         OutputCode(LogisticRegression(), code="random_sparse", random_state=0)
     ),
     "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
-    "many_class": _classifier(ManyClass(n_candidates=2), Y, np.abs(X)),
-    "many_class_tree": _classifier(ManyClass("tree", n_candidates=2), Y, np.abs(X)),
-    "joint_features": _classifier(JointFeatures(n_features=2**10)),
+    "many_class": _classifier(ManyClass(n_candidates=2, random_state=0), Y, np.abs(X)),
+    "many_class_tree": _classifier(ManyClass("tree", n_candidates=2, random_state=0), Y, np.abs(X)),
+    "joint_features": _classifier(JointFeatures(n_features=2**10, random_state=0)),
     "joint_features_named": _classifier(
-        JointFeatures(y_features=("words", "characters"), combine="conjunction", learner="mira"),
+        JointFeatures(
+            y_features=("words", "characters"), combine="conjunction", loss="mira", random_state=0
+        ),
         Y,
         SPARSE,
     ),
     "label_tree": _classifier(LabelTree(2, random_state=0, tol=0.1), Y, SPARSE),
-    "label_tree_half": _classifier(LabelTree(node="svm", precision="half", random_state=0)),
+    "label_tree_half": _classifier(LabelTree(loss="svm", precision="half", random_state=0)),
     "label_tree_hierarchy": _classifier(
         LabelTree(tree={"cat": (), "dog": ("canine",), "wolf": ("canine",)}, random_state=0)
     ),

@@ -50,7 +50,7 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Features of a label. "identity" alone is the multivector construction.
     combine : {"hash", "conjunction"}, default="hash"
         Pairs of features hashed to `n_features` weights, or a weight for each pair.
-    learner : {"softmax", "svm", "mira", "perceptron"}, default="softmax"
+    loss : {"softmax", "svm", "mira", "perceptron"}, default="softmax"
         What is learned by: log loss or hinge loss by AdaGrad, MIRA, or the perceptron, the last
         two averaged.
     negatives : {"sampled", "index", "beam"}, default="sampled"
@@ -61,15 +61,15 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Labels in each step besides the row's own.
     n_features : int, default=2**22
         Weights with ``combine="hash"``, a power of two.
-    passes : int, default=5
+    max_iter : int, default=5
         Passes over the rows.
-    rate : float, default=0.1
+    learning_rate : float, default=0.1
         Step of AdaGrad.
     C : float, default=1.0
         Largest step of MIRA.
     fit_intercept : bool, default=True
         Whether a constant is paired with the features of labels.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Order of the rows and the labels that are drawn.
     n_jobs : int or None, default=None
         Threads of prediction; the result does not depend on it.
@@ -88,8 +88,10 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         phi of each label, rows of length one.
     transformer_ : transformer or None
         The fitted `x_features`.
-    mistakes_ : ndarray of shape (passes,)
+    mistakes_ : ndarray of shape (max_iter,)
         Rows whose label was not first among its negatives, before each update.
+    n_iter_ : int
+        Passes over the rows.
 
     See Also
     --------
@@ -102,7 +104,7 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> y = np.array(["red dog", "red cat", "blue dog", "blue cat"] * 10)
     >>> X = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]] * 10)
     >>> seen = y != "blue cat"
-    >>> model = JointFeatures(y_features="words", passes=20)
+    >>> model = JointFeatures(y_features="words", max_iter=20)
     >>> model.fit(X[seen], y[seen], labels=["blue cat"]).predict(X[~seen][:1])
     array(['blue cat'], dtype='<U8')
     """
@@ -115,10 +117,12 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "phi_",
         "transformer_",
         "mistakes_",
+        "n_iter_",
     )
 
     classes_: npt.NDArray[Any]
     n_trained_: int
+    n_iter_: int
     weights_: npt.NDArray[np.float32]
     label_features_: LabelFeatures
     phi_: sp.csr_array
@@ -132,26 +136,26 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y_features: Any = "identity",
         combine: str = "hash",
         *,
-        learner: str = "softmax",
+        loss: str = "softmax",
         negatives: str = "sampled",
         n_negatives: int = 16,
         n_features: int = 2**22,
-        passes: int = 5,
-        rate: float = 0.1,
+        max_iter: int = 5,
+        learning_rate: float = 0.1,
         C: float = 1.0,
         fit_intercept: bool = True,
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.x_features = x_features
         self.y_features = y_features
         self.combine = combine
-        self.learner = learner
+        self.loss = loss
         self.negatives = negatives
         self.n_negatives = n_negatives
         self.n_features = n_features
-        self.passes = passes
-        self.rate = rate
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
         self.C = C
         self.fit_intercept = fit_intercept
         self.random_state = random_state
@@ -173,9 +177,14 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_choice("combine", self.combine, ("hash", "conjunction"))
-        check_choice("learner", self.learner, ("softmax", "svm", "mira", "perceptron"))
+        check_choice("loss", self.loss, ("softmax", "svm", "mira", "perceptron"))
         check_choice("negatives", self.negatives, ("sampled", "index", "beam"))
-        check_positive(n_negatives=self.n_negatives, passes=self.passes, rate=self.rate, C=self.C)
+        check_positive(
+            n_negatives=self.n_negatives,
+            max_iter=self.max_iter,
+            learning_rate=self.learning_rate,
+            C=self.C,
+        )
         size = self.n_features
         if not isinstance(size, int | np.integer) or not 2 <= size <= 2**31 or size & (size - 1):
             raise ParameterError(f"n_features must be a power of two, got {size!r}")
@@ -255,9 +264,9 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             starts, rivals = retrieve(plain, codes, self.n_trained_, n_rivals, generator, n_threads)
         weights = np.zeros((size, 2), dtype=np.float32)
         x, phi = sparse_handle(rows), sparse_handle(self.phi_)
-        rate = self.C if self.learner == "mira" else self.rate
+        rate = self.C if self.loss == "mira" else self.learning_rate
         mistakes, seen = [], 0
-        for _ in range(self.passes):
+        for _ in range(self.max_iter):
             order = generator.permutation(len(codes)).astype(np.uint32)
             seed = int(generator.randint(2**31 - 1))
             missed, _, seen = joint_learn(
@@ -268,7 +277,7 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 rivals,
                 self.n_trained_,
                 order,
-                self.learner,
+                self.loss,
                 rate,
                 n_sampled,
                 seed,
@@ -277,10 +286,11 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 seen,
             )
             mistakes.append(missed)
-        averaged = self.learner in ("mira", "perceptron")
+        averaged = self.loss in ("mira", "perceptron")
         final = weights[:, 0] - weights[:, 1] / max(seen, 1) if averaged else weights[:, 0]
         self.weights_ = np.ascontiguousarray(final)
         self.mistakes_ = np.array(mistakes, dtype=np.int64)
+        self.n_iter_ = len(mistakes)
 
     def with_labels(
         self,
@@ -343,7 +353,7 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: npt.NDArray[Any] = self.classes_[numbers[:, 0]]
         return labels
 
-    def top_k(self, X: Any, k: int = 5) -> TopLabels:
+    def predict_top(self, X: Any, k: int = 5) -> TopLabels:
         """The k best labels and their shares of the softmax over all labels.
 
         Parameters

@@ -67,7 +67,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         and up to 32 nodes below a node above, and no tree at all for up to 100 labels.
     beam : int or None, default=10
         Nodes of each level that a prediction follows; None follows all, which is exact.
-    node : {"logistic", "svm", "perceptron"}, default="logistic"
+    loss : {"logistic", "svm", "perceptron"}, default="logistic"
         What a node learns by: logistic loss (softmax), squared hinge loss of each child against the
         others, or averaged perceptrons. The probabilities of the latter two are not calibrated.
     tree : {"features", "text"} or mapping, default="features"
@@ -127,7 +127,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
     >>> tree = LabelTree(branching=4, random_state=0).fit(X / 16, y)
     >>> tree.shape_.depth(), tree.score(X / 16, y) > 0.9
     (2, True)
-    >>> int(tree.predict_top(X[:1] / 16, 3)[0, 0])
+    >>> int(tree.predict_top(X[:1] / 16, 3).labels[0, 0])
     0
     >>> bool(np.allclose(tree.predict_proba(X / 16).sum(axis=1), 1))
     True
@@ -156,7 +156,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         self,
         branching: int | str = "auto",
         beam: int | None = 10,
-        node: str = "logistic",
+        loss: str = "logistic",
         *,
         tree: Any = "features",
         C: float | str = "auto",
@@ -171,7 +171,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
     ) -> None:
         self.branching = branching
         self.beam = beam
-        self.node = node
+        self.loss = loss
         self.tree = tree
         self.C = C
         self.prune = prune
@@ -195,7 +195,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
             raise DataError("the tree does not have a place for every class")
 
     def _check_parameters(self) -> None:
-        check_choice("node", self.node, tuple(_STRENGTHS))
+        check_choice("loss", self.loss, tuple(_STRENGTHS))
         check_choice("precision", self.precision, tuple(PRECISIONS))
         check_positive(tol=self.tol, max_iter=self._max_passes())
         if self.C != "auto":
@@ -310,7 +310,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
                 len(rows.classes),
                 rows.single,
                 upper,
-                self.node,
+                self.loss,
                 "free" if self.fit_intercept else "none",
                 float(self.prune),
                 seed_from(self.random_state),
@@ -326,16 +326,16 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
 
     def _max_passes(self) -> int:
         if self.max_iter is None:
-            return 10 if self.node == "perceptron" else 1000
+            return 10 if self.loss == "perceptron" else 1000
         return self.max_iter
 
     def _strength(self, X: sp.csr_array, rows: RowLabels, weights: Any) -> float:
         """C, or what "auto" stands for."""
         if self.C != "auto":
             return float(self.C)
-        if self.node == "logistic" and not rows.single:
+        if self.loss == "logistic" and not rows.single:
             return held_out_strength(self, X, rows, weights)
-        return _STRENGTHS[self.node][0]
+        return _STRENGTHS[self.loss][0]
 
     @property
     def n_iter_(self) -> int:
@@ -350,7 +350,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         A new label gets a place below the node that its rows lead to. Every node with rows moves
         its weights as little as fits them: it minimizes
         :math:`\tfrac12 |W - W_{before}|^2 + C \sum_i c_i\, \text{loss}_i` over the new
-        rows, with the loss of `node` (that of "svm" for perceptrons). The first call is `fit`.
+        rows, with the same loss (that of "svm" for perceptrons). The first call is `fit`.
 
         Parameters
         ----------
@@ -381,7 +381,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
         weights = self._weights(sample_weight, X, rows, two_classes=False)
         shape, kept = self.shape_, self.weights_
         # The weaker C, so that rows of few labels do not outvote those of the fit.
-        C = _STRENGTHS[self.node][1] if self.C == "auto" else float(self.C)
+        C = _STRENGTHS[self.loss][1] if self.C == "auto" else float(self.C)
         n_new = len(rows.classes) - len(self.classes_)
         if n_new:
             shape, kept = add_labels(shape, kept, X, rows.indicator, n_new)
@@ -392,7 +392,7 @@ class LabelTree(TreePrediction, ClassifierMixin, BaseEstimator):  # type: ignore
             rows.indicator,
             row_strengths(C, X.shape[0], weights),
             single=rows.single,
-            margin=self.node != "logistic",
+            margin=self.loss != "logistic",
             prune=float(self.prune),
             fit_intercept=self.fit_intercept,
         )

@@ -72,14 +72,14 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Rows of each class that are kept to compare with, at most; 0 for none. A tree has none.
     rerank : bool, default=True
         Whether to rank the candidates; if not, the order is that of the index.
-    rate : float, default=0.2
+    learning_rate : float, default=0.2
         Step of AdaGrad.
-    passes : int, default=1
+    max_iter : int, default=1
         Passes over the rows.
     table_size : int or "auto", default="auto"
         Entries of the table of hashed pairs, a power of two; "auto" makes room for the pairs that
         occur, up to 2^21.
-    random_state : int, RandomState or None, default=0
+    random_state : int, RandomState or None, default=None
         Order of the rows, and the rows that smoothing is judged on.
     n_jobs : int or None, default=None
         Threads; the result does not depend on it.
@@ -96,6 +96,8 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The rows that are kept.
     ranker_ : PairRanker
         The learned weights.
+    n_iter_ : int
+        Passes over the rows.
     smoothing_ : Smoothing or None
         The smoothing of the index that was chosen, with the ranks of left-out rows.
     progress_ : Progress or None
@@ -115,7 +117,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Probabilities: the candidates share 1 - `missed_` by the softmax of z, the other classes share
     `missed_` by their frequency, so that all sum to one. `predict_proba` fills a matrix of shape
-    (n, K); `top_k` and `candidates_of` do not.
+    (n, K); `predict_top` and `candidates_of` do not.
 
     Examples
     --------
@@ -126,7 +128,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = ManyClass(n_candidates=2).fit(X, y)
     >>> model.predict(X[:4])
     array(['a', 'a', 'b', 'c'], dtype='<U1')
-    >>> labels, probabilities = model.top_k(X[:1], 2)
+    >>> labels, probabilities = model.predict_top(X[:1], 2)
     >>> labels[0, 0], bool(probabilities[0, 0] > 0.5)
     (np.str_('a'), True)
     """
@@ -141,11 +143,13 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "progress_",
         "missed_",
         "label_shares_",
+        "n_iter_",
     )
 
     classes_: npt.NDArray[Any]
     index_: InvertedIndex | None
     tree_: Any
+    n_iter_: int
     examples_: Examples
     ranker_: PairRanker
     smoothing_: Smoothing | None
@@ -161,18 +165,18 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_candidates: int = 24,
         n_examples: int = 64,
         rerank: bool = True,
-        rate: float = 0.2,
-        passes: int = 1,
+        learning_rate: float = 0.2,
+        max_iter: int = 1,
         table_size: int | str = "auto",
-        random_state: Any = 0,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.candidates = candidates
         self.n_candidates = n_candidates
         self.n_examples = n_examples
         self.rerank = rerank
-        self.rate = rate
-        self.passes = passes
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
         self.table_size = table_size
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -201,7 +205,9 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_choice("candidates", self.candidates, ("index", "tree"))
-        check_positive(n_candidates=self.n_candidates, rate=self.rate, passes=self.passes)
+        check_positive(
+            n_candidates=self.n_candidates, learning_rate=self.learning_rate, max_iter=self.max_iter
+        )
         if self.n_examples < 0:
             raise ParameterError(f"n_examples must not be negative, got {self.n_examples}")
         size = self.table_size
@@ -233,6 +239,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes, codes = encode_labels(y, rows.shape[0])
         generator = check_random_state(self.random_state)
         self.classes_, self.index_, self.tree_ = classes, None, None
+        self.n_iter_ = self.max_iter
         if self.candidates == "index":
             self._fit_index(rows, codes, generator, n_threads)
         else:
@@ -278,8 +285,8 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 epoch,
                 n_rows,
                 len(self.classes_),
-                rate=self.rate,
-                passes=self.passes,
+                rate=self.learning_rate,
+                passes=self.max_iter,
                 table_size=table_size if isinstance(self.table_size, str) else self.table_size,
                 generator=generator,
             )
@@ -326,7 +333,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         numbers, _, _ = self._ranked(X, 1)
         return np.asarray(self.classes_[numbers[:, 0]])
 
-    def top_k(self, X: Any, k: int = 5) -> TopLabels:
+    def predict_top(self, X: Any, k: int = 5) -> TopLabels:
         """The k best classes with their probabilities.
 
         Parameters

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix
 from separatrix.reductions.many.steps import Adam
+from separatrix.reductions.many.top_labels import TopLabels
 from separatrix.solvers.blas import blas_threads
 from separatrix.validation import (
     check_given,
@@ -88,7 +89,7 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = SampledSoftmax(random_state=0, max_iter=20).fit(X / 16, y)
     >>> model.score(X / 16, y) > 0.95
     True
-    >>> model.coef_.dtype, model.predict_top(X[:1] / 16, 2).shape
+    >>> model.coef_.dtype, model.predict_top(X[:1] / 16, 2).labels.shape
     (dtype('float32'), (1, 2))
     """
 
@@ -253,8 +254,8 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
 
-    def predict_top(self, X: Any, k: int = 5) -> npt.NDArray[Any]:
-        """The k labels of the highest scores, best first, block by block.
+    def predict_top(self, X: Any, k: int = 5) -> TopLabels:
+        """The k labels of the highest scores with their probabilities, block by block.
 
         Parameters
         ----------
@@ -265,19 +266,20 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of shape (n, k)
-            Labels.
+        TopLabels
+            Labels and probabilities, best first.
         """
         check_is_fitted(self, "coef_")
         if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes_):
             raise ParameterError(f"k must be from 1 to {len(self.classes_)}, got {k!r}")
-        best = []
+        best, logs = [], []
         for scores in self._scores(X):
             top = np.argpartition(-scores, k - 1, axis=1)[:, :k]
             order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1, kind="stable")
             best.append(np.take_along_axis(top, order, axis=1))
-        labels: npt.NDArray[Any] = self.classes_[np.concatenate(best)]
-        return labels
+            all_logs = scores.astype(np.float64) - logsumexp(scores, axis=1, keepdims=True)
+            logs.append(np.take_along_axis(all_logs, best[-1], axis=1))
+        return TopLabels(self.classes_[np.concatenate(best)], np.exp(np.concatenate(logs)))
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of shape (n, K).

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.errors import ParameterError
 from separatrix.features.handles import checked_matrix, sparse_handle
 from separatrix.reductions.many.candidates import Candidates
+from separatrix.reductions.many.top_labels import TopLabels
 from separatrix.reductions.many.tree_shape import TreeShape
 from separatrix.reductions.many.tree_weights import TreeWeights
 from separatrix.validation import is_sparse, number_of_threads
@@ -29,7 +30,7 @@ class TreePrediction:
     """Prediction by a fitted tree; see `LabelTree`."""
 
     beam: int | None
-    node: str
+    loss: str
     n_jobs: int | None
     classes_: npt.NDArray[Any]
     shape_: TreeShape
@@ -58,7 +59,7 @@ class TreePrediction:
         )
 
     def _model(self) -> Any:
-        scale = SCALES[self.node]
+        scale = SCALES[self.loss]
         return self.weights_.model(self.shape_, single=not self.multilabel_, scale=scale)
 
     def candidates(self, X: Any, n: int = 10) -> Candidates:
@@ -80,8 +81,8 @@ class TreePrediction:
             raise ParameterError(f"n must be a positive number, got {n!r}")
         return self._search(X, min(int(n), 2**31))
 
-    def predict_top(self, X: Any, k: int = 5) -> npt.NDArray[Any]:
-        """The k most probable labels of every row, best first.
+    def predict_top(self, X: Any, k: int = 5) -> TopLabels:
+        """The k most probable labels of every row with their probabilities.
 
         Parameters
         ----------
@@ -92,8 +93,8 @@ class TreePrediction:
 
         Returns
         -------
-        ndarray of shape (n, k)
-            Labels.
+        TopLabels
+            Labels and probabilities, best first.
         """
         found = self.candidates(X, k)
         if (np.diff(found.indptr) < k).any():
@@ -102,8 +103,8 @@ class TreePrediction:
                 f"the beam reaches {int(np.diff(found.indptr)[row])} labels of row {row}, fewer "
                 f"than k={k}; raise beam"
             )
-        top: npt.NDArray[Any] = self.classes_[found.indices.reshape(-1, k)]
-        return top
+        labels = self.classes_[found.indices.reshape(-1, k)]
+        return TopLabels(labels, np.exp(found.log_scores.reshape(-1, k)))
 
     def predict(self, X: Any) -> Any:
         """The most probable label, or all labels with a probability of at least one half.

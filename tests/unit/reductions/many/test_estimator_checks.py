@@ -5,8 +5,8 @@ from tests.checks import check, each
 
 ESTIMATORS = [
     LabelTree(random_state=0),
-    LabelTree(2, node="svm", random_state=0),
-    LabelTree(2, node="perceptron"),
+    LabelTree(2, loss="svm", random_state=0),
+    LabelTree(2, loss="perceptron"),
     SampledSoftmax(2, max_iter=20),
 ]
 

@@ -31,7 +31,7 @@ def problem(n=600, seed=0):
 def test_every_learner_finds_labels_that_it_never_saw(learner, combine):
     X, y = problem()
     seen = ~np.isin(y, list(HELD_OUT))
-    model = JointFeatures(y_features="words", combine=combine, learner=learner, passes=8)
+    model = JointFeatures(y_features="words", combine=combine, loss=learner, max_iter=8)
     model.fit(X[seen], y[seen], labels=sorted(HELD_OUT))
     assert model.score(X[seen], y[seen]) > 0.95
     assert model.score(X[~seen], y[~seen]) > 0.9  # chance is 1 / 20
@@ -53,7 +53,7 @@ def test_scores_are_those_of_the_definition():
     expected = with_constant @ W @ model.phi_.toarray().T
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-4)
     np.testing.assert_array_equal(model.classes_[expected.argmax(axis=1)], model.predict(X))
-    labels, shares = model.top_k(X, len(model.classes_))
+    labels, shares = model.predict_top(X, len(model.classes_))
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-5)
     np.testing.assert_array_equal(labels[:, 0], model.predict(X))
 
@@ -61,9 +61,11 @@ def test_scores_are_those_of_the_definition():
 def test_labels_can_be_added_later():
     X, y = problem()
     seen = ~np.isin(y, list(HELD_OUT))
-    first = JointFeatures(y_features="words").fit(X[seen], y[seen])
+    first = JointFeatures(y_features="words", random_state=0).fit(X[seen], y[seen])
     later = first.with_labels(sorted(HELD_OUT))
-    at_once = JointFeatures(y_features="words").fit(X[seen], y[seen], labels=sorted(HELD_OUT))
+    at_once = JointFeatures(y_features="words", random_state=0).fit(
+        X[seen], y[seen], labels=sorted(HELD_OUT)
+    )
     np.testing.assert_array_equal(later.predict(X), at_once.predict(X))
     assert len(first.classes_) == len(LABELS) - len(HELD_OUT)
 
@@ -86,15 +88,21 @@ def test_text_goes_in_where_there_is_a_transformer():
     texts = [f"the {label} is here" for label in LABELS] * 4
     y = np.tile(LABELS, 4)
     seen = y != "blue newt"
-    model = JointFeatures(TextVectorizer(), ("words", "characters"), passes=10)
+    model = JointFeatures(TextVectorizer(), ("words", "characters"), max_iter=10)
     model.fit([t for t, s in zip(texts, seen, strict=True) if s], y[seen], labels=["blue newt"])
     assert model.predict(["look: a blue newt"]) == ["blue newt"]
 
 
 def test_sparse_is_dense_and_threads_do_not_matter():
     X, y = problem()
-    dense = JointFeatures(y_features="characters", n_jobs=1).fit(X, y).decision_function(X)
-    sparse = JointFeatures(y_features="characters", n_jobs=3).fit(sp.csr_array(X), y)
+    dense = (
+        JointFeatures(y_features="characters", n_jobs=1, random_state=0)
+        .fit(X, y)
+        .decision_function(X)
+    )
+    sparse = JointFeatures(y_features="characters", n_jobs=3, random_state=0).fit(
+        sp.csr_array(X), y
+    )
     np.testing.assert_array_equal(dense, sparse.decision_function(sp.csr_array(X)))
 
 
@@ -124,12 +132,12 @@ def test_a_label_without_a_path_is_named():
     "parameters",
     [
         {"combine": "sum"},
-        {"learner": "guess"},
+        {"loss": "guess"},
         {"negatives": "none"},
         {"n_features": 1000},
         {"y_features": "smell"},
         {"y_features": ()},
-        {"passes": 0},
+        {"max_iter": 0},
     ],
 )
 def test_parameters_that_make_no_sense(parameters):

@@ -116,7 +116,7 @@ def test_a_flat_tree_of_label_sets_is_a_logistic_regression_per_label():
 
 
 def test_a_flat_svm_tree_is_one_vs_all():
-    tree = LabelTree(K, node="svm", C=1.0, **{**EXACT, "tol": 1e-15}).fit(X, Y)
+    tree = LabelTree(K, loss="svm", C=1.0, **{**EXACT, "tol": 1e-15}).fit(X, Y)
     model = OneVsAll(LinearSVM("squared_hinge", C=1.0, tol=1e-15, max_iter=10000)).fit(X, Y)
     W = tree.weights_.node(tree.shape_, 0, D)
     scores = (X_NEW @ W).toarray() + tree.weights_.intercepts
@@ -128,7 +128,7 @@ def test_a_flat_svm_tree_is_one_vs_all():
 @pytest.mark.parametrize("target", [Y, SETS], ids=["one label", "several"])
 def test_the_number_of_threads_changes_nothing(node, target):
     one, three = (
-        LabelTree(4, node=node, random_state=3, n_jobs=n, tol=0.1, max_iter=30).fit(X, target)
+        LabelTree(4, loss=node, random_state=3, n_jobs=n, tol=0.1, max_iter=30).fit(X, target)
         for n in (1, 3)
     )
     assert np.array_equal(one.shape_.targets, three.shape_.targets)

@@ -79,7 +79,7 @@ def test_other_bad_targets():
         {"branching": 1},
         {"branching": 2.5},
         {"beam": 0},
-        {"node": "forest"},
+        {"loss": "forest"},
         {"tree": "none"},
         {"prune": 1.0},
         {"precision": "float32"},
@@ -143,8 +143,8 @@ def test_new_columns_of_label_sets():
 
 @pytest.mark.parametrize("node", ["logistic", "svm", "perceptron"])
 def test_the_first_call_is_fit_and_further_rows_help(node):
-    tree = LabelTree(6, node=node, random_state=0).partial_fit(X, Y)
-    same = LabelTree(6, node=node, random_state=0).fit(X, Y)
+    tree = LabelTree(6, loss=node, random_state=0).partial_fit(X, Y)
+    same = LabelTree(6, loss=node, random_state=0).fit(X, Y)
     assert np.array_equal(tree.weights_.values, same.weights_.values)
     tree.partial_fit(X_NEW, Y_NEW)
     assert tree.score(X_NEW, Y_NEW) >= same.score(X_NEW, Y_NEW)

@@ -4,12 +4,12 @@ from separatrix import JointFeatures, ManyClass
 from tests.checks import check, each
 
 ESTIMATORS = [
-    ManyClass(),
-    ManyClass("tree"),
-    ManyClass(rerank=False),
-    JointFeatures(n_features=2**12),
-    JointFeatures(n_features=2**12, learner="mira"),
-    JointFeatures(combine="conjunction", learner="svm"),
+    ManyClass(random_state=0),
+    ManyClass("tree", random_state=0),
+    ManyClass(rerank=False, random_state=0),
+    JointFeatures(n_features=2**12, random_state=0),
+    JointFeatures(n_features=2**12, loss="mira", random_state=0),
+    JointFeatures(combine="conjunction", loss="svm", random_state=0),
 ]
 
 EMPTY_ROW = "its data have a row of zeros, which is an error: it says nothing about its label"

@@ -30,7 +30,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return ManyClass(n_candidates=20).fit(data[0], data[1])
+    return ManyClass(n_candidates=20, random_state=0).fit(data[0], data[1])
 
 
 def exact_scores(counts, X, mu, alpha):
@@ -93,7 +93,7 @@ def test_probabilities_sum_to_one_and_agree(data, model):
     np.testing.assert_allclose(P.sum(axis=1), 1.0, rtol=1e-12)
     assert (P >= 0).all()
     np.testing.assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(T))
-    labels, shares = model.top_k(T, 5)
+    labels, shares = model.predict_top(T, 5)
     np.testing.assert_array_equal(labels[:, 0], model.predict(T))
     places = np.searchsorted(model.classes_, labels)
     np.testing.assert_allclose(np.take_along_axis(P, places, axis=1), shares, rtol=1e-5)
@@ -122,7 +122,9 @@ def test_with_all_classes_as_candidates_nothing_is_left_for_the_rest():
 def test_the_same_on_any_number_of_threads(data, candidates):
     X, y, T, _ = data
     one, three = (
-        ManyClass(candidates, n_jobs=n, n_candidates=16).fit(X, y).predict_proba(T[:200])
+        ManyClass(candidates, n_jobs=n, n_candidates=16, random_state=0)
+        .fit(X, y)
+        .predict_proba(T[:200])
         for n in (1, 3)
     )
     np.testing.assert_array_equal(one, three)
@@ -134,9 +136,9 @@ def test_scale_and_format_of_the_rows_do_not_matter(data):
     lengths = np.repeat(np.diff(ones.indptr), np.diff(ones.indptr))
     normalized = ones.copy()
     normalized.data = 1 / np.sqrt(lengths)
-    expected = ManyClass().fit(ones, y).predict(T)
+    expected = ManyClass(random_state=0).fit(ones, y).predict(T)
     for other in (normalized, ones.astype(np.float32), ones.toarray(), sp.csc_array(ones)):
-        np.testing.assert_array_equal(ManyClass().fit(other, y).predict(T), expected)
+        np.testing.assert_array_equal(ManyClass(random_state=0).fit(other, y).predict(T), expected)
 
 
 def test_candidates_from_a_tree_are_ranked_too(data):
@@ -169,8 +171,8 @@ def test_rows_without_features():
         ({"n_candidates": 0}, "n_candidates"),
         ({"n_examples": -1}, "n_examples"),
         ({"n_candidates": 300}, "at most 256"),
-        ({"rate": -1.0}, "rate"),
-        ({"passes": 0}, "passes"),
+        ({"learning_rate": -1.0}, "learning_rate"),
+        ({"max_iter": 0}, "max_iter"),
         ({"table_size": 3}, "power of two"),
     ],
 )
@@ -189,7 +191,7 @@ def test_values_below_zero_are_named():
 def test_k_must_be_among_the_candidates(data, model):
     for k in (0, 21):
         with pytest.raises(ParameterError, match="k must be in"):
-            model.top_k(data[2][:3], k)
+            model.predict_top(data[2][:3], k)
 
 
 def test_labels_with_one_row_each_cannot_be_left_out_but_can_be_found():

@@ -42,8 +42,10 @@ def test_drawn_classes_stand_for_all():
     model.fit(rows, labels)
     new, expected = clusters(3000, 500, 2)
     assert model.score(new, expected) > 0.9
-    top = model.predict_top(new, 3)
+    top, shares = model.predict_top(new, 3)
     assert np.array_equal(top[:, 0], model.predict(new))
+    largest = -np.sort(-model.predict_proba(new[:20]), axis=1)[:, :3]
+    np.testing.assert_allclose(shares[:20], largest, rtol=1e-4)
 
 
 def test_scores_are_never_larger_than_allowed():
@@ -66,7 +68,7 @@ def test_blocks_do_not_change_predictions():
     small, large = (SampledSoftmax(memory=m, random_state=0).fit(X, Y) for m in (64.0, 64.0))
     small.memory = 0.001
     np.testing.assert_allclose(small.predict_proba(X), large.predict_proba(X), atol=1e-6)
-    assert np.array_equal(small.predict_top(X, 3), large.predict_top(X, 3))
+    assert np.array_equal(small.predict_top(X, 3).labels, large.predict_top(X, 3).labels)
 
 
 def test_bad_input():

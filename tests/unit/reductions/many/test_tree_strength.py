@@ -40,7 +40,7 @@ def test_few_rows_and_rare_labels_take_the_usual_weight():
     rare = sp.csr_array(sp.hstack([Y, sp.eye_array(1600, 600, dtype=int)]))
     assert LabelTree(random_state=0).fit(X, rare).C_ == 3.0
     assert LabelTree(5, C=0.5).fit(X, Y).C_ == 0.5
-    assert LabelTree(5, node="svm").fit(X, Y).C_ == 1.0
+    assert LabelTree(5, loss="svm").fit(X, Y).C_ == 1.0
 
 
 def test_empty_rows_and_rows_without_weight_are_left_out_of_the_trials():
