@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from separatrix import LogisticRegression, TextVectorizer, load, save, to_sklearn
 from separatrix.errors import ModelFileError
-from separatrix.persistence import describe
+from separatrix.models import describe
 
 TEXTS = ["win money now", "free money", "cheap pills now", "lunch at noon", "see you at lunch"]
 LABELS = ["spam", "spam", "spam", "ham", "ham"]

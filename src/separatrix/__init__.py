@@ -59,8 +59,8 @@ if TYPE_CHECKING:
         RegularizationPath,
         regularization_path,
     )
+    from separatrix.models import load, save, save_onnx, to_sklearn
     from separatrix.multilabel import FrequentLabels, MultiLabel
-    from separatrix.persistence import load, save, save_onnx, to_sklearn
     from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
     from separatrix.reductions.many import JointFeatures, LabelTree, ManyClass, SampledSoftmax
     from separatrix.segmentation import Segmenter
@@ -218,14 +218,14 @@ _HOMES = {
     "bayes_action": "bayes",
     "explain": "explanation",
     "explain_sequence": "explanation",
-    "load": "persistence.model",
+    "load": "models.file.model",
     "message_text": "features.messages",
     "posterior_risk": "bayes",
     "read": "data",
     "regularization_path": "linear.path",
-    "save": "persistence.model",
-    "save_onnx": "persistence.export",
-    "to_sklearn": "persistence.export",
+    "save": "models.file.model",
+    "save_onnx": "models.export",
+    "to_sklearn": "models.export",
 }
 
 

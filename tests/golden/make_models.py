@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 
 from separatrix import LogisticRegression, Perceptron, TableEncoder, save
-from separatrix.persistence.container import VERSION
+from separatrix.models.file.container import VERSION
 
 TABLE: dict[str, list[Any]] = {
     "age": [31.0, None, 58.0, 44.0, 23.0, 67.0, 39.0, 52.0],

@@ -85,7 +85,7 @@ def run_experiment(
     split = _split(data, asked)
     known = None
     if previous is not None:
-        from separatrix.persistence import load
+        from separatrix.models import load
 
         known = load(previous)
     experiment = Experiment(

@@ -65,6 +65,6 @@ def convert(
 
 
 def _export(model: Path, out: Path) -> None:
-    from separatrix.persistence import load, save_onnx
+    from separatrix.models import load, save_onnx
 
     save_onnx(load(model), out)

@@ -10,7 +10,7 @@ from separatrix.cli.exits import BAD_DATA
 from separatrix.cli.options import Debug, Json, ModelFile
 
 if TYPE_CHECKING:
-    from separatrix.persistence import ModelInfo
+    from separatrix.models import ModelInfo
 
 __all__ = ["inspect"]
 
@@ -38,7 +38,7 @@ def inspect(
     from separatrix.cli.model import open_model
     from separatrix.cli.tables import print_json
     from separatrix.errors import ModelFileError
-    from separatrix.persistence import describe, verify
+    from separatrix.models import describe, verify
 
     info = describe(model)
     try:

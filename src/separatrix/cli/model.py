@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from separatrix.data import Dataset
     from separatrix.experiment.inputs import Inputs
-    from separatrix.persistence import ModelInfo
+    from separatrix.models import ModelInfo
 
 __all__ = ["SavedModel", "naming_rows", "open_model"]
 
@@ -88,7 +88,7 @@ def open_model(path: Path) -> SavedModel:
     with open(path, "rb"):  # a wrong name is told before everything is imported
         pass
     from separatrix.experiment.inputs import Inputs
-    from separatrix.persistence import describe, load
+    from separatrix.models import describe, load
 
     estimator, info = load(path), describe(path)
     return SavedModel(path, estimator, info, Inputs.for_model(estimator, info.summary))

@@ -258,7 +258,7 @@ class Result:
         path : str or path
             "model.sx" by custom.
         """
-        from separatrix.persistence import save
+        from separatrix.models import save
 
         training = {
             "input": self.inputs.to_dict(),

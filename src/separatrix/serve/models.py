@@ -15,7 +15,7 @@ from separatrix.errors import ModelFileError, SeparatrixError
 from separatrix.experiment.inputs import Inputs
 from separatrix.explanation import see_through
 from separatrix.features.templates.columns import positions
-from separatrix.persistence import ModelInfo, describe, load
+from separatrix.models import ModelInfo, describe, load
 from separatrix.serve.asking import Ask
 from separatrix.serve.predictors import Predictor, make_predictor
 from separatrix.serve.problems import Problem

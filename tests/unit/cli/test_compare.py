@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file, load_digits
 from separatrix import load
 from separatrix.cli.compare import parse_seconds
 from separatrix.errors import ParameterError
-from separatrix.persistence import describe
+from separatrix.models import describe
 
 FAST = ["--learners", "logistic_regression,naive_bayes"]
 

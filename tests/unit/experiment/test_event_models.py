@@ -112,7 +112,7 @@ def test_variances_of_pixels_are_smoothed():
 
 
 def test_a_frame_from_end_to_end(tmp_path):
-    from separatrix.persistence import load
+    from separatrix.models import load
 
     table, y = mixed(1000)
     frame = pd.DataFrame(table).assign(label=np.array(list("abcd"))[y])

@@ -17,7 +17,7 @@ from separatrix.experiment.metric import METRICS, Outcome
 from separatrix.experiment.ranking import preferred
 from separatrix.experiment.result import FOOTNOTE, HEADINGS, LeaderboardRow
 from separatrix.experiment.source import as_dataset
-from separatrix.persistence import describe
+from separatrix.models import describe
 from tests.unit.experiment.problems import QUICK, blobs, line, table, texts
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from separatrix import LogisticRegression, load, save
-from tests.unit.persistence.models import TWO, X
+from tests.unit.models.models import TWO, X
 
 # Children that kill themselves without warning when a step of the save is reached.
 KILLED = """

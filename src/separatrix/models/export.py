@@ -11,7 +11,7 @@ import numpy.typing as npt
 from separatrix.atomic import replacing
 from separatrix.errors import MissingPackageError, NotSavableError
 from separatrix.linear import LinearSVM
-from separatrix.persistence.flat import Flat, check_flat, flatten
+from separatrix.models.flat import Flat, check_flat, flatten
 
 __all__ = ["save_onnx", "to_onnx", "to_sklearn"]
 
@@ -92,7 +92,7 @@ def to_onnx(model: Any) -> Any:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from separatrix import LogisticRegression
-    >>> from separatrix.persistence import to_onnx
+    >>> from separatrix.models import to_onnx
     >>> X, y = load_iris(return_X_y=True)
     >>> graph = to_onnx(LogisticRegression().fit(X, y)).graph
     >>> [output.name for output in graph.output]

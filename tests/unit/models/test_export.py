@@ -26,8 +26,8 @@ from separatrix import (
     to_sklearn,
 )
 from separatrix.errors import NotFittedError, NotSavableError
-from separatrix.persistence import to_onnx
-from tests.unit.persistence.models import TWO, X, Y
+from separatrix.models import to_onnx
+from tests.unit.models.models import TWO, X, Y
 
 MODELS = {
     "logistic": (LogisticRegression(), Y),

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from separatrix import LogisticRegression, load, save
-from tests.unit.persistence.models import TWO, X
+from tests.unit.models.models import TWO, X
 
 SAVES_ALL = """
 import sys
 from pathlib import Path
 from separatrix import save
-from tests.unit.persistence.models import CASES
+from tests.unit.models.models import CASES
 
 for name, case in CASES.items():
     save(case.fit(), Path(sys.argv[1]) / f"{name}.sx")

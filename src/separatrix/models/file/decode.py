@@ -15,9 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.errors import ModelFileError
-from separatrix.persistence.container import DTYPES
-from separatrix.persistence.encode import MAX_DEPTH, Node, fields_of, has_own_state
-from separatrix.persistence.table import class_named, is_known, state_of
+from separatrix.models.file.container import DTYPES
+from separatrix.models.file.encode import MAX_DEPTH, Node, fields_of, has_own_state
+from separatrix.models.file.table import class_named, is_known, state_of
 
 __all__ = ["Decoder"]
 

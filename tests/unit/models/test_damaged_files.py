@@ -13,9 +13,10 @@ import pytest
 
 from separatrix import LogisticRegression, load, save
 from separatrix.errors import ModelFileError
-from separatrix.persistence import container, describe
-from tests.unit.persistence.models import CASES, SPARSE, TWO, X
-from tests.unit.persistence.test_round_trip import same
+from separatrix.models import describe
+from separatrix.models.file import container
+from tests.unit.models.models import CASES, SPARSE, TWO, X
+from tests.unit.models.test_round_trip import same
 
 
 def take_apart(raw: bytes) -> tuple[dict, bytes]:
@@ -293,7 +294,7 @@ def test_damage_in_the_data_is_found_unless_it_is_not_looked_for(small, write, m
     with pytest.raises(ModelFileError, match="checksum"):
         load(path)
     load(path, verify=False)
-    monkeypatch.setattr("separatrix.persistence.model.VERIFY_BELOW", 10)
+    monkeypatch.setattr("separatrix.models.file.model.VERIFY_BELOW", 10)
     load(path)
     with pytest.raises(ModelFileError, match="checksum"):
         load(path, verify=True)

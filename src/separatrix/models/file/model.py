@@ -14,10 +14,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import ModelFileError, NotSavableError, ParameterError
-from separatrix.persistence.container import VERSION, Container, parse_json, read, write
-from separatrix.persistence.decode import Decoder
-from separatrix.persistence.encode import Encoder
-from separatrix.persistence.table import name_of
+from separatrix.models.file.container import VERSION, Container, parse_json, read, write
+from separatrix.models.file.decode import Decoder
+from separatrix.models.file.encode import Encoder
+from separatrix.models.file.table import name_of
 
 __all__ = ["VERIFY_BELOW", "ModelInfo", "describe", "load", "save", "verify"]
 
@@ -198,7 +198,7 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
     --------
     >>> import tempfile
     >>> from separatrix import MajorityClass, save
-    >>> from separatrix.persistence import describe
+    >>> from separatrix.models import describe
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(MajorityClass().fit([[0], [1], [2]], ["a", "b", "b"]), f"{folder}/model.sx")
     ...     info = describe(f"{folder}/model.sx")
@@ -226,7 +226,7 @@ def verify(path: str | os.PathLike[str]) -> None:
     --------
     >>> import tempfile
     >>> from separatrix import MajorityClass, save
-    >>> from separatrix.persistence import verify
+    >>> from separatrix.models import verify
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(MajorityClass().fit([[0], [1], [2]], ["a", "b", "b"]), f"{folder}/model.sx")
     ...     verify(f"{folder}/model.sx")

@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix import load
-from separatrix.persistence import describe
-from separatrix.persistence.container import VERSION
+from separatrix.models import describe
+from separatrix.models.file.container import VERSION
 from tests.golden.make_models import ROWS, TABLE
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -18,12 +18,12 @@ from separatrix.features.templates.model import TemplateModel
 from separatrix.features.text_model import TextModel
 from separatrix.features.vocabulary import TermCounts, Vocabulary
 from separatrix.losses import Hinge
-from separatrix.persistence import describe
-from separatrix.persistence.decode import Decoder
-from separatrix.persistence.encode import Encoder
-from separatrix.persistence.table import CLASSES, class_named, state_of
+from separatrix.models import describe
+from separatrix.models.file.decode import Decoder
+from separatrix.models.file.encode import Encoder
+from separatrix.models.file.table import CLASSES, class_named, state_of
 from separatrix.structures import ChainFeatures
-from tests.unit.persistence.models import CASES, TWO, X, Y
+from tests.unit.models.models import CASES, TWO, X, Y
 
 #: What the generative classifiers make of their counts when it is first asked for.
 MADE_AGAIN = {"_made", "_laid_out", "_solved"}

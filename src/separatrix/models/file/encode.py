@@ -26,8 +26,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.errors import NotSavableError
-from separatrix.persistence.container import DTYPES
-from separatrix.persistence.table import LEFT_OUT, name_of, state_of
+from separatrix.models.file.container import DTYPES
+from separatrix.models.file.table import LEFT_OUT, name_of, state_of
 
 __all__ = ["MAX_DEPTH", "Encoder", "Node", "fields_of", "has_own_state"]
 
@@ -240,7 +240,7 @@ class Encoder:
             raise NotSavableError(
                 f"{path} is of type {cls.__module__}.{cls.__qualname__}, which a model file cannot "
                 "hold; files hold the classes of separatrix, scikit-learn's containers of them, "
-                "your own records that `separatrix.persistence.register` names, numbers, strings, "
+                "your own records that `separatrix.models.register` names, numbers, strings, "
                 "lists, dicts, arrays and CSR matrices"
             )
         if hasattr(value, "get_params"):
