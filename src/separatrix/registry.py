@@ -26,7 +26,8 @@ __all__ = [
 ]
 
 Kind = Literal["none", "passes", "path", "counts", "grid"]
-Task = Literal["binary", "multiclass", "regression", "tagging", "label_sets"]
+#: What learners learn, as the tasks of `separatrix.tasks` name it.
+Task = str
 
 #: C = 1 / gamma for gamma = 10^3 … 10^-4, from strong to weak regularization.
 C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
@@ -80,7 +81,7 @@ class Learner:
         `parameter`, from counts (of naive Bayes: its model of the columns, `smoothing` along `grid`
         and `var_smoothing` along `VARIANCE_GRID`, as far as there are columns for them), or by a
         fit for every value of `parameter`.
-    tasks : tuple of {"binary", "multiclass", "regression", "tagging", "label_sets"}
+    tasks : tuple of str
         What it can learn.
     parameter : str
         The tuned parameter; empty for kind "none".
@@ -101,6 +102,8 @@ class Learner:
         Train rows up to which it is tried without being asked for; None for any number.
     raw : bool
         Whether it takes rows as they were read, not prepared ones.
+    words : bool
+        Whether tokens must have words for it.
     most_labels : int or None
         Labels of a set up to which it is tried without being asked for.
     many : bool
@@ -122,6 +125,7 @@ class Learner:
     widest: int | None = None
     longest: int | None = None
     raw: bool = False
+    words: bool = False
     most_labels: int | None = None
     many: bool = False
 
@@ -192,9 +196,10 @@ def _reduction(name: str, target: str, summary: str, widest: int | None = _NARRO
     return Learner(name, target, summary, "grid", _MANY, "C", C_GRID, widest=widest)
 
 
-def _chain_baseline(name: str, target: str, summary: str) -> Learner:
+def _chain_baseline(name: str, target: str, summary: str, words: bool = False) -> Learner:
     target = f"separatrix.structured:{target}"
-    return Learner(name, target, summary, "none", _TAGGING, baseline=True, raw=True)
+    own: Any = {"baseline": True, "raw": True, "words": words}
+    return Learner(name, target, summary, "none", _TAGGING, **own)
 
 
 def _chain(
@@ -223,7 +228,7 @@ LEARNERS: tuple[Learner, ...] = (
     _baseline("mean_value", "MeanValue", "the mean of the target", _NUMBERS),
     _baseline("median_value", "MedianValue", "the median of the target", _NUMBERS),
     _chain_baseline("majority_label", "MajorityLabel", "the most frequent label"),
-    _chain_baseline("label_per_word", "LabelPerWord", "the most frequent label of each word"),
+    _chain_baseline("label_per_word", "LabelPerWord", "the most frequent label of each word", True),
     _baseline("frequent_labels", "FrequentLabels", "one set of labels", _SETS, "multilabel"),
     Learner(
         "naive_bayes",

@@ -10,7 +10,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from separatrix import LogisticRegression, TableEncoder, save
-from separatrix.experiment.inputs import Inputs
+from separatrix.tasks.inputs import Inputs
 from tests.browser.conftest import WIDTHS, Browser
 from tests.unit.serve.served import make_models, service
 
@@ -79,8 +79,8 @@ def save_long_words(path: Path) -> Path:
     table = {f"{WORD}_number": numbers, f"{WORD}_value": values}
     labels = np.where(np.arange(20) < 9, f"low_{WORD}", f"high_{WORD}")
     model = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, labels)
-    inputs = Inputs("table", tuple(table)).to_dict()
-    save(model, path, training={"input": inputs, "task": "binary"})
+    inputs = Inputs("table", tuple(table))
+    save(model, path, training={"task": "binary"}, inputs=inputs)
     return path
 
 

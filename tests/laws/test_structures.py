@@ -24,8 +24,8 @@ from separatrix import (
 )
 from separatrix.errors import DataError
 from separatrix.losses import CostAugmentedMax, HardMax, LogSumExp
-from separatrix.objective import Passes, StructuredObjective, objective_for
 from separatrix.models import register
+from separatrix.objective import Passes, StructuredObjective, objective_for
 from separatrix.regularizers import L2, ElasticNet
 from separatrix.results import StopReason
 from separatrix.solvers.online.structured import Updates, updates_for

@@ -46,7 +46,7 @@ def test_a_toy_keeps_the_laws(kind, tmp_path):
             "import numpy as np\n"
             "from temporary_toys.structure import Ordered, OrderedFeatures\n"
             "from tests.laws.structure_examples import EXAMPLES, Example\n"
-            "from separatrix.persistence import register\n"
+            "from separatrix.models import register\n"
             "register(Ordered, OrderedFeatures)\n"
             "X = np.random.default_rng(0).normal(size=(5, 2))\n"
             "EXAMPLES['toy'] = Example(Ordered(), X, ['a', 'b', 'c', 'b', 'a'])\n"

@@ -81,6 +81,11 @@ Calibration = Annotated[
 ]
 
 
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit with 3 where a finding is serious, after the result.")
+]
+
+
 @dataclass(frozen=True)
 class Asked:
     """What an experiment was asked for on the command line."""
@@ -107,6 +112,7 @@ class Asked:
     delimiter: Delimiter = None
     seed: Seed = 0
     threads: Threads = None
+    strict: Strict = False
     json: Json = False
     quiet: Quiet = False
     debug: Debug = False

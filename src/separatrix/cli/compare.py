@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from separatrix.cli.asked import Asked, takes_asked
-from separatrix.cli.exits import INTERRUPTED
+from separatrix.cli.exits import INTERRUPTED, SUSPICIOUS
 from separatrix.cli.options import Source
 
 if TYPE_CHECKING:
@@ -130,18 +130,25 @@ def run_experiment(
         for what, path in (("Model", save), ("Report", asked.report)):
             if path is not None:
                 typer.echo(f"{what}: {path}")
+    if asked.quiet and not asked.json:
+        for warning in result.warnings():
+            typer.echo(warning, err=True)
+    if asked.strict and result.serious:
+        raise typer.Exit(SUSPICIOUS)
 
 
 def _split(data: Dataset, asked: Asked) -> Any:
     """How the rows are split."""
     from separatrix.cli.source import read
     from separatrix.errors import ParameterError
-    from separatrix.experiment import ByTime, Given, Grouped, Inputs
+    from separatrix.experiment import ByTime, Given, Grouped
+    from separatrix.tasks.inputs import Inputs
 
     def look(name: str) -> Any:
         # Further files are read as the first one was: words stay words, texts stay texts.
-        needs = Inputs.of(data).options(target=True)
-        needs.pop("columns", None)
+        needs = Inputs.of(data).options(True)
+        for option in ("columns", "words", "token_columns"):
+            needs.pop(option, None)
         return read(name, quiet=asked.quiet, needs=needs, **asked.reading)
 
     if sum(one is not None for one in (asked.test, asked.group, asked.time)) > 1:

@@ -20,7 +20,6 @@ from separatrix.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from separatrix.cli.model import SavedModel
     from separatrix.data import Dataset
 
 __all__ = ["evaluate"]
@@ -51,43 +50,35 @@ def evaluate(
     """
     import sys
 
-    from separatrix.cli.model import open_model
+    from separatrix.cli.streaming import open_model, piecewise
     from separatrix.cli.tables import Table, print_json
+    from separatrix.errors import DataError
 
-    saved = open_model(model)
-    reading = {"format": input_format, "encoding": encoding, "delimiter": delimiter}
-    scores = _scores(saved, file, target, quiet, reading)
-    if json:
-        print_json({"model": str(model), "data": file, **scores.to_dict()})
-    elif format is not None and format != "table":
-        Table(scores.headings(), scores.rows()).show(format)
-    else:
-        sys.stdout.write(f"{scores}\n")
+    opened = open_model(model)
 
+    def piece(X: Any, data: Dataset) -> Any:
+        if data.y is None:
+            names = ", ".join(map(repr, data.feature_names[:8]))
+            raise DataError(
+                f"{file}: which column holds the true labels? Name it by --target: {names}"
+            )
+        return opened.task.piece(opened, X, data)
 
-def _scores(
-    saved: SavedModel, file: str, target: str | None, quiet: bool, reading: dict[str, Any]
-) -> Any:
-    from separatrix.cli.forms import form_of
-    from separatrix.cli.streaming import piecewise
-
-    form = form_of(saved)
     pieces = piecewise(
-        lambda X, data: form.piece(X, data, _truth(data, file)),
-        saved,
+        piece,
+        opened,
         file,
         what="Evaluating",
         target=target or True,
         quiet=quiet,
-        **reading,
+        format=input_format,
+        encoding=encoding,
+        delimiter=delimiter,
     )
-    return form.scores(list(pieces))
-
-
-def _truth(data: Dataset, file: str) -> Any:
-    from separatrix.errors import DataError
-
-    if data.y is None:
-        names = ", ".join(map(repr, data.feature_names[:8]))
-        raise DataError(f"{file}: which column holds the true labels? Name it by --target: {names}")
-    return data.y
+    scores = opened.task.scores(opened, list(pieces))
+    if json:
+        print_json({"model": str(model), "data": file, **scores.record})
+    elif format is not None and format != "table":
+        Table(scores.headings, scores.rows).show(format)
+    else:
+        sys.stdout.write(f"{scores}\n")

@@ -9,11 +9,14 @@ import traceback
 
 import typer
 
-__all__ = ["BAD_DATA", "CLOSED_PIPE", "INTERRUPTED", "OK", "USAGE", "close_pipe", "complain"]
+__all__ = [
+    "BAD_DATA", "CLOSED_PIPE", "INTERRUPTED", "OK", "SUSPICIOUS", "USAGE", "close_pipe", "complain",
+]  # fmt: skip
 
 #: All well; data or files that cannot be used (and bugs); words of the command line that cannot;
-#: Ctrl-C; a reader of the output that left (the last two as the shell counts signals).
-OK, BAD_DATA, USAGE, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 130, 141
+#: a serious finding with --strict; Ctrl-C; a reader of the output that left (the last two as the
+#: shell counts signals).
+OK, BAD_DATA, USAGE, SUSPICIOUS, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
 #: Advice of the Python API -> the same for the command line.
 _ADVICE = (

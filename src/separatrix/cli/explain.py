@@ -22,8 +22,7 @@ from separatrix.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from separatrix.cli.forms import Form
-    from separatrix.cli.model import SavedModel
+    from separatrix.models import Model
 
 __all__ = ["explain"]
 
@@ -60,26 +59,22 @@ def explain(
     """
     import json as encoder
 
-    from separatrix.cli.forms import form_of
-    from separatrix.cli.model import open_model
+    from separatrix.cli.streaming import open_model
     from separatrix.cli.tables import Table, plain, print_json, show
 
-    saved = open_model(model)
-    form = form_of(saved)
-
-    def explained(x: Any) -> Any:
-        return form.explain(x, every, form.terms if top is None else top or None)
-
-    if _is_file(form, what):
+    opened = open_model(model)
+    if _is_file(opened, what):
         reading = {"format": input_format, "encoding": encoding, "delimiter": delimiter}
         if format is Format.jsonl and row is None:
-            for x in _rows(saved, what, None, quiet, reading):
-                sys.stdout.write(encoder.dumps(plain(explained(x).to_dict())) + "\n")
+            for x in _rows(opened, what, None, quiet, reading):
+                sys.stdout.write(
+                    encoder.dumps(plain(opened.explain(x, top, every).to_dict())) + "\n"
+                )
             return
-        (x,) = _rows(saved, what, row or 1, quiet, reading)
-        found = explained(x)
+        (x,) = _rows(opened, what, row or 1, quiet, reading)
+        found = opened.explain(x, top, every)
     else:
-        found = explained(form.text_row(what))
+        found = opened.explain(opened.inputs.of_text(what), top, every)
     if json:
         print_json(found.to_dict())
     elif format is None or format is Format.table:
@@ -88,12 +83,12 @@ def explain(
         Table(found.headings, found.rows).show(format)
 
 
-def _is_file(form: Form, what: str) -> bool:
+def _is_file(model: Model, what: str) -> bool:
     """Whether TEXT_OR_FILE means a file; a model that takes texts takes all other words as one."""
     from separatrix.cli.source import BUNDLED
     from separatrix.data.detect import SUFFIXES
 
-    if what == "-" or what in BUNDLED or not form.takes_text:
+    if what == "-" or what in BUNDLED or not model.inputs.takes_text:
         return True
     try:
         if Path(what).is_file():
@@ -104,9 +99,7 @@ def _is_file(form: Form, what: str) -> bool:
     return not any(map(str.isspace, what)) and named.endswith(tuple(SUFFIXES))
 
 
-def _rows(
-    saved: SavedModel, source: str, row: int | None, quiet: bool, reading: dict[str, Any]
-) -> Any:
+def _rows(model: Model, source: str, row: int | None, quiet: bool, reading: dict[str, Any]) -> Any:
     """Model input of one row of a file, or of each."""
     from itertools import islice
 
@@ -116,7 +109,7 @@ def _rows(
     def single() -> Any:
         blocks = piecewise(
             lambda X, data: (X, len(data)),
-            saved,
+            model,
             source,
             what="Explaining",
             quiet=quiet or sys.stdout.isatty(),

@@ -17,7 +17,7 @@ __all__ = ["inspect"]
 #: Arrays, and classes, that are listed.
 _ARRAYS, _CLASSES = 8, 20
 #: Facts of the training summary that have a line of their own.
-_TOLD = ("classes", "n_classes", "input", "command")
+_TOLD = ("classes", "n_classes", "command")
 
 
 def inspect(
@@ -35,10 +35,9 @@ def inspect(
     import sys
 
     from separatrix.cli.messages import waiting
-    from separatrix.cli.model import open_model
     from separatrix.cli.tables import print_json
     from separatrix.errors import ModelFileError
-    from separatrix.models import describe, verify
+    from separatrix.models import describe, load, verify
 
     info = describe(model)
     try:
@@ -50,9 +49,9 @@ def inspect(
         sound = ""
     record = _header(str(model), info, sound)
     if not sound:
-        saved = open_model(model)
-        record["steps"] = [_step(part) for part in _parts(saved.estimator)]
-        record["weights"] = _weights(saved, top) if top else []
+        estimator = load(model, verify=False)
+        record["steps"] = [_step(part) for part in _parts(estimator)]
+        record["weights"] = _weights(estimator, info, top) if top else []
     if json:
         print_json(record)
     else:
@@ -72,6 +71,8 @@ def _header(path: str, info: ModelInfo, sound: str) -> dict[str, Any]:
         "checksum_ok": not sound,
         "damage": sound or None,
         "fingerprint": info.fingerprint,
+        "task": info.task,
+        "input": info.input,
         "training": info.summary,
         "arrays": [
             {"name": name, "dtype": dtype, "shape": list(shape)}
@@ -106,13 +107,13 @@ def _step(estimator: Any) -> dict[str, Any]:
     return {"class": type(estimator).__name__, "parameters": changed}
 
 
-def _weights(saved: Any, top: int) -> list[dict[str, Any]]:
+def _weights(estimator: Any, info: ModelInfo, top: int) -> list[dict[str, Any]]:
     from separatrix.errors import ParameterError
     from separatrix.explanation import top_weights
 
-    columns = saved.inputs.columns if saved.inputs.kind == "matrix" else ()
+    columns = info.input.get("columns") if info.input.get("kind") == "matrix" else None
     try:
-        found = top_weights(saved.estimator, top, names=list(columns) or None)
+        found = top_weights(estimator, top, names=columns or None)
     except ParameterError:  # a model without weights has none to show
         return []
     return [
@@ -136,7 +137,7 @@ def _lines(record: dict[str, Any]) -> list[str]:
     ]
     if record["fingerprint"]:
         lines.append(f"training data: fingerprint {record['fingerprint'][:16]}…")
-    lines += _training(training)
+    lines += _training(training, record["input"])
     for number, step in enumerate(record.get("steps", ()), start=1):
         chosen = ", ".join(f"{name}={value!r}" for name, value in step["parameters"].items())
         lines.append(f"step {number}: {step['class']}({chosen})")
@@ -146,7 +147,7 @@ def _lines(record: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _training(training: dict[str, Any]) -> list[str]:
+def _training(training: dict[str, Any], taken: dict[str, Any]) -> list[str]:
     lines = []
     if "classes" in training:
         labels = [str(label) for label in training["classes"]]
@@ -154,8 +155,7 @@ def _training(training: dict[str, Any]) -> list[str]:
         lines.append(f"classes: {', '.join(labels[:_CLASSES])}{more}")
     elif "n_classes" in training:
         lines.append(f"classes: {training['n_classes']}")
-    taken = training.get("input")
-    if isinstance(taken, dict):
+    if taken:
         columns = ", ".join(map(str, taken.get("columns") or ()))
         target = f", target {taken['target']}" if taken.get("target") else ""
         lines.append(f"input: {taken.get('kind')}{f' ({columns})' if columns else ''}{target}")

@@ -144,4 +144,6 @@ def show(result: Result, console: Console) -> None:
     console.print(table)
     for note in result.remarks():
         console.print(note, markup=False, highlight=False)
+    for warning in result.warnings():
+        console.print(warning, style="bold red", markup=False, highlight=False)
     console.print(result.verdict(), style="bold", markup=False, highlight=False)

@@ -67,28 +67,32 @@ def predict(
     import sys
 
     from separatrix.cli.files import check_writable, write_parts
-    from separatrix.cli.forms import form_of
     from separatrix.cli.messages import note
-    from separatrix.cli.model import open_model
-    from separatrix.cli.streaming import piecewise
+    from separatrix.cli.streaming import open_model, piecewise
+    from separatrix.cli.tables import Table
+    from separatrix.errors import ParameterError
+    from separatrix.tasks import FieldError, Options
 
     if out is not None:
         check_writable(out)
         format = format or _FORMATS.get(out.suffix.lower())
     format = Format.jsonl if json else format
-    saved = open_model(model)
-    form = form_of(saved)
-    headings, rows_of = form.predictor(proba, level)
+    opened = open_model(model)
+    options = Options(probabilities=proba, level=level)
+    try:
+        opened.task.check(opened, options)
+    except FieldError as error:
+        raise ParameterError(f"--proba cannot be had: {error.message}") from None
     count = 0
 
-    def counted(X: Any, data: Dataset) -> list[Any]:
+    def predicted(X: Any, data: Dataset) -> Any:
         nonlocal count
         count += len(data)
-        return rows_of(X, data)
+        return (opened, opened.task.predict(opened, X, [options])), data
 
-    blocks = piecewise(
-        counted,
-        saved,
+    pieces = piecewise(
+        predicted,
+        opened,
         file,
         what="Predicting",
         # A bar among the predictions on a terminal would only disturb them.
@@ -97,7 +101,17 @@ def predict(
         encoding=encoding,
         delimiter=delimiter,
     )
-    parts = form.parts(headings, blocks, format)
+    parts = opened.task.text(pieces, options) if format is None else None
+    if parts is None:
+        done = 0
+
+        def tables() -> Any:
+            nonlocal done
+            for (_, found), data in pieces:
+                yield opened.task.table(opened, found, data, options, done)
+                done += len(data)
+
+        parts = Table.joined(tables(), format or Format.csv)
     if out is None:
         for part in parts:
             sys.stdout.write(part)

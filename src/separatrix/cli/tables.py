@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from separatrix.cli.options import Format
@@ -63,9 +64,15 @@ def show(found: Any) -> None:
     console.print(found.verdict(), markup=False, highlight=False)
 
 
+def _listed(value: Any) -> Any:
+    """A list as one cell: its values with commas between them, 3 rather than 3.0."""
+    if not isinstance(value, list):
+        return value
+    return ",".join(f"{one:g}" if isinstance(one, float) else str(one) for one in value)
+
+
 def _cell(value: Any) -> str:
-    if value is None:
-        return ""
+    value = "" if value is None else _listed(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
@@ -131,11 +138,22 @@ class Table:
             elif format is Format.csv:
                 buffer = io.StringIO()
                 writer = csv.writer(buffer, lineterminator="\n")
-                writer.writerows([heads, *rows] if heads else rows)
+                cells = [[_listed(value) for value in row] for row in rows]
+                writer.writerows([heads, *cells] if heads else cells)
                 yield buffer.getvalue()
             else:
                 yield "\n".join(_aligned(heads, rows, widths)) + "\n"
             heads = ()
+
+    @classmethod
+    def joined(
+        cls, tables: Iterable[tuple[Sequence[str], Sequence[Sequence[Any]]]], format: Format
+    ) -> Iterator[str]:
+        """The text of tables with the same headings one after the other, as they come."""
+        tables = iter(tables)
+        headings, first = next(tables)
+        rows = chain(first, chain.from_iterable(rows for _, rows in tables))
+        return cls(headings, rows, block=10_000).parts(format)
 
     def _blocks(self) -> Iterator[list[Sequence[Any]]]:
         """Rows in blocks; one empty block where there are none, for the headings."""

@@ -306,6 +306,37 @@ class AttributeSequences(_Sequences[dict[str, float]]):
         names, edge_names = _vocabulary(names, matrix), _vocabulary(edge_names, edge_matrix)
         return cls(matrix, names, _starts(lengths.tolist()), edge_matrix, edge_names)
 
+    def joined(self, other: AttributeSequences) -> AttributeSequences:
+        """These sequences and the others behind them; attributes are the same by their names.
+
+        Examples
+        --------
+        >>> first = AttributeSequences.of(sp.csr_matrix([[1.0, 0.0]]), [1], ["a", "b"])
+        >>> second = AttributeSequences.of(sp.csr_matrix([[2.0, 3.0]]), [1], ["b", "c"])
+        >>> first.joined(second).tolist()
+        [[{'a': 1.0}], [{'b': 2.0, 'c': 3.0}]]
+        """
+        if self.edge_matrix is not None or other.edge_matrix is not None:
+            raise DataError("sequences with attributes of edges cannot be joined")
+        names, matrices = self.vocabulary, [self.matrix, other.matrix]
+        if names is not other.vocabulary:
+            if names is None or other.vocabulary is None:
+                raise DataError("sequences with and without names of attributes cannot be joined")
+            known = names[:]
+            more = sorted(set(other.vocabulary[:]) - set(known))
+            names = Vocabulary.of([*known, *more])
+            place = {name: at for at, name in enumerate([*known, *more])}
+            moved = np.array([place[name] for name in other.vocabulary[:]], dtype=np.int64)
+            shapes = [(one.shape[0], len(place)) for one in matrices]
+            columns = [self.matrix.indices, moved[other.matrix.indices]]
+            matrices = [
+                sp.csr_matrix((one.data, own, one.indptr), shape=shape)
+                for one, own, shape in zip(matrices, columns, shapes, strict=True)
+            ]
+        joined = sp.csr_matrix(sp.vstack(matrices, format="csr"))
+        offsets = np.concatenate([self.offsets, other.offsets[1:] + self.offsets[-1]])
+        return AttributeSequences(joined, names, offsets)
+
     def _items(self, start: int, end: int) -> list[dict[str, float]]:
         return [self._token(row) for row in range(start, end)]
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from separatrix.lazy import imported
 
 if TYPE_CHECKING:
-    from separatrix.experiment.inputs import Inputs
     from separatrix.experiment.result import LeaderboardRow, Result
     from separatrix.experiment.run import Experiment, Progress
     from separatrix.experiment.split import (
@@ -27,7 +26,6 @@ __all__ = [
     "Experiment",
     "Given",
     "Grouped",
-    "Inputs",
     "LeaderboardRow",
     "Progress",
     "Result",
@@ -41,7 +39,6 @@ _HOMES = {
     "Experiment": "run",
     "Given": "split",
     "Grouped": "split",
-    "Inputs": "inputs",
     "LeaderboardRow": "result",
     "Progress": "run",
     "Result": "result",

@@ -10,11 +10,12 @@ import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
 
 from separatrix.calibration import Calibrated
-from separatrix.errors import DataError
-from separatrix.experiment.rows import Rows
+from separatrix.errors import DataError, ParameterError
 from separatrix.metrics import calibration_bins, log_loss
+from separatrix.tasks import Task
+from separatrix.tasks.rows import Rows
 
-__all__ = ["N_FOLDS", "calibrate", "check_folds"]
+__all__ = ["N_FOLDS", "calibrate", "check_calibration"]
 
 #: Folds whose scores an isotonic calibration is fitted to.
 N_FOLDS = 5
@@ -70,15 +71,20 @@ def calibrate(
     return model, words
 
 
-def check_folds(y: npt.NDArray[Any]) -> None:
-    """Whether every class has rows enough for an isotonic calibration."""
-    labels, counts = np.unique(y, return_counts=True)
-    if counts.min() < N_FOLDS:
-        rarest = labels[counts.argmin()]
-        raise DataError(
-            f"isotonic calibration needs {N_FOLDS} train and held-out rows of every class; class "
-            f"{rarest!r} has {counts.min()}: choose temperature or sigmoid"
-        )
+def check_calibration(method: str, y: Any, task: Task) -> None:
+    """Complain about a calibration that cannot be done, before the search rather than after it."""
+    if method in ("auto", "none"):
+        return
+    if not task.calibrates:
+        raise ParameterError(f"{method} calibration is for classes, but this is {task.title}")
+    if method == "isotonic":
+        labels, counts = np.unique(y, return_counts=True)
+        if counts.min() < N_FOLDS:
+            raise DataError(
+                f"isotonic calibration needs {N_FOLDS} train and held-out rows of every class; "
+                f"class {labels[counts.argmin()]!r} has {counts.min()}: choose temperature or "
+                "sigmoid"
+            )
 
 
 def _cross_fitted(fit: Callable[[Rows], Any], rows: Rows) -> Calibrated:

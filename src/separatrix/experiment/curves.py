@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from separatrix.experiment.event_models import Counted
-from separatrix.experiment.families import Family
-from separatrix.experiment.metric import Metric
 from separatrix.experiment.result import LeaderboardRow
-from separatrix.experiment.rows import Rows
 from separatrix.experiment.tuning import CurvePoint, Tuned, refit
+from separatrix.metrics import Metric
 from separatrix.registry import VARIANCE_GRID
 from separatrix.report.parts import LearningCurve, LearningCurves, TrainingCurve, TrainingCurves
+from separatrix.tasks import Task
+from separatrix.tasks.rows import Rows
 
 __all__ = ["learning_curves", "training_curves"]
 
@@ -86,7 +86,7 @@ def learning_curves(
     random_state: int,
     n_jobs: int | None,
     seconds: float,
-    family: Family,
+    task: Task,
 ) -> LearningCurves:
     """Held-out score of the champion's setting against the number of train rows.
 
@@ -98,7 +98,7 @@ def learning_curves(
     for share in _SHARES:
         size = int(n * share)
         part = train.first(size)
-        if size < _FEWEST or not family.complete(part.y, train.y):
+        if size < _FEWEST or not task.complete(part.y, train.y):
             continue
         model = refit(
             champion.learner, champion.value, part, random_state=random_state, n_jobs=n_jobs,
@@ -116,7 +116,7 @@ def learning_curves(
     curve = LearningCurve(
         champion.learner.name, np.array(sizes), np.array(scores), train=np.array(seen)
     )
-    return LearningCurves((curve,), _message(scores, metric, family.units))
+    return LearningCurves((curve,), _message(scores, metric, task.units))
 
 
 def _message(scores: Sequence[float], metric: Metric, units: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from separatrix.errors import ParameterError
-from separatrix.experiment.task import Task
 from separatrix.registry import LEARNERS, MANY_CLASSES, Learner, get, names
+from separatrix.tasks import Task
 
 __all__ = ["Wanted", "entrants"]
 
@@ -35,7 +35,8 @@ def entrants(
 
     Examples
     --------
-    >>> [one.name for one in entrants(["mira"], Task("binary", ""), 4)]
+    >>> from separatrix.tasks import task_named
+    >>> [one.name for one in entrants(["mira"], task_named("binary"), 4)]
     ['majority_class', 'prior_sampling', 'mira']
     """
     able = [entry for entry in LEARNERS if task.name in entry.tasks]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from separatrix.experiment.rows import Rows
+from separatrix.tasks.rows import Rows
 from separatrix.validation import is_sparse
 
 __all__ = ["Counted", "event_models"]

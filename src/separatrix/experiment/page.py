@@ -19,7 +19,7 @@ def content_of(result: Result) -> shown.Content:
     sizes = result.sizes
     data = shown.DataSummary(
         name=result.source,
-        task=result.task.family.describe(sizes.get("classes")),
+        task=result.task.describe(sizes.get("classes")),
         task_reason=result.task.reason,
         splits=tuple((part, sizes[part]) for part in ("train", "held-out", "test")),
         split_rule=result.split,
@@ -29,7 +29,7 @@ def content_of(result: Result) -> shown.Content:
         target=result.inputs.target or "",
         fingerprint=result.fingerprint,
         steps=result.steps,
-        unit=result.task.family.units.removesuffix("s"),
+        unit=result.task.units.removesuffix("s"),
     )
     return shown.Content(
         title=result.source,

@@ -11,16 +11,16 @@ import numpy as np
 
 from separatrix.data import Dataset
 from separatrix.errors import DataError
-from separatrix.experiment.families import Family
-from separatrix.experiment.inputs import Inputs
 from separatrix.experiment.source import as_dataset
 from separatrix.experiment.split import Given, SealedTest, Split
+from separatrix.tasks import Task
+from separatrix.tasks.inputs import Inputs
 
 __all__ = ["make_parts"]
 
 
 def make_parts(
-    data: Dataset, split: Any, family: Family, drop: Sequence[str], random_state: int
+    data: Dataset, split: Any, task: Task, drop: Sequence[str], random_state: int
 ) -> tuple[Split, Inputs, tuple[str, ...]]:
     """Data sets of the three parts, the test rows sealed; what of them is learned from; remarks.
 
@@ -29,14 +29,14 @@ def make_parts(
     data : Dataset
         All rows.
     split : Stratified, Grouped, ByTime or Given
-    family : Family
+    task : Task
     drop : sequence of str
         Columns to leave out.
     random_state : int
         Seed of the split.
     """
     generator = np.random.default_rng(random_state)
-    rows = split.rows(data, generator, family.strata(data.y))
+    rows = split.rows(data, generator, task.strata(data.y))
     train, held_out, test = (data.take(part) for part in rows)
     # The train rows alone decide which columns are of use.
     inputs = Inputs.of(_without(train, split.column), drop)
@@ -44,20 +44,20 @@ def make_parts(
         test = _further(split.test, inputs)
         if split.held_out is not None:
             held_out = _further(split.held_out, inputs)
-    rule = split.describe(family.units, family.evenly)
+    rule = split.describe(task.units, task.evenly)
     remarks: list[str] = []
     for part, found in (("train", train), ("held-out", held_out), ("test", test)):
         if len(found) == 0:
             raise DataError(
-                f"{len(data)} {family.units} are too few: no {part} {family.units} are left."
+                f"{len(data)} {task.units} are too few: no {part} {task.units} are left."
             )
         if found.y is None:
             where = found.source or "the data"
             raise DataError(
-                f"{where}: the {part} {family.units} need the target {train.target_name!r}"
+                f"{where}: the {part} {task.units} need the target {train.target_name!r}"
             )
         inputs.take(found)
-        remarks += family.check_part(part, found, train, rule)
+        remarks += task.check_part(part, found, train, rule)
     return Split(train, held_out, SealedTest(test)), inputs, tuple(remarks)
 
 

@@ -8,15 +8,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from separatrix.errors import ParameterError
-from separatrix.experiment.families import Family
-from separatrix.experiment.metric import Metric
 from separatrix.experiment.result import LeaderboardRow
-from separatrix.experiment.rows import Rows
 from separatrix.experiment.testing import Finalist
 from separatrix.experiment.tuning import Tuned, describe
-from separatrix.report.parts import Effort, Efforts
+from separatrix.metrics import Metric
+from separatrix.report.parts import Effort, Efforts, Finding, TestReport
+from separatrix.tasks import Task
+from separatrix.tasks.rows import Rows
 
-__all__ = ["efforts_of", "finalists_of", "preferred", "row_of", "row_of_previous"]
+__all__ = [
+    "efforts_of",
+    "finalists_of",
+    "preferred",
+    "result_findings",
+    "row_of",
+    "row_of_previous",
+]
 
 
 def row_of(one: Tuned) -> LeaderboardRow:
@@ -39,9 +46,9 @@ def row_of(one: Tuned) -> LeaderboardRow:
     )
 
 
-def row_of_previous(model: Any, held_out: Rows, metric: Metric, family: Family) -> LeaderboardRow:
+def row_of_previous(model: Any, held_out: Rows, metric: Metric, task: Task) -> LeaderboardRow:
     """The line of a model that was there before."""
-    family.check_previous(model, held_out.y)
+    task.check_previous(model, held_out.y)
     start = time.perf_counter()
     score = metric(model, held_out.X, held_out.y)
     seconds = time.perf_counter() - start
@@ -85,6 +92,49 @@ def finalists_of(
     others = [row for row in leaderboard if row is not champion]
     rest = [row for row in others if not row.baseline] or others
     return (champion, *rest[:1])
+
+
+def result_findings(
+    chosen: Sequence[LeaderboardRow],
+    leaderboard: Sequence[LeaderboardRow],
+    tuned: Mapping[str, Tuned],
+    test: TestReport,
+    metric: Metric,
+    y: Any,
+) -> list[Finding]:
+    """A champion that is no better than a baseline, and a runner-up that is better on the test."""
+    found = []
+    champion = chosen[0]
+    baselines = [row for row in leaderboard if row.learner in tuned and row.baseline]
+    best = max(baselines, key=lambda row: metric.gain(row.held_out), default=None)
+    learned = any(not row.baseline for row in leaderboard)
+    if learned and best is not None and champion.learner in tuned:
+        own, other = tuned[champion.learner].outcome, tuned[best.learner].outcome
+        lead = metric.gain(own.score) - metric.gain(other.score)
+        if champion.baseline or lead <= metric.noise(own, other, y):
+            is_it = champion.baseline and champion.learner == best.learner
+            what = "is a baseline" if is_it else f"is no better than the baseline {best.learner}"
+            found.append(
+                Finding(
+                    "no better than a baseline",
+                    f"{champion.learner} {what} on the held-out rows, as far as their noise lets "
+                    "one see: nothing was learned from the features, or the metric does not show "
+                    "it. Look at the features, or decide by another metric.",
+                    "serious",
+                )
+            )
+    scores = [metric.gain(one.score) for one in test.scores]
+    if len(scores) > 1 and scores[1] > scores[0]:
+        first, second = test.scores[:2]
+        found.append(
+            Finding(
+                "runner-up better on the test",
+                f"{second.learner} has {second.score:.4f} on the test rows, the champion "
+                f"{first.learner} {first.score:.4f}; the champion was chosen before they were "
+                "opened, and to choose again now would make its score too good to be true.",
+            )
+        )
+    return found
 
 
 def efforts_of(

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from separatrix.experiment.event_models import Counted
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.metric import Metric
-from separatrix.experiment.task import Task
 from separatrix.experiment.tuning import CurvePoint
-from separatrix.report.parts import Part, TestReport
+from separatrix.metrics import Metric
+from separatrix.report.parts import Finding, Part, TestReport
+from separatrix.tasks import Task
+from separatrix.tasks.inputs import Inputs
 
 __all__ = ["FOOTNOTE", "HEADINGS", "LeaderboardRow", "Result", "format_rows"]
 
@@ -139,6 +139,8 @@ class Result:
         What was done to the data before the learners saw it.
     notes : tuple of str
         What else should be known.
+    findings : tuple of Finding
+        What about the data or the result should make one suspicious, serious findings first.
     parts : tuple of Part
         The parts of the report: curves, confusion, calibration, profile, ….
     source, fingerprint : str
@@ -164,6 +166,7 @@ class Result:
     split: str
     steps: tuple[str, ...]
     notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
     parts: tuple[Part, ...] = field(repr=False, compare=False)
     source: str
     fingerprint: str
@@ -181,7 +184,7 @@ class Result:
         """What was learned from what, a line each."""
         rows = ", ".join(f"{self.sizes[part]} {part}" for part in ("train", "held-out", "test"))
         classes = f", {self.sizes['classes']} classes" if "classes" in self.sizes else ""
-        units = self.task.family.units
+        units = self.task.units
         return (
             f"Task: {self.task.name} ({self.task.reason}), decided by {self.metric.title}.",
             f"{rows} {units} ({self.split}), {self.sizes['features']} features{classes}.",
@@ -192,6 +195,15 @@ class Result:
         """What else should be known, marks in the leaderboard explained first."""
         marks = () if all(row.settled for row in self.leaderboard) else (FOOTNOTE,)
         return marks + self.notes
+
+    @property
+    def serious(self) -> tuple[Finding, ...]:
+        """The findings that can make the result wrong."""
+        return tuple(one for one in self.findings if one.serious)
+
+    def warnings(self) -> tuple[str, ...]:
+        """The serious findings, a line each."""
+        return tuple(f"Warning, {one.kind}: {one.message}" for one in self.serious)
 
     def verdict(self) -> str:
         """Name the champion and its test score in one line."""
@@ -204,7 +216,7 @@ class Result:
             interval = f" ({ends}: {percent} {self.test.interval})"
         words = (
             f"Champion: {self.champion.learner}{setting}, {self.metric.title} "
-            f"{champion.score:.4f}{interval} on {self.test.n_rows} test {self.task.family.units}."
+            f"{champion.score:.4f}{interval} on {self.test.n_rows} test {self.task.units}."
         )
         if len(self.test.scores) > 1:
             other = self.test.scores[1]
@@ -217,7 +229,8 @@ class Result:
 
     def __str__(self) -> str:
         table = format_rows(self.leaderboard)
-        return "\n".join([*self.opening(), "", *table, *self.remarks(), "", self.verdict()])
+        told = [*self.remarks(), *self.warnings()]
+        return "\n".join([*self.opening(), "", *table, *told, "", self.verdict()])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the model and the pictures, as plain values; NaN becomes None.
@@ -244,6 +257,15 @@ class Result:
             "split": self.split,
             "steps": list(self.steps),
             "notes": list(self.notes),
+            "findings": [
+                {
+                    "kind": one.kind,
+                    "severity": one.severity,
+                    "message": one.message,
+                    "details": list(one.details),
+                }
+                for one in self.findings
+            ],
             "seconds": self.seconds,
             "random_state": self.random_state,
             "command": self.command,
@@ -261,7 +283,6 @@ class Result:
         from separatrix.models import save
 
         training = {
-            "input": self.inputs.to_dict(),
             "task": self.task.name,
             "learner": self.champion.learner,
             "setting": self.champion.setting,
@@ -272,7 +293,10 @@ class Result:
             "random_state": self.random_state,
             "command": self.command,
         }
-        save(self.model, path, training=training, fingerprint=self.fingerprint)
+        save(
+            self.model, path, training=training, fingerprint=self.fingerprint,
+            task=self.task.kind, inputs=self.inputs,
+        )  # fmt: skip
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """The report as one HTML page, written to `path` where one is given.

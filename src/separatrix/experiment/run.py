@@ -14,31 +14,31 @@ from sklearn.frozen import FrozenEstimator
 
 from separatrix.bayes import BayesDecision
 from separatrix.errors import SeparatrixError
-from separatrix.experiment.calibrating import N_FOLDS, calibrate
+from separatrix.experiment.calibrating import N_FOLDS, calibrate, check_calibration
 from separatrix.experiment.clock import Clock
 from separatrix.experiment.curves import learning_curves, training_curves
 from separatrix.experiment.entrants import Wanted, entrants
-from separatrix.experiment.families import Family
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.metric import Metric
 from separatrix.experiment.parting import make_parts
-from separatrix.experiment.preparation import Prepared
 from separatrix.experiment.ranking import (
     efforts_of,
     finalists_of,
     preferred,
+    result_findings,
     row_of,
     row_of_previous,
 )
 from separatrix.experiment.result import LeaderboardRow, Result
-from separatrix.experiment.rows import Rows
 from separatrix.experiment.source import as_dataset, fingerprint
 from separatrix.experiment.split import Stratified, check_shares
-from separatrix.experiment.task import find_task
 from separatrix.experiment.testing import Finalist, open_test
 from separatrix.experiment.tuning import Tuned, most_settings, refit, tune
+from separatrix.metrics import Metric
 from separatrix.registry import Learner
-from separatrix.report.parts import Part
+from separatrix.report.parts import Findings, Part
+from separatrix.tasks import Task, find_task
+from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.preparation import Prepared
+from separatrix.tasks.rows import Rows
 from separatrix.validation import check_choice
 
 __all__ = ["Experiment", "Progress"]
@@ -192,40 +192,39 @@ class Experiment:
         tell(Progress(stage="looking at the data"))
         data = as_dataset(self.data, self.target)
         task = find_task(data, self.task)
-        family = task.family
-        cost = family.cost(self.cost, data.y, task.reason)
-        metric = family.metric(self.metric, data.y, cost)
+        cost = task.cost(self.cost, data.y)
+        metric = task.metric(self.metric, data.y, cost)
         name, mark, n_rows = self.name or data.source, fingerprint(data), len(data)
-        parts, inputs, remarks = make_parts(data, self.split, family, self.drop, self.random_state)
+        parts, inputs, remarks = make_parts(data, self.split, task, self.drop, self.random_state)
 
         tell(Progress(stage="preparing the features"))
-        preparation = family.preparation(
+        preparation = task.preparation(
             self.templates, inputs, parts.train, parts.held_out, metric, clock.for_search(4)
         )
         # What the model will need; a previous one may need more, so that rows keep all they have.
         needed = preparation.inputs
-        described = family.profile(data, needed)
+        described = task.profile(data, needed)
         # From here on nothing but the seal can reach the test rows.
         del data
         raw = Rows(inputs.take(parts.train), parts.train.y)
         raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
         everything = raw.joined(raw_held_out)
-        family.check_calibration(self.calibration, everything.y)
+        check_calibration(self.calibration, everything.y, task)
         first = preparation.fit(raw.X, raw.y, self.n_jobs)
         train, held_out = Prepared.of(raw, first), Prepared.of(raw_held_out, first)
 
-        classes = family.labels(raw.y)
+        classes = task.labels(raw.y)
         n_classes = 0 if classes is None else len(classes)
         lines = tuple(
-            family.adapted(line, metric)
+            task.adapted(line, metric)
             for line in entrants(self.learners, task, train.n_features, len(raw.y), n_classes)
-            if self.learners != "auto" or family.suits(line, raw.y)
+            if task.suits(line, raw) or (self.learners != "auto" and not line.baseline)
         )
         tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
         notes += remarks
         rows = [row_of(one) for one in tuned]
         if self.previous is not None:
-            rows.append(row_of_previous(self.previous, raw_held_out, metric, family))
+            rows.append(row_of_previous(self.previous, raw_held_out, metric, task))
         # Stable: ties keep the order of the registry.
         leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
         by_name = {one.learner.name: one for one in tuned}
@@ -233,7 +232,7 @@ class Experiment:
         chosen = finalists_of(leaderboard, self.champion, notes, first)
         if chosen[0] is not leaderboard[0]:
             why = "" if self.champion else ", but within the noise, and its solver was cut short"
-            better = f"{leaderboard[0].learner} does better on the held-out {family.units}"
+            better = f"{leaderboard[0].learner} does better on the held-out {task.units}"
             notes += (f"{better}{why}.",)
 
         tell(Progress(stage="fitting the best again"))
@@ -245,7 +244,7 @@ class Experiment:
                 finalists.append(Finalist(row, self.previous, self.previous, "", 0.0))
                 continue
             finalist = self._finish(
-                row, by_name[row.learner], train, held_out, all_rows, cost, family,
+                row, by_name[row.learner], train, held_out, all_rows, cost, task,
                 clock.for_refit(len(chosen) - number),
             )  # fmt: skip
             finalists.append(finalist)
@@ -256,18 +255,25 @@ class Experiment:
             curve = learning_curves(
                 champion, train.for_learner(champion.learner),
                 held_out.for_learner(champion.learner), metric, self.random_state, self.n_jobs,
-                clock.for_refit(1), family,
+                clock.for_refit(1), task,
             )  # fmt: skip
             pictures.append(curve)
 
         tell(Progress(stage="testing"))
         test = parts.test.open(" and ".join(repr(row.learner) for row in chosen))
-        opened = open_test(finalists, inputs, test, family, metric, cost)
-        found = family.findings(needed, raw, raw_held_out, Rows(inputs.take(test), test.y))
+        opened = open_test(finalists, inputs, test, task, metric, cost)
+        suspicious, checks = task.findings(
+            needed, raw, raw_held_out, Rows(inputs.take(test), test.y)
+        )
+        suspicious += result_findings(
+            chosen, leaderboard, by_name, opened.report, metric, raw_held_out.y
+        )
+        findings = tuple(sorted(suspicious, key=lambda one: not one.serious))
+        looked_for = (*checks, "a champion no better than a baseline")
         efforts = efforts_of(leaderboard, finalists, opened.microseconds, clock.budget, metric)
         sizes = {"train": len(raw.y), "held-out": len(raw_held_out.y), "test": len(test.y)}
         sizes["features"] = all_rows.n_features
-        labels = family.labels(everything.y)
+        labels = task.labels(everything.y)
         if labels is not None:
             sizes["classes"] = len(labels)
         return Result(
@@ -279,10 +285,18 @@ class Experiment:
             inputs=needed,
             test=opened.report,
             sizes=sizes,
-            split=self.split.describe(family.units, family.evenly),
+            split=self.split.describe(task.units, task.evenly),
             steps=(preparation.describe(), *_left_out(needed)),
             notes=(*notes, finalists[0].calibration) if finalists[0].calibration else notes,
-            parts=(opened.report, *opened.parts, *pictures, efforts, found, described),
+            findings=findings,
+            parts=(
+                opened.report,
+                *opened.parts,
+                *pictures,
+                efforts,
+                Findings(findings, looked_for),
+                described,
+            ),
             source=name or f"{n_rows} rows",
             fingerprint=mark,
             seconds=clock.seconds,
@@ -348,7 +362,7 @@ class Experiment:
         held_out: Prepared,
         everything: Prepared,
         cost: npt.NDArray[np.float64] | None,
-        family: Family,
+        task: Task,
         seconds: float,
     ) -> Finalist:
         """Calibrate on the held-out rows, fit on all rows, and put the raw input before it."""
@@ -366,7 +380,7 @@ class Experiment:
         plain = fit(rows, one.estimator)
         refit_seconds = time.perf_counter() - start
         final, words = plain, ""
-        if family.calibrates and not one.learner.baseline:
+        if task.calibrates and not one.learner.baseline:
             fitted = one.estimator
             if fitted is None:
                 fitted = fit(train.for_learner(one.learner))

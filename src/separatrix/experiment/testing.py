@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from separatrix.bayes.comparison import accuracy_interval, compare_predictions
 from separatrix.data import Dataset
-from separatrix.experiment.families import Family
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.metric import Metric
 from separatrix.experiment.result import LeaderboardRow
+from separatrix.metrics import Metric
 from separatrix.report.parts import Part, TestReport, TestScore
+from separatrix.tasks import Task
+from separatrix.tasks.inputs import Inputs
 
 __all__ = ["Finalist", "Opened", "open_test"]
 
@@ -53,6 +53,11 @@ class Finalist:
     calibration: str
     refit_seconds: float
 
+    @property
+    def learner(self) -> str:
+        """Its name."""
+        return self.row.learner
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -67,7 +72,7 @@ def open_test(
     finalists: Sequence[Finalist],
     inputs: Inputs,
     test: Dataset,
-    family: Family,
+    task: Task,
     metric: Metric,
     cost: npt.NDArray[np.float64] | None,
 ) -> Opened:
@@ -81,18 +86,19 @@ def open_test(
         What of the rows the models are fed.
     test : Dataset
         The test rows.
-    family : Family
+    task : Task
     metric : Metric
     cost : array of shape (K, K) or None
     """
     X, y = inputs.take(test), test.y
-    said, microseconds = [], []
+    predictions, microseconds = [], []
     for one in finalists:
         start = time.perf_counter()
-        said.append(one.model.predict(X))
+        predictions.append(one.model.predict(X))
         microseconds.append(1e6 * (time.perf_counter() - start) / len(y))
     values = [
-        metric.values(one.model, X, y, guess) for one, guess in zip(finalists, said, strict=True)
+        metric.values(one.model, X, y, guess)
+        for one, guess in zip(finalists, predictions, strict=True)
     ]
     scores = tuple(
         TestScore(
@@ -100,25 +106,25 @@ def open_test(
             role,
             metric(one.model, X, y, guess) if value is None else metric.of(value),
             *_interval(y, guess, value, metric),
-            family.others(y, guess, metric),
+            task.others(y, guess, metric),
         )
         for one, role, guess, value in zip(
-            finalists, ("champion", "runner-up"), said, values, strict=False
+            finalists, ("champion", "runner-up"), predictions, values, strict=False
         )
     )
-    better, method = _probability_better(y, said, values, metric, family)
+    better, method = _probability_better(y, predictions, values, metric, task)
     interval = _UNIFORM if metric.name == "accuracy" else _BOOTSTRAP
     report = TestReport(scores, len(y), LEVEL, better, math.nan, method, interval)
-    parts = family.parts(finalists[0], inputs, test, said[0], cost)
+    parts = task.parts(finalists[0], inputs, test, predictions[0], cost)
     return Opened(report, parts, tuple(microseconds))
 
 
 def _interval(
-    y: Any, said: Any, values: npt.NDArray[np.float64] | None, metric: Metric
+    y: Any, predictions: Any, values: npt.NDArray[np.float64] | None, metric: Metric
 ) -> tuple[float, float]:
     """Ends of the credible interval of a score; NaN where it is not made of values of rows."""
     if metric.name == "accuracy":
-        return accuracy_interval(y, said, level=LEVEL).interval
+        return accuracy_interval(y, predictions, level=LEVEL).interval
     if not _can_draw(values):
         return math.nan, math.nan
     assert values is not None
@@ -130,15 +136,15 @@ def _interval(
 
 def _probability_better(
     y: Any,
-    said: Sequence[Any],
+    predictions: Sequence[Any],
     values: Sequence[npt.NDArray[np.float64] | None],
     metric: Metric,
-    family: Family,
+    task: Task,
 ) -> tuple[float, str]:
-    if len(said) < 2:
+    if len(predictions) < 2:
         return math.nan, ""
     if metric.name == "accuracy":
-        found = compare_predictions(y, said[0], said[1])
+        found = compare_predictions(y, predictions[0], predictions[1])
         return found.p_a, "paired predictions, uniform Dirichlet prior"
     first, second = values[0], values[1]
     if not (_can_draw(first) and _can_draw(second)):
@@ -147,7 +153,7 @@ def _probability_better(
     scores = [metric.finish(_bootstrap_means(one)) for one in values[:2] if one is not None]
     differences = scores[0] - scores[1]
     share = float(np.mean(differences > 0) + np.mean(differences == 0) / 2)
-    words = f"Bayesian bootstrap of the test {family.units}"
+    words = f"Bayesian bootstrap of the test {task.units}"
     return (share if metric.higher_is_better else 1 - share), words
 
 

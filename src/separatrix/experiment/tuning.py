@@ -17,10 +17,10 @@ from sklearn.pipeline import make_pipeline
 
 from separatrix.errors import ConvergenceWarning, ZeroProbabilityWarning
 from separatrix.experiment.event_models import Counted, event_models
-from separatrix.experiment.metric import Metric, Outcome
-from separatrix.experiment.rows import Rows, labels_of
+from separatrix.metrics import Metric, Outcome
 from separatrix.registry import VARIANCE_GRID, Learner, load
 from separatrix.results import Solution, StopReason, time_limit
+from separatrix.tasks.rows import Rows, labels_of
 
 __all__ = [
     "PATIENCE",

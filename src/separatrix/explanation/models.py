@@ -71,7 +71,7 @@ def explain(
     Parameters
     ----------
     model : estimator
-        Fitted; its last part has `coef_` and `intercept_`, or is a `NaiveBayes`.
+        Fitted; its last part has `coef_` and `intercept_`, or is a `NaiveBayes` or a `MultiLabel`.
     x : str, dict, array-like of shape (d,) or (1, d), or DataFrame of one row
         What the model predicts from: a text, the values of a table by column, or numbers.
     classes : sequence or "all", optional
@@ -123,6 +123,10 @@ def explain(
         # A row is often cut out of a frame, and loses its names.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         row, names = _transformed(steps, rows, feature_names)
+        if hasattr(learner, "explain_set"):
+            found = learner.explain_set(row.astype(np.float64), names, every=classes is not None)
+            found = _as_in_text(found, steps, x, names) if isinstance(x, str) else found
+            return found if top is None else found.top(top)
         prediction = model.predict(rows)[0]
         known = model.predict_proba(rows)[0] if hasattr(model, "predict_proba") else None
         if hasattr(learner, "explain"):

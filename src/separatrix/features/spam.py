@@ -67,6 +67,9 @@ class MessageText(  # type: ignore[call-arg]
     ['Lunch?\nat noon', 'a plain text']
     """
 
+    #: What it takes, for model files.
+    __sx_input__: ClassVar[str] = "text"
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
@@ -159,6 +162,8 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     {'dollar_amounts': np.float64(0.693...), 'caps_share': np.float64(0.5)}
     """
 
+    #: What it takes, for model files.
+    __sx_input__: ClassVar[str] = "text"
     __sx_state__: ClassVar[tuple[str, ...]] = ("senders_",)
 
     senders_: dict[str, int]

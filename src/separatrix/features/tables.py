@@ -141,6 +141,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     {'city': 1}
     """
 
+    #: What it takes, for model files.
+    __sx_input__: ClassVar[str] = "table"
     __sx_state__: ClassVar[tuple[str, ...]] = (
         "schema_",
         "n_unseen_",

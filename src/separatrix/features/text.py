@@ -105,6 +105,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ((3, 4), 8)
     """
 
+    #: What it takes, for model files.
+    __sx_input__: ClassVar[str] = "text"
     __sx_state__: ClassVar[tuple[str, ...]] = ("_model", "_from_fit")
 
     _model: TextModel

@@ -1,5 +1,6 @@
 """Measures of distributions, predicted labels, probabilities, rankings and labeled sequences."""
 
+from separatrix.metrics.metric import Metric, Outcome, ratio_of_means
 from separatrix.metrics.predictions import (
     Averages,
     ClassReport,
@@ -44,6 +45,8 @@ __all__ = [
     "CalibrationBins",
     "ChunkReport",
     "ClassReport",
+    "Metric",
+    "Outcome",
     "accuracy",
     "brier_score",
     "calibration_bins",
@@ -65,6 +68,7 @@ __all__ = [
     "propensity_scored_ndcg_at_k",
     "propensity_scored_precision_at_k",
     "rank_scores",
+    "ratio_of_means",
     "scorer",
     "sequence_accuracy",
     "token_accuracy",

@@ -257,6 +257,8 @@ class ClassReport:
         Plain mean over the classes, and mean weighted by `support`.
     accuracy : float
         Share of right predictions.
+    micro : Averages or None
+        Of all labels together, where a row may have several.
     """
 
     labels: npt.NDArray[Any]
@@ -267,6 +269,7 @@ class ClassReport:
     macro: Averages
     weighted: Averages
     accuracy: float
+    micro: Averages | None = None
 
     def __str__(self) -> str:
         names = [str(label) for label in self.labels]

@@ -1,13 +1,25 @@
-"""One safe file per model: `save`, `load`, `describe`; exports to scikit-learn and ONNX."""
+"""Saved models: one safe file each, opened for use; exports to scikit-learn and ONNX.
 
-from separatrix.models.export import save_onnx, to_onnx, to_sklearn
-from separatrix.models.file.model import ModelInfo, describe, load, save, verify
-from separatrix.models.file.table import register
+Names are imported on first use, so that loading a model needs no more than the model does.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from separatrix.models.export import save_onnx, to_onnx, to_sklearn
+    from separatrix.models.file.model import ModelInfo, describe, load, save, verify
+    from separatrix.models.file.table import register
+    from separatrix.models.opened import Model, open
 
 __all__ = [
+    "Model",
     "ModelInfo",
     "describe",
     "load",
+    "open",
     "register",
     "save",
     "save_onnx",
@@ -15,3 +27,17 @@ __all__ = [
     "to_sklearn",
     "verify",
 ]
+
+_HOMES = {
+    "Model": "opened",
+    "open": "opened",
+    "register": "file.table",
+    **dict.fromkeys(("save_onnx", "to_onnx", "to_sklearn"), "export"),
+    **dict.fromkeys(("ModelInfo", "describe", "load", "save", "verify"), "file.model"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"separatrix.models.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'separatrix.models' has no attribute {name!r}")

@@ -52,6 +52,8 @@ class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     [('sea',)]
     """
 
+    #: The kind of its output, for model files.
+    __sx_task__: ClassVar[str] = "label_sets"
     #: Fitted attributes that a model file keeps.
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "form_", "frequencies_", "labels_")
 

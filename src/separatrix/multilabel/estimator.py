@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
+from separatrix.explanation import Explanation
 from separatrix.multilabel.decisions import best_f1_sets, drawn_f1_tables, f1_tables
 from separatrix.multilabel.targets import Form, encode_sets, given_back, read_sets, row_weights
 from separatrix.results import Solution
@@ -120,6 +121,8 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (1, 2)
     """
 
+    #: The kind of its output, for model files.
+    __sx_task__: ClassVar[str] = "label_sets"
     #: Fitted attributes that a model file keeps.
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "form_", "learner_")
 
@@ -351,6 +354,59 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = self._checked(X)
         values: Floats = self.learner_.predict_log_proba(X, self._encoded(y, X.shape[0]))
         return values
+
+    def explain_set(self, row: Floats, names: Any = None, every: bool = False) -> Explanation:
+        """The sum behind the label set of one row; see `separatrix.explain`.
+
+        The score of a set against the empty one is the sum of its biases, of w_l x over its labels,
+        and of the weights of its pairs. Where no label is predicted, or `every` is asked for, each
+        label has a column of its own: what speaks for it, given the others that are predicted.
+
+        Parameters
+        ----------
+        row : array of shape (d,)
+            Features.
+        names : sequence of str, optional
+            Their names.
+        every : bool
+            Whether all labels are shown.
+        """
+        features, w = self.learner_.features_, np.asarray(self.learner_.coef_, dtype=np.float64)
+        parts = {name: w[place] for name, place in features.sections.items()}
+        W, bias = parts["state"].reshape(len(row), -1), parts["bias"]
+        present = self._decide(self._checked(row[None]))[0] > 0
+        used = np.flatnonzero(row)
+        each = np.vstack([bias, W[used] * row[used, None]])
+        pairs = [(a, b, v) for (a, b), v in zip(self.edges_, parts["pairs"], strict=True)]
+        chosen = tuple(self.classes_[present].tolist())
+        if present.any() and not every:
+            labels: list[Any] = [", ".join(map(str, chosen)), "(none)"]
+            inside = [(a, b, v) for a, b, v in pairs if present[a] and present[b]]
+            addends = each[:, present].sum(axis=1)[:, None]
+            more = np.array([[v] for _, _, v in inside]).reshape(-1, 1)
+            told = [f"{self.classes_[a]} + {self.classes_[b]}" for a, b, _ in inside]
+        else:
+            shown = np.arange(len(bias)) if every else np.argsort(-each.sum(axis=0))[:2]
+            labels, addends = self.classes_[shown].tolist(), each[:, shown]
+            beside = np.flatnonzero(present)
+            table = np.zeros((len(bias), len(bias)))
+            for a, b, v in pairs:
+                table[a, b] = table[b, a] = v
+            more = table[beside][:, shown]
+            told = [f"beside {self.classes_[label]}" for label in beside]
+        named = [f"x{j}" for j in used] if names is None else [str(names[j]) for j in used]
+        blank = np.full(len(told), np.nan)
+        return Explanation(
+            np.array([str(label) for label in labels]),
+            ("(intercept)", *named, *told),
+            np.vstack([addends, more]),
+            values=np.concatenate([[np.nan], row[used], blank]),
+            weights=None
+            if addends.shape[1] > 1
+            else np.concatenate([[np.nan], W[used][:, present].sum(axis=1), blank])[:, None],
+            columns=np.concatenate([[-1], used, np.full(len(told), -1)]),
+            prediction=chosen,
+        )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the rows whose whole set is right."""

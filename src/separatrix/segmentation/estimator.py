@@ -129,6 +129,10 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    #: What it takes, for model files.
+    __sx_input__: ClassVar[str] = "pictures"
+    #: The kind of its output, for model files.
+    __sx_task__: ClassVar[str] = "label_images"
     #: Fitted attributes that a model file keeps.
     __sx_state__: ClassVar[tuple[str, ...]] = (
         "classes_",

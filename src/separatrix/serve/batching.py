@@ -15,16 +15,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from separatrix.errors import SeparatrixError
-from separatrix.serve.asking import Ask
-from separatrix.serve.models import ServedModel
+from separatrix.models import Model
 from separatrix.serve.problems import Problem
+from separatrix.tasks import FieldError, Options
 
 __all__ = ["Batcher", "Finish", "Job", "run_jobs"]
 
 log = logging.getLogger("separatrix.serve")
 
-#: From the model, what was found, first and last row, and the job, to what the job waits for.
-Finish = Callable[[Any, int, int, "Job"], Any]
+#: From what was found, places of the rows, and the job, to what the job waits for.
+Finish = Callable[[Any, slice, "Job"], Any]
 
 
 class Job:
@@ -32,24 +32,25 @@ class Job:
 
     Parameters
     ----------
-    model : ServedModel
+    model : Model
         The model that the rows were checked for.
     rows : list
         As the model's reader checked them.
     form : str
         Form of the rows.
-    ask : Ask
+    options : Options
         What is wanted.
     finish : callable
         Makes the result, in the thread of the lane.
     """
 
-    __slots__ = ("ask", "finish", "form", "future", "model", "rows")
+    __slots__ = ("finish", "form", "future", "model", "options", "rows")
 
     def __init__(
-        self, model: ServedModel, rows: list[Any], form: str, ask: Ask, finish: Finish
+        self, model: Model, rows: list[Any], form: str, options: Options, finish: Finish
     ) -> None:
-        self.model, self.rows, self.form, self.ask, self.finish = model, rows, form, ask, finish
+        self.model, self.rows, self.form, self.options = model, rows, form, options
+        self.finish = finish
         self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
 
@@ -63,7 +64,8 @@ def run_jobs(jobs: Sequence[Job]) -> list[Any]:
     model = first.model
     rows = first.rows if len(jobs) == 1 else [row for job in jobs for row in job.rows]
     try:
-        found = model.predictor.compute(model.reader.join(rows), [job.ask for job in jobs])
+        X = model.reader.join(rows)
+        found = model.task.predict(model, X, [job.options for job in jobs])
     except Exception as error:
         if len(jobs) > 1:
             return [result for job in jobs for result in run_jobs([job])]
@@ -73,7 +75,7 @@ def run_jobs(jobs: Sequence[Job]) -> list[Any]:
     for job in jobs:
         end = start + len(job.rows)
         try:
-            results.append(job.finish(found, start, end, job))
+            results.append(job.finish(found, slice(start, end), job))
         except Exception as error:
             results.append(_told(error))
         start = end
@@ -82,6 +84,8 @@ def run_jobs(jobs: Sequence[Job]) -> list[Any]:
 
 def _told(error: Exception) -> Exception:
     """The model's complaint about rows as a Problem of the request; others as they are."""
+    if isinstance(error, FieldError):
+        return Problem.of(error)
     if isinstance(error, SeparatrixError | ValueError) and not isinstance(error, Problem):
         return Problem("invalid", str(error), "rows")
     return error
@@ -174,7 +178,7 @@ class Batcher:
 
     def submit(self, job: Job) -> asyncio.Future[Any]:
         """Queue a job; its future holds the result."""
-        key = (job.model.name, job.ask.explain is not None)
+        key = (job.model.name, job.options.explain is not None)
         lane = self._lanes.get(key)
         if lane is None:
             name = f"{key[0]}{' (explain)' if key[1] else ''}"

@@ -9,10 +9,10 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
-from separatrix.serve.asking import Ask
 from separatrix.serve.problems import Problem
 from separatrix.serve.schemas import PredictRequest
 from separatrix.serve.security import Receive, Scope
+from separatrix.tasks import Options
 
 __all__ = ["ARROW", "JSON", "LINES", "QueryOptions", "media_type", "parse", "parse_query",
            "read_body"]  # fmt: skip
@@ -34,9 +34,9 @@ class QueryOptions(BaseModel):
     level: float = Field(0.95, gt=0, lt=1)
 
     @property
-    def ask(self) -> Ask:
-        """What is asked for."""
-        return Ask(self.probabilities, self.top, level=self.level)
+    def options(self) -> Options:
+        """What is wanted."""
+        return Options(self.probabilities, self.top, level=self.level)
 
 
 def media_type(headers: Mapping[bytes, bytes]) -> str:

@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from pydantic.json_schema import models_json_schema
 from starlette.responses import Response
 
+from separatrix.models import Model
 from separatrix.serve.bodies import ARROW, JSON, LINES
-from separatrix.serve.models import ServedModel
 from separatrix.serve.problems import STATUS_CODES
 from separatrix.serve.schemas import ErrorBody, PredictRequest, PredictResponse
 from separatrix.serve.store import ModelStore
@@ -124,22 +124,18 @@ def _predict(store: ModelStore) -> dict[str, Any]:
     }
 
 
-def _requests(model: ServedModel, n_models: int) -> list[dict[str, Any]]:
+def _requests(model: Model, n_models: int) -> list[dict[str, Any]]:
     """Schemas of requests to a model: one row, or many, in every form that its rows have."""
     every = PredictRequest.model_json_schema()["properties"]
-    names = {"model"}
-    if model.explains:
-        names |= {"explain", "terms"}
-    if model.task == "quantity":
-        names |= {"level"}
-    if model.has_probabilities:
-        names |= {"probabilities", "top"}
-    if model.has_probabilities and model.task == "classes":
-        names |= {"cost", "reject"}
+    names = {"model", *model.offers}
+    if "explain" in names:
+        names.add("terms")
+    if "reject" not in names:
+        names.discard("cost")  # a matrix of costs without a schema of its own
     properties = {name: schema for name, schema in every.items() if name in names}
     properties["model"] = {"type": "string", "enum": [model.name]}
     if "cost" in properties:
-        n = len(model.classes or ())
+        n = len(model.labels or ())
         cost = {"type": "array", "items": {"type": "number"}, "minItems": n, "maxItems": n}
         properties["cost"] = {"type": "array", "items": cost, "minItems": n, "maxItems": n}
         properties["reject"] = {"type": "number"}
@@ -147,7 +143,7 @@ def _requests(model: ServedModel, n_models: int) -> list[dict[str, Any]]:
     found = []
     for form in forms.get("anyOf", [forms]):
         many = {"type": "array", "items": form, "minItems": 1}
-        if model.explains:
+        if "explain" in names:
             many["maxItems"] = 20
         for name, schema in (("row", form), ("rows", many)):
             needed = [name, "model"] if n_models > 1 else [name]
@@ -173,10 +169,10 @@ def _examples(store: ModelStore) -> dict[str, Any]:
     found = {}
     for model in store.models.values():
         request: dict[str, Any] = {"model": model.name, "rows": [model.reader.example()]}
-        if model.has_probabilities:
+        if "probabilities" in model.offers:
             request["probabilities"] = True
         found[model.name] = {"summary": f"{model.name}: a row", "value": request}
-        if model.explains:
+        if "explain" in model.offers:
             explained = {"model": model.name, "row": model.reader.example(), "explain": True}
             found[f"{model.name}-explained"] = {
                 "summary": f"{model.name}: explained",

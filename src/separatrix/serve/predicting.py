@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from separatrix.serve.asking import Ask
+from separatrix.models import Model
 from separatrix.serve.batching import Batcher, Finish, Job
 from separatrix.serve.bodies import (
     JSON,
@@ -20,12 +20,12 @@ from separatrix.serve.bodies import (
     single_or_many,
 )
 from separatrix.serve.metrics import Metrics
-from separatrix.serve.models import ServedModel
 from separatrix.serve.problems import Problem
 from separatrix.serve.security import Receive, Scope, Send, send_problem, send_whole
 from separatrix.serve.settings import Settings
 from separatrix.serve.store import ModelStore
 from separatrix.serve.streaming import LineStream, arrow_rows, arrow_table
+from separatrix.tasks import FieldError, Options
 
 __all__ = ["PredictEndpoint"]
 
@@ -33,7 +33,7 @@ _RETRY = ((b"retry-after", b"1"),)
 #: Bytes from which on a body is parsed in a thread of its own.
 _LONG = 1 << 17
 
-_Prepared = tuple[ServedModel, list[Any], str, Ask, Finish]
+_Prepared = tuple[Model, list[Any], str, Options, Finish]
 
 
 class PredictEndpoint:
@@ -93,7 +93,7 @@ class PredictEndpoint:
         most = self._settings.max_explained
         if request.explain and len(rows) > most:
             raise Problem("too_large", f"explains at most {most} rows of a request", "explain")
-        ask = Ask(
+        options = Options(
             request.probabilities,
             request.top,
             request.cost,
@@ -102,7 +102,7 @@ class PredictEndpoint:
             request.level,
         )
         try:
-            return _checked(model, rows, ask, json_answer)
+            return self._checked(model, rows, options, json_answer)
         except Problem as problem:
             if request.rows is None and problem.field is not None:
                 problem.field = problem.field.replace("rows[0]", "row", 1)
@@ -114,42 +114,53 @@ class PredictEndpoint:
         if options.top is not None:
             raise Problem("invalid", "is not told in Arrow; ask for probabilities", "top")
         rows = arrow_rows(body, model, self._settings.max_rows)
-        return _checked(model, rows, options.ask, arrow_table)
+        return self._checked(model, rows, options.options, arrow_table)
 
     def _submit(self, prepared: _Prepared) -> asyncio.Future[bytes]:
         model, rows, _, _, _ = prepared
         self._metrics.rows[model.name] += len(rows)
         return self._batcher.submit(Job(*prepared))
 
+    def _checked(
+        self, model: Model, rows: list[Any], options: Options, finish: Finish
+    ) -> _Prepared:
+        _check_options(model, options)
+        try:
+            checked, form = model.reader.check(rows, self._settings.max_tokens)
+        except FieldError as error:
+            raise Problem.of(error) from None
+        return model, checked, form, options, finish
+
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         options = parse_query(scope)
         model = self._store.get(options.model)
-        ask = options.ask
-        model.predictor.check(ask)
+        wanted = options.options
+        _check_options(model, wanted)
 
         def submit(rows: list[Any]) -> asyncio.Future[bytes]:
-            return self._submit(_checked(model, rows, ask, lines_answer))
+            return self._submit(self._checked(model, rows, wanted, lines_answer))
 
         await LineStream(receive, send, submit, self._settings).run()
 
 
-def _checked(model: ServedModel, rows: list[Any], ask: Ask, finish: Finish) -> _Prepared:
-    model.predictor.check(ask)
-    checked, form = model.reader.check(rows)
-    return model, checked, form, ask, finish
+def _check_options(model: Model, options: Options) -> None:
+    try:
+        model.task.check(model, options)
+    except FieldError as error:
+        raise Problem.of(error) from None
 
 
-def json_answer(found: Any, first: int, last: int, job: Job) -> bytes:
+def json_answer(found: Any, places: slice, job: Job) -> bytes:
     """The body of a response; made in the thread that predicted."""
     model = job.model
     content: dict[str, Any] = {"model": model.name, "version": model.version}
-    if job.ask.probabilities:
-        content["classes"] = model.classes
-    content["predictions"] = model.predictor.answers(found, first, last, job.rows, job.ask)
+    if job.options.probabilities:
+        content["classes"] = model.labels
+    content["predictions"] = model.answers(found, places, job.rows, job.options)
     return to_json(content, inf_nan_mode="null")
 
 
-def lines_answer(found: Any, first: int, last: int, job: Job) -> bytes:
+def lines_answer(found: Any, places: slice, job: Job) -> bytes:
     """Lines of JSON, one per row."""
-    said = job.model.predictor.answers(found, first, last, job.rows, job.ask)
-    return b"".join(to_json(answer, inf_nan_mode="null") + b"\n" for answer in said)
+    answers = job.model.answers(found, places, job.rows, job.options)
+    return b"".join(to_json(answer, inf_nan_mode="null") + b"\n" for answer in answers)

@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from separatrix.tasks import FieldError
+
 __all__ = ["STATUS_CODES", "Problem"]
 
 #: Status of every code.
@@ -59,6 +61,11 @@ class Problem(Exception):
     ) -> None:
         super().__init__(message)
         self.code, self.message, self.field, self.headers = code, message, field, headers
+
+    @classmethod
+    def of(cls, error: FieldError) -> Problem:
+        """The problem of a field of a request."""
+        return cls(error.code, error.message, error.field)
 
     @property
     def status(self) -> int:

@@ -98,11 +98,22 @@ class Explained(BaseModel):
     calibrated: bool = False
 
 
+class Trellis(BaseModel):
+    """What is behind the labels of a sequence, token by token."""
+
+    score: float
+    second_score: float | None = None
+    log_probability: float | None = None
+    second_log_probability: float | None = None
+    tokens: list[dict[str, Any]]
+
+
 class Prediction(BaseModel):
-    """What is said of one row."""
+    """The prediction for one row."""
 
     label: Label | None = None
-    labels: list[Label] | None = Field(None, description="Of a sequence.")
+    labels: list[Label] | None = Field(None, description="Of a sequence, or a set of labels.")
+    image: list[list[Label]] | None = Field(None, description="Lines of labels of pixels.")
     value: float | None = Field(None, description="Of a regression.")
     interval: list[float | None] | None = None
     probabilities: list[Any] | None = Field(
@@ -110,7 +121,7 @@ class Prediction(BaseModel):
     )
     top: list[Ranked] | None = None
     action: Action | None = None
-    explanation: Explained | None = None
+    explanation: Explained | Trellis | None = None
 
 
 class PredictResponse(BaseModel):
@@ -127,8 +138,8 @@ class ShortCard(BaseModel):
 
     name: str
     version: str
-    task: str = Field(description="classes, quantity or sequences")
-    input: str = Field(description="text, table, matrix, images or sequences")
+    task: str = Field(description="classes, quantities, tagging, label_sets or label_images")
+    input: str = Field(description="text, table, matrix, images, sequences or pictures")
     learner: str
     n_classes: int | None
     probabilities: bool

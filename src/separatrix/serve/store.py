@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from separatrix.errors import ParameterError
-from separatrix.serve.models import ServedModel, open_served
+from separatrix.models import Model
+from separatrix.models import open as open_model
 from separatrix.serve.problems import Problem
 from separatrix.serve.settings import Settings
 
@@ -48,20 +49,18 @@ class ModelStore:
         if not self._paths:
             raise ParameterError("there is no model to serve")
         self._stamps = {name: _stamp(path) for name, path in self._paths.items()}
-        self._models = {
-            name: open_served(path, name, settings) for name, path in self._paths.items()
-        }
+        self._models = {name: _opened(path) for name, path in self._paths.items()}
         self._busy = threading.Lock()
         #: Reloads that put a new model in place, that failed; and what was last wrong, by name.
         self.n_reloaded, self.n_failed = 0, 0
         self.complaints: dict[str, str] = {}
 
     @property
-    def models(self) -> dict[str, ServedModel]:
+    def models(self) -> dict[str, Model]:
         """The models of this moment, by name."""
         return self._models
 
-    def get(self, name: str | None) -> ServedModel:
+    def get(self, name: str | None) -> Model:
         """A model by its name; the only one without.
 
         Raises
@@ -101,7 +100,7 @@ class ModelStore:
                     continue
                 self._stamps[name] = stamp
                 try:
-                    model = open_served(path, name, self.settings)
+                    model = _opened(path)
                 except Exception as error:  # whatever a file can cause, the old model answers
                     self.n_failed += 1
                     self.complaints[name] = str(error)
@@ -114,6 +113,14 @@ class ModelStore:
                 log.info("reloaded %s, version %s", name, model.version)
                 done.append(name)
         return done
+
+
+def _opened(path: Path) -> Model:
+    """A model whose every byte was checked, and which predicts an example."""
+    model = open_model(path, verify=True, copy=True)
+    model.check()
+    _ = model.offers  # tried once, here
+    return model
 
 
 def _stamp(path: Path) -> _Stamp:

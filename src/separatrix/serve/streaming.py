@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
-from separatrix.serve.models import ServedModel
+from separatrix.models import Model
 from separatrix.serve.problems import Problem
 from separatrix.serve.security import Receive, Send
 from separatrix.serve.settings import Settings
+from separatrix.tasks import FieldError
 
 if TYPE_CHECKING:
     from separatrix.serve.batching import Job
@@ -156,7 +157,7 @@ def _pyarrow() -> Any:
         ) from None
 
 
-def arrow_rows(body: bytes, model: ServedModel, most: int) -> list[Any]:
+def arrow_rows(body: bytes, model: Model, most: int) -> list[Any]:
     """Rows of an Arrow stream, as a JSON request would hold them.
 
     Of a text the only column, or that of the model's name for it; of a matrix the columns in
@@ -178,14 +179,11 @@ def arrow_rows(body: bytes, model: ServedModel, most: int) -> list[Any]:
     names = table.column_names
     if len(set(names)) < len(names):
         raise Problem("invalid", "two columns have the same name", "rows")
-    if model.reader.kind == "table":
-        return [{name: _plain(value) for name, value in row.items()} for row in table.to_pylist()]
-    if model.reader.kind in ("matrix", "images"):
-        columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
-        return [list(row) for row in zip(*columns, strict=True)]
-    if len(names) != 1:
-        raise Problem("invalid", f"must have one column, got {len(names)}", "rows")
-    return list(table.column(0).to_pylist())
+    columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
+    try:
+        return model.reader.of_arrow(names, columns)
+    except FieldError as error:
+        raise Problem.of(error) from None
 
 
 def _plain(value: Any) -> Any:
@@ -197,10 +195,10 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def arrow_table(found: Any, first: int, last: int, job: Job) -> bytes:
+def arrow_table(found: Any, places: slice, job: Job) -> bytes:
     """The answers as an Arrow stream."""
     pa = _pyarrow()
-    table = pa.table(job.model.predictor.columns(found, first, last, job.ask))
+    table = pa.table(job.model.task.columns(job.model, found, places, job.options))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

@@ -135,6 +135,16 @@ class StructuredLearner(BaseEstimator):  # type: ignore[misc]
         return found
 
     @property
+    def __sx_task__(self) -> str | None:
+        """The kind of its output, for model files: labels of chains; others have none yet."""
+        return "tagging" if hasattr(getattr(self, "features_", None), "k_best") else None
+
+    @property
+    def __sx_input__(self) -> str | None:
+        """What it takes, for model files."""
+        return "attributes" if self.__sx_task__ == "tagging" else None
+
+    @property
     def n_attributes_in_(self) -> int:
         """Number of attributes of tokens seen in `fit`."""
         return int(self.features_.n_attributes)

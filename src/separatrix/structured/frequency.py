@@ -40,6 +40,10 @@ class MajorityLabel(BaseEstimator):  # type: ignore[misc]
     [['N', 'N']]
     """
 
+    #: What it takes, for model files.
+    __sx_input__: ClassVar[str] = "sequences"
+    #: The kind of its output, for model files.
+    __sx_task__: ClassVar[str] = "tagging"
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "label_prior_")
 
     classes_: npt.NDArray[Any]
@@ -63,7 +67,7 @@ class MajorityLabel(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _count(self, X: Any, y: Any) -> tuple[TokenSequences, CodedLabels]:
-        tokens = token_sequences(X)
+        tokens = X if hasattr(X, "offsets") else token_sequences(X)
         if tokens.offsets[-1] == 0:
             raise DataError("Found array with 0 sample(s): X holds no token")
         tags = encode_tags(y, tokens.offsets)
@@ -75,7 +79,7 @@ class MajorityLabel(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> list[list[Any]]:
         """A label for every token of every sequence."""
         check_is_fitted(self, "classes_")
-        tokens = token_sequences(X)
+        tokens = X if hasattr(X, "offsets") else token_sequences(X)
         labels = self.classes_[self._codes(tokens)].tolist()
         return [labels[a:b] for a, b in pairwise(tokens.offsets.tolist())]
 

@@ -23,7 +23,7 @@ from separatrix import (
 )
 from separatrix.cli.app import main
 from separatrix.data import read
-from separatrix.experiment.inputs import Inputs
+from separatrix.tasks.inputs import Inputs
 
 TEXTS = {
     "spam": ["free money now", "win a free prize, money!", "free offer just for you now"],
@@ -60,7 +60,7 @@ def home(tmp_path_factory):
     _sugar(folder)
     X, y = load_digits(return_X_y=True)
     digits = make_pipeline(MaxAbsScaler(), LogisticRegression()).fit(X, y.astype(str))
-    save(digits, folder / "digits.sx", training={"input": {"kind": "images", "n_features": 64}})
+    save(digits, folder / "digits.sx", inputs=Inputs("images", n_features=64))
     iris = load_iris()
     bare = LogisticRegression().fit(iris.data, iris.target_names[iris.target])
     save(bare, folder / "bare.sx")
@@ -81,8 +81,9 @@ def _mail(folder):
     }
     for name, learner in learners.items():
         model = make_pipeline(TextVectorizer(use_idf=False, norm=None), learner)
-        training = {"input": inputs.to_dict(), "task": "binary", "command": "separatrix compare …"}
-        save(model.fit(inputs.take(data), data.y), folder / f"{name}.sx", training=training)
+        training = {"task": "binary", "command": "separatrix compare …"}
+        model.fit(inputs.take(data), data.y)
+        save(model, folder / f"{name}.sx", training=training, inputs=inputs)
 
 
 def _people(folder):
@@ -99,7 +100,7 @@ def _people(folder):
     data = read(folder / "people.csv")
     inputs = Inputs.of(data)
     model = make_pipeline(TableEncoder(), LogisticRegression()).fit(inputs.take(data), data.y)
-    save(model, folder / "people.sx", training={"input": inputs.to_dict()})
+    save(model, folder / "people.sx", inputs=inputs)
 
 
 def _sugar(folder):
@@ -111,5 +112,6 @@ def _sugar(folder):
     save(
         model.fit(inputs.take(data), data.y),
         folder / "sugar.sx",
-        training={"input": inputs.to_dict(), "task": "regression"},
+        training={"task": "regression"},
+        inputs=inputs,
     )

@@ -106,7 +106,7 @@ def test_every_kind_of_file(run, files, tmp_path, name, options, kind):
     found = record(run, "compare", files / name, *options, *FAST, "--save", model)
     assert found["test"][0]["score"] > 0.75
     assert found["source"] == str(files / name)
-    assert describe(model).summary["input"]["kind"] == kind
+    assert describe(model).input["kind"] == kind
     # What compare found on its test rows, evaluate finds about everywhere.
     done = run("evaluate", model, files / name, "--json")
     assert done.code == 0
@@ -237,7 +237,7 @@ def test_a_previous_model_takes_part(run, files, tmp_path):
         (["--metric", "f1"], 2, "there is no metric 'f1'"),
         (["--metric", "rmse"], 2, "rmse scores quantities, but the target holds classes"),
         (["--task", "ranking"], 2, "there is no task 'ranking'"),
-        (["--task", "regression"], 2, "regression needs numbers, but 'ill' holds"),
+        (["--task", "regression"], 2, "regression needs quantities, but 'ill' holds classes"),
         (["--learners", "mira,svm"], 2, "there is no learner 'svm'"),
         (["--learners", "bayesian_regression"], 2, "learns regression tasks; this one is binary"),
         (["--budget", "soon"], 2, "--budget takes a time"),

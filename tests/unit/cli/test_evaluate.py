@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss
 from separatrix import load
 from separatrix.bayes.comparison import accuracy_interval
 from separatrix.cli import streaming
-from separatrix.cli.scoring import match_labels
+from separatrix.tasks.classes import match_labels
 
 
 def test_classes(run, home):

@@ -94,10 +94,10 @@ def test_threads_reach_the_kernels_and_nothing_else(run, monkeypatch):
 def test_a_signal_while_predicting_ends_with_130(home):
     code = (
         "import sys, time; from separatrix.cli.app import main\n"
-        "from separatrix.cli.model import SavedModel\n"
+        "from separatrix.models.opened import Model\n"
         "def slow(self, data):\n"
         "    print('ready', file=sys.stderr, flush=True); time.sleep(60)\n"
-        "SavedModel.take = slow\n"
+        "Model.take = slow\n"
         f"sys.exit(main(['predict', {str(home / 'mail.sx')!r}, {str(home / 'mail.csv')!r}]))"
     )
     with subprocess.Popen(

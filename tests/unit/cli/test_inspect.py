@@ -29,7 +29,7 @@ def test_a_model_of_texts(run, home):
 def test_the_record(run, home):
     record = json.loads(run("inspect", home / "people.sx", "--json", "--top", "100").out)
     assert record["checksum_ok"] is True
-    assert record["training"]["input"]["columns"] == ["age", "city", "code"]
+    assert record["input"]["columns"] == ["age", "city", "code"]
     weights = record["weights"][0]["features"]
     model = load(home / "people.sx")
     names = model[0].get_feature_names_out()

@@ -155,8 +155,8 @@ def test_a_file_of_texts_has_one_a_line(run, home, tmp_path, name, head):
 @pytest.mark.parametrize(
     ("model", "file", "content", "code", "message"),
     [
-        ("svm.sx", "mail.csv", None, 2, "--proba needs a model with probabilities"),
-        ("sugar.sx", "sugar.csv", None, 2, "--proba is for classes"),
+        ("svm.sx", "mail.csv", None, 2, "--proba cannot be had: LinearSVM has no probabilities"),
+        ("sugar.sx", "sugar.csv", None, 2, "--proba cannot be had: is for classes"),
         ("nothing.sx", "mail.csv", None, 1, "nothing.sx: no such file"),
         ("mail.csv", "mail.csv", None, 1, "no model file"),
         ("mail.sx", "none.csv", None, 1, "there is no file"),

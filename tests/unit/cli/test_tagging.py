@@ -257,7 +257,7 @@ def test_bad_training_files(run, tmp_path, text, words, message):
     ("words", "code", "message"),
     [
         (["--cost", "train.conll"], 2, "costs are for classes, but this is a tagging"),
-        (["--metric", "rmse"], 2, "rmse scores quantities, but the target holds sequences"),
+        (["--metric", "rmse"], 2, "rmse scores quantities, but the target holds labels of tokens"),
         (["--group", "1"], 2, "needs a table"),
         (["--time", "1"], 2, "needs a table"),
         (["--calibration", "isotonic"], 2, "isotonic calibration is for classes"),

@@ -11,9 +11,10 @@ from sklearn.model_selection import StratifiedKFold
 from separatrix import Calibrated, LinearSVM, LogisticRegression, NaiveBayes
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, Given
-from separatrix.experiment.calibrating import calibrate, check_folds
+from separatrix.experiment.calibrating import calibrate, check_calibration
 from separatrix.experiment.tuning import Rows
 from separatrix.metrics import expected_calibration_error
+from separatrix.tasks import task_named
 from tests.unit.experiment.problems import blobs
 
 X, y = blobs(600, spread=2.0)
@@ -85,7 +86,7 @@ def test_probabilities_that_are_right_are_left_alone():
 
 
 def test_classes_too_small_for_folds_are_refused_before_the_search():
-    check_folds(np.repeat([0, 1], 5))
+    check_calibration("isotonic", np.repeat([0, 1], 5), task_named("binary"))
     labels = y.copy()
     labels[0] = "z"
     words = r"needs 5 train and held-out rows of every class; class .*'z'.* has 1: choose"

@@ -8,7 +8,7 @@ import pytest
 from separatrix import BayesDecision, load
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment
-from separatrix.experiment.costs import read_costs
+from separatrix.tasks.classes import read_costs
 from tests.unit.experiment.problems import QUICK, blobs, line
 
 CLASSES = np.array(["a", "b", "c"])

@@ -11,10 +11,10 @@ from sklearn.datasets import load_digits
 from separatrix import registry
 from separatrix.experiment import Experiment
 from separatrix.experiment.event_models import event_models
-from separatrix.experiment.metric import METRICS
 from separatrix.experiment.tuning import Rows, refit, tune
 from separatrix.features import TableEncoder
 from separatrix.report.parts import TrainingCurves
+from separatrix.tasks import all_metrics
 
 NAIVE = registry.get("naive_bayes")
 
@@ -73,7 +73,7 @@ def test_texts_categories_and_numbers_together():
     table, y = mixed()
     train, encoder = rows({k: v[:500] for k, v in table.items()}, y[:500])
     held_out, _ = rows({k: v[500:] for k, v in table.items()}, y[500:], encoder)
-    found = tune(NAIVE, train, held_out, METRICS["accuracy"])
+    found = tune(NAIVE, train, held_out, all_metrics()["accuracy"])
     assert found.held_out > 0.8
     # More than without the text, or without the others.
     for names in (["text"], ["city", "size"]):
@@ -81,7 +81,7 @@ def test_texts_categories_and_numbers_together():
             {"text": "text"} if "text" in names else None
         ).fit({k: table[k][:500] for k in names}))  # fmt: skip
         judged, _ = rows({k: table[k][500:] for k in names}, y[500:], own)
-        assert tune(NAIVE, part, judged, METRICS["accuracy"]).held_out < found.held_out
+        assert tune(NAIVE, part, judged, all_metrics()["accuracy"]).held_out < found.held_out
     again = refit(NAIVE, found.value, train)
     np.testing.assert_array_equal(again.predict(held_out.X), found.estimator.predict(held_out.X))
 
@@ -89,12 +89,12 @@ def test_texts_categories_and_numbers_together():
 def test_every_parameter_that_is_tuned_does_something():
     table, y = mixed(300)
     found, _ = rows(table, y)
-    curve = tune(NAIVE, found, found, METRICS["log_loss"]).curve
+    curve = tune(NAIVE, found, found, all_metrics()["log_loss"]).curve
     for name in ("smoothing", "var_smoothing"):
         losses = {getattr(p.value, name): p.held_out for p in curve if p.value.events[0] == "m"}
         assert len(set(losses.values())) > 3, name
     X, y = load_digits(return_X_y=True)
-    curve = tune(NAIVE, Rows(X - 1.0, y), Rows(X - 1.0, y), METRICS["accuracy"]).curve
+    curve = tune(NAIVE, Rows(X - 1.0, y), Rows(X - 1.0, y), all_metrics()["accuracy"]).curve
     assert {p.value.smoothing for p in curve} == {None}
     assert len({p.held_out for p in curve}) > 3
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline, make_union
 
-from separatrix import LogisticRegression, TableEncoder, TextVectorizer
+from separatrix import LogisticRegression, SpamFeatures, TableEncoder, TextVectorizer
 from separatrix.data import Dataset, read
 from separatrix.errors import DataError, ParameterError
-from separatrix.experiment import Inputs
 from separatrix.experiment.source import as_dataset, fingerprint
+from separatrix.tasks.inputs import Inputs
 from tests.unit.experiment.problems import blobs, table, texts
 
 
@@ -158,16 +159,16 @@ def test_a_dictionary_keeps_everything_that_is_needed(data):
     assert again.options(target=True) == inputs.options(target=True)
 
 
-def test_inputs_of_models_that_come_without_a_summary():
+def test_inputs_of_models_that_were_made_in_python():
     X, y = blobs()
     rows = table()
     label = rows.pop("class")
-    assert Inputs.for_model(LogisticRegression().fit(X, y), {}).n_features == 4
+    assert Inputs.of_model(LogisticRegression().fit(X, y)).n_features == 4
     encoder = TableEncoder().fit(rows, label)
-    assert Inputs.for_model(encoder, {}).columns == ("age", "city", "noise")
-    assert Inputs.for_model(TextVectorizer(), {}).kind == "text"
-    summary = {"input": Inputs("text", ("body",), ("body",)).to_dict()}
-    assert Inputs.for_model(encoder, summary).columns == ("body",)
+    assert Inputs.of_model(encoder).columns == ("age", "city", "noise")
+    assert Inputs.of_model(TextVectorizer()).kind == "text"
+    spam = make_union(SpamFeatures(), TextVectorizer())
+    assert Inputs.of_model(make_pipeline(spam, LogisticRegression())).kind == "text"
 
 
 def test_data_of_any_kind_becomes_a_data_set():

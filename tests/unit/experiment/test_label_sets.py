@@ -14,16 +14,18 @@ from separatrix import LogisticRegression, MultiLabel, load
 from separatrix.data import Dataset, LabelSets, read, write
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, Given
-from separatrix.experiment.families.label_sets import Sets, _shares
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.metric import METRICS, set_counts
 from separatrix.experiment.source import as_dataset, fingerprint
-from separatrix.experiment.task import find_task
 from separatrix.registry import get
 from separatrix.report.parts import ClassReport, Findings, Mistakes, Profile, Weights
+from separatrix.tasks import all_metrics, find_task
+from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.label_sets import SetsOfLabels, _chances, set_counts
+from separatrix.tasks.rows import Rows
 
 NAMES = np.array(["beach", "field", "sea", "town"])
 CRFS = ["independent_labels", "label_crf", "label_pairs"]
+
+METRICS = all_metrics()
 
 
 def rows(n, seed=0):
@@ -177,15 +179,15 @@ def test_further_rows_of_one_label_each_are_sets(tmp_path):
 def test_sets_with_unknown_labels_have_no_probability():
     model = MultiLabel().fit(X, SETS)
     sets = LabelSets.of([("sea",), ("moon", "sea"), (), ("beach", "sea"), ("moon",)])
-    shares = _shares(model, X[:5], sets)
+    shares = _chances(model, X[:5], sets)
     assert (shares == 0).tolist() == [False, True, False, False, True]
     known = model.predict_set_log_proba(X[[0, 2, 3]], sets.take([0, 2, 3]))
     np.testing.assert_allclose(shares[[0, 2, 3]], np.exp(known))
-    assert np.isnan(_shares(MultiLabel("svm").fit(X, SETS), X[:5], sets)).all()
+    assert np.isnan(_chances(MultiLabel("svm").fit(X, SETS), X[:5], sets)).all()
 
 
 def test_parts_and_remarks():
-    family = Sets()
+    family = SetsOfLabels("label_sets")
     train = Dataset("matrix", np.zeros((3, 1)), LabelSets.of([("a", "b"), ("a",), ()]))
     more = Dataset("matrix", np.zeros((2, 1)), LabelSets.of([("a", "c"), ("a",)]))
     assert family.check_part("test", train, train, "") == ()
@@ -203,11 +205,11 @@ def test_parts_and_remarks():
 def test_what_is_refused():
     with pytest.raises(ParameterError, match="their task is label_sets"):
         find_task(DATA, "multiclass")
-    with pytest.raises(ParameterError, match="label sets need a list of labels"):
+    with pytest.raises(ParameterError, match="needs sets of labels, but the target holds classes"):
         find_task(Dataset("matrix", X, Y[:, 0]), "label_sets")
-    with pytest.raises(ParameterError, match="accuracy scores classes, but the target holds label"):
+    with pytest.raises(ParameterError, match="accuracy scores classes, but the target holds sets"):
         Experiment(DATA, metric="accuracy").run()
-    with pytest.raises(ParameterError, match="subset_accuracy scores label sets"):
+    with pytest.raises(ParameterError, match="subset_accuracy scores sets of labels"):
         Experiment((X, Y[:, 0]), metric="subset_accuracy").run()
     with pytest.raises(ParameterError, match="costs are for classes"):
         Experiment(DATA, cost=np.eye(2)).run()
@@ -227,9 +229,9 @@ def test_what_is_refused():
 def test_all_pairs_of_many_labels_are_not_tried_unasked():
     pairs = get("label_pairs")
     few, many = (LabelSets.of([tuple(range(n))]) for n in (14, 15))
-    assert Sets().suits(pairs, few)
-    assert not Sets().suits(pairs, many)
-    assert Sets().suits(get("label_crf"), many)
+    assert SetsOfLabels("label_sets").suits(pairs, Rows(None, few))
+    assert not SetsOfLabels("label_sets").suits(pairs, Rows(None, many))
+    assert SetsOfLabels("label_sets").suits(get("label_crf"), Rows(None, many))
 
 
 def test_a_previous_model_takes_part():

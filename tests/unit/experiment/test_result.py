@@ -12,12 +12,14 @@ from scipy.stats import beta
 
 from separatrix import load
 from separatrix.data import Dataset
-from separatrix.experiment import Experiment, Inputs
-from separatrix.experiment.metric import METRICS, Outcome
+from separatrix.experiment import Experiment
 from separatrix.experiment.ranking import preferred
 from separatrix.experiment.result import FOOTNOTE, HEADINGS, LeaderboardRow
 from separatrix.experiment.source import as_dataset
+from separatrix.metrics import Outcome
 from separatrix.models import describe
+from separatrix.tasks import all_metrics
+from separatrix.tasks.inputs import Inputs
 from tests.unit.experiment.problems import QUICK, blobs, line, table, texts
 
 
@@ -103,7 +105,7 @@ def test_a_champion_that_was_cut_short_must_lead_by_more_than_the_noise(right, c
     found = [one("hasty", right, 0, False), one("patient", 72, 5, True)]
     tuned = {row.learner: fit for row, fit in found}
     board = tuple(row for row, _ in found)
-    assert preferred(board, tuned, METRICS["accuracy"], None).learner == champion
+    assert preferred(board, tuned, all_metrics()["accuracy"], None).learner == champion
 
 
 def pictures():
@@ -150,7 +152,7 @@ def test_a_saved_champion_predicts_the_same_from_raw_rows(case, tmp_path):
     path = tmp_path / "model.sx"
     found.save(path)
     data = as_dataset(made, options.get("target", "auto"))
-    inputs = Inputs.from_dict(describe(path).summary["input"])
+    inputs = Inputs.from_dict(describe(path).input)
     rows = inputs.take(data)
     again = load(path)
     np.testing.assert_array_equal(again.predict(rows), found.model.predict(rows))

@@ -12,9 +12,9 @@ from separatrix.baselines import MajorityClass, MeanValue
 from separatrix.data import Dataset
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, SealedTest, Stratified, run, tuning
-from separatrix.experiment.families import FAMILIES
 from separatrix.experiment.source import as_dataset
 from separatrix.experiment.tuning import Rows
+from separatrix.tasks import task_named
 from tests.unit.experiment.problems import PEER, QUICK, TWIN, blobs, line, table, texts
 
 DATA = blobs(200, spread=2.0)
@@ -25,7 +25,7 @@ def part_rows(data, seed=0, regression=False):
     generator = np.random.default_rng(seed)
     found = as_dataset(data)
     task = "regression" if regression else "multiclass"
-    return Stratified().rows(found, generator, FAMILIES[task].strata(found.y))
+    return Stratified().rows(found, generator, task_named(task).strata(found.y))
 
 
 def board(result):
@@ -322,7 +322,7 @@ def test_a_previous_model_is_a_strong_baseline():
     assert Experiment(DATA, learners=["mira"], previous=weak).run().champion.learner == "mira"
     for other, words in (
         (MajorityClass().fit(X, np.full(len(y), "a")), "does not know class 'b'"),
-        (MeanValue().fit(X, X[:, 0]), "predicts quantities, which is another task"),
+        (MeanValue().fit(X, X[:, 0]), "predicts a quantity, which is another task"),
     ):
         with pytest.raises(ParameterError, match=words):
             Experiment(DATA, learners=[], previous=other, metric="log_loss").run()

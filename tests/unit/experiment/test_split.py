@@ -21,9 +21,8 @@ from separatrix.experiment import (
     SealError,
     Stratified,
 )
-from separatrix.experiment.families import FAMILIES
 from separatrix.experiment.parting import make_parts
-from separatrix.experiment.task import find_task
+from separatrix.tasks import find_task, task_named
 from tests.unit.experiment.problems import blobs, table
 
 SHARES = [(0.6, 0.2, 0.2), (0.5, 0.25, 0.25), (0.8, 0.1, 0.1), (0.2, 0.4, 0.4)]
@@ -63,7 +62,7 @@ def test_parts_are_a_partition_in_the_right_shares(labels, shares, seed):
 def test_a_quantity_is_split_by_its_tenths(n_values, n):
     """Whatever the number of different values, all parts have the shares and the whole range."""
     y = np.random.default_rng(0).permutation(np.arange(n) * n_values // n).astype(float)
-    parts = parts_of(Stratified(), matrix(y), strata=FAMILIES["regression"].strata(y))
+    parts = parts_of(Stratified(), matrix(y), strata=task_named("regression").strata(y))
     assert [len(part) for part in parts] == [n * 6 // 10, n // 5, n // 5]
     for part in parts:
         assert np.mean(y[part]) == pytest.approx(np.mean(y), rel=0.15)
@@ -201,7 +200,7 @@ def test_columns_are_chosen_by_the_train_rows_alone():
     rows["when"] = np.arange(200)
     rows["flat"] = np.where(np.arange(200) < 170, 1.0, 2.0)
     data = Dataset("table", {k: v for k, v in rows.items() if k != "class"}, rows["class"])
-    _, inputs, _ = make_parts(data, ByTime("when"), find_task(data).family, (), 0)
+    _, inputs, _ = make_parts(data, ByTime("when"), find_task(data), (), 0)
     assert dict(inputs.left_out) == {"flat": "has one value only"}
 
 

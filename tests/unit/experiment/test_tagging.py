@@ -11,11 +11,6 @@ from separatrix import CRF, LogisticRegression, Templates, load
 from separatrix.data import read
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, Given, Grouped
-from separatrix.experiment.families.sequences import tell_chunks
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.metric import METRICS
-from separatrix.experiment.task import find_task
-from separatrix.experiment.tokens import candidates, choose_templates
 from separatrix.metrics import chunk_f1, sequence_accuracy, token_accuracy
 from separatrix.report.parts import (
     ChunkReport,
@@ -28,6 +23,10 @@ from separatrix.report.parts import (
     TrainingCurves,
     Weights,
 )
+from separatrix.tasks import all_metrics
+from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.tagging import tell_chunks
+from separatrix.tasks.templates import candidates, choose_templates
 from tests.unit.experiment.problems import conll
 
 DATA = read(conll(100).encode())
@@ -154,7 +153,7 @@ def test_metrics_are_those_of_the_library_and_their_bootstrap_surrounds_them(met
         "chunk_f1": chunk_f1, "token_accuracy": token_accuracy,
         "sequence_accuracy": sequence_accuracy,
     }[metric]  # fmt: skip
-    assert METRICS[metric](None, None, truth, said) == pytest.approx(peer(truth, said))
+    assert all_metrics()[metric](None, None, truth, said) == pytest.approx(peer(truth, said))
 
 
 def test_labels_that_are_no_chunks_are_scored_by_token():
@@ -184,13 +183,13 @@ def test_which_labels_tell_chunks(labels, chunks):
 def test_templates_are_chosen_by_held_out_score():
     """Where only the part of speech tells the chunk, templates that read it win."""
     inputs = Inputs.of(DATA)
-    chosen = choose_templates("auto", inputs, DATA, DATA, METRICS["chunk_f1"], math.inf)
+    chosen = choose_templates("auto", inputs, DATA, DATA, all_metrics()["chunk_f1"], math.inf)
     assert chosen.inputs.columns == ("0", "1")
     assert chosen.templates.spec == "chunking"
     assert "chunking" in chosen.describe()
     words = read(conll().encode(), names=["form", "xpos", "chunk"])
     only_words = choose_templates(
-        "auto", Inputs.of(words), words, words, METRICS["chunk_f1"], math.inf
+        "auto", Inputs.of(words), words, words, all_metrics()["chunk_f1"], math.inf
     )
     assert only_words.inputs.columns == ("form",)  # CoNLL-U: annotations are not for new texts
     assert dict(only_words.inputs.left_out) == {"xpos": "not in the templates"}
@@ -285,10 +284,15 @@ def test_a_test_file_of_other_labels_is_refused():
         Experiment(DATA, split=Given(strange)).run()
 
 
-def test_attributes_are_left_to_the_learner():
-    data = read(b"B\ta=1\tb\nI\tc\n\nB\ta\n", "crfsuite")
-    with pytest.raises(DataError, match=r"holds attributes, not words.*separatrix\.CRF"):
-        find_task(data)
+def test_attributes_are_taken_as_they_are():
+    lines = ["D\tw=the", "N\tw=cat", "", "D\tw=a", "N\tw=dog", "V\tw=sat", ""]
+    data = read(("\n".join(lines * 10)).encode(), "crfsuite")
+    found = Experiment(data, learners=["crf"]).run()
+    assert [row.learner for row in found.leaderboard] == ["crf", "majority_label"]
+    assert found.test_score == 1.0
+    assert (found.inputs.kind, found.model.predict(data.X[:1])) == ("attributes", [["D", "N"]])
+    with pytest.raises(ParameterError, match="attributes are taken as they are"):
+        Experiment(data, templates="pos").run()
 
 
 def test_the_budget_is_kept():
@@ -301,7 +305,7 @@ def test_a_learner_alone_takes_sequences():
     """A model saved without a summary is still known to take sequences."""
     rows = Templates("pos").fit_transform(DATA.X)
     model = CRF().fit(rows, DATA.y)
-    assert Inputs.for_model(model, {}).kind == "sequences"
+    assert Inputs.of_model(model).kind == "attributes"
 
 
 @pytest.mark.data("conll2000")

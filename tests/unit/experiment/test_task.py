@@ -8,8 +8,7 @@ import pytest
 from separatrix.data import Dataset
 from separatrix.data.dataset import LabelSets
 from separatrix.errors import DataError, ParameterError
-from separatrix.experiment.families import FAMILIES
-from separatrix.experiment.task import find_task
+from separatrix.tasks import find_task, task_named
 
 
 def data(y, kind="table", name="price"):
@@ -35,7 +34,7 @@ def data(y, kind="table", name="price"):
 def test_the_target_sets_the_task(y, kind, task):
     found = find_task(data(y, kind))
     assert found.name == task
-    assert found.family is FAMILIES[task]
+    assert isinstance(found, type(task_named(task)))
     assert found.reason.startswith(f"'price' holds {len(set(y))} ")
 
 
@@ -51,9 +50,14 @@ def test_the_finding_can_be_overruled():
 @pytest.mark.parametrize(
     ("y", "asked", "error", "words"),
     [
-        (["a", "b"], "regression", ParameterError, "regression needs numbers, but 'price' holds"),
+        (
+            ["a", "b"],
+            "regression",
+            ParameterError,
+            "needs quantities, but 'price' holds",
+        ),
         ([1, 2, 3], "binary", ParameterError, "'price' has 3 classes"),
-        ([1, 2, 3], "ranking", ParameterError, "no task 'ranking'; there are binary, multiclass"),
+        ([1, 2, 3], "ranking", ParameterError, "no task 'ranking'; there are tagging, label_sets"),
         ([1, 1, 1], "auto", DataError, "file.csv: all rows have the same label, 1 in 'price'"),
         (["a"] * 3, "auto", DataError, "nothing to tell apart"),
         ([], "auto", DataError, "file.csv: there are no rows"),

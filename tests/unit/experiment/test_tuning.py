@@ -13,16 +13,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from separatrix import registry
 from separatrix.experiment import tuning
 from separatrix.experiment.entrants import entrants
-from separatrix.experiment.metric import METRICS, Outcome
-from separatrix.experiment.task import Task
 from separatrix.experiment.tuning import PATIENCE, ROUGH, WORSE, Rows, describe, refit, tune
 from separatrix.linear import LogisticRegression, regularization_path
+from separatrix.metrics import Outcome
 from separatrix.registry import C_GRID
 from separatrix.results import StopReason
+from separatrix.tasks import all_metrics, task_named
 from tests.unit.experiment.problems import PEER, blobs, line
 
-ACCURACY = METRICS["accuracy"]
-RMSE = METRICS["rmse"]
+ACCURACY = all_metrics()["accuracy"]
+RMSE = all_metrics()["rmse"]
 
 
 class Fixed(ClassifierMixin, BaseEstimator):
@@ -187,7 +187,7 @@ def test_noise_is_the_standard_error_of_the_difference():
     means = [np.mean([[(one == y)[y == k][random.integers(0, 100, 100)].mean() for k in range(4)]
                       for _ in range(300)], axis=1) for one in said]  # fmt: skip
     rough = np.hypot(*(m.std() for m in means))
-    assert METRICS["balanced_accuracy"].noise(*outcomes, y) == pytest.approx(rough, rel=0.5)
+    assert all_metrics()["balanced_accuracy"].noise(*outcomes, y) == pytest.approx(rough, rel=0.5)
 
 
 def test_ties_go_to_the_strongest_regularization():
@@ -262,7 +262,7 @@ def test_the_same_seed_gives_the_same_passes():
 
 
 def names(wanted, task, n_features):
-    return [entry.name for entry in entrants(wanted, Task(task, ""), n_features)]
+    return [entry.name for entry in entrants(wanted, task_named(task), n_features)]
 
 
 def test_baselines_come_first_then_the_order_of_the_registry():
@@ -285,18 +285,18 @@ def test_slow_learners_are_left_out_of_wide_data_unless_asked_for(name):
 
 
 def test_very_many_classes_have_learners_of_their_own():
-    task = Task("multiclass", "")
+    task = task_named("multiclass")
     few = {entry.name for entry in entrants("auto", task, 4, 100, 999)}
     many = [entry.name for entry in entrants("auto", task, 4, 100, 1000)]
     assert "many_class" not in few
     assert "logistic_regression" in few
     assert many == ["majority_class", "prior_sampling", "many_class", "label_tree"]
-    sets = [entry.name for entry in entrants("auto", Task("label_sets", ""), 4, 100, 1000)]
+    sets = [entry.name for entry in entrants("auto", task_named("label_sets"), 4, 100, 1000)]
     assert sets == list(registry.names("label_sets"))
 
 
 def test_learners_that_keep_their_rows_are_left_out_of_long_data():
-    task = Task("binary", "")
+    task = task_named("binary")
     for n_rows in (100, 100_000):
         taken = {entry.name for entry in entrants("auto", task, 4, n_rows)}
         assert ("voted_perceptron" in taken) == (n_rows == 100)

@@ -29,7 +29,7 @@ from separatrix import (
     TextVectorizer,
     save,
 )
-from separatrix.experiment.inputs import Inputs
+from separatrix.tasks.inputs import Inputs
 
 ROOT = Path(__file__).parents[3]
 #: Seconds after which something is not slow but broken, on one core that others use as well.
@@ -86,7 +86,7 @@ def with_tags(words, tags):
 def fitted_models():
     """A model of every kind by name, and what is told of its training."""
     X, y = texts()
-    told = {"input": Inputs("text", ("message",), ("message",)).to_dict(), "task": "binary",
+    told = {"input": Inputs("text", ("message",), ("message",)), "task": "binary",
             "metric": "accuracy", "test": 0.97, "n_rows": len(X)}  # fmt: skip
     counts = TextVectorizer(use_idf=False, norm=None, ngram_range=(1, 2))
     models = {
@@ -98,16 +98,16 @@ def fitted_models():
             LogisticRegression(), [[0, 1], [20, 0]])).fit(X, y), told),
     }  # fmt: skip
     table, labels = people()
-    inputs = Inputs("table", tuple(table)).to_dict()
+    inputs = Inputs("table", tuple(table))
     fitted = make_pipeline(TableEncoder(), LogisticRegression()).fit(table, labels)
     models["people"] = fitted, {"input": inputs, "task": "binary"}
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     sugar = {name: X[name].to_numpy() for name in X}
     fitted = make_pipeline(TableEncoder(), BayesianLinearRegression()).fit(sugar, y.to_numpy())
-    models["sugar"] = fitted, {"input": Inputs("table", tuple(sugar)).to_dict()}
+    models["sugar"] = fitted, {"input": Inputs("table", tuple(sugar))}
     X, y = load_digits(return_X_y=True)
     fitted = make_pipeline(MaxAbsScaler(), LogisticRegression(tol=1e-3)).fit(X, y)
-    models["digits"] = fitted, {"input": {"kind": "images", "n_features": 64}}
+    models["digits"] = fitted, {"input": Inputs("images", n_features=64)}
     models["wide"] = LogisticRegression(tol=1e-3).fit(X, y), {}
     iris = load_iris()
     species = iris.target_names[iris.target]
@@ -129,7 +129,8 @@ def make_models(folder):
     paths = {}
     for name, (model, training) in fitted_models().items():
         paths[name] = folder / f"{name}.sx"
-        save(model, paths[name], training=training)
+        training = dict(training)
+        save(model, paths[name], inputs=training.pop("input", None), training=training)
     return paths
 
 

@@ -83,7 +83,6 @@ def test_no_object(web, body):
         ({"model": "tagger", "row": ["the", 3]}, "row[1]"),
         ({"model": "tagger", "row": ["the", ["cat"]]}, "row[1]"),
         ({"model": "tagger", "row": [{"word": 3}]}, "row[0].word"),
-        ({"model": "tagger", "row": ["the"], "explain": True}, "explain"),
         ({"model": "tagger", "row": ["the"], "cost": [[0]]}, "cost"),
         ({"model": "tagger", "row": [["the", "DT"]]}, "row[0]"),
         ({"model": "tagger", "row": [{"size": "3"}]}, "row[0]"),
@@ -166,19 +165,18 @@ def test_a_bad_row_spoils_no_other_request(paths):
     """Rows that a model refuses in a batch are tried alone, and only they fail."""
     import asyncio
 
+    from separatrix import models
     from separatrix.errors import DataError
-    from separatrix.serve.asking import Ask
     from separatrix.serve.batching import Job, run_jobs
-    from separatrix.serve.models import open_served
-    from separatrix.serve.settings import Settings
+    from separatrix.tasks import Options
 
-    model = open_served(paths["mail"], "mail", Settings())
+    model = models.open(paths["mail"])
 
     async def results():
-        def finish(found, first, last, job):
-            return found[0][first:last]
+        def finish(found, places, job):
+            return found[0][places]
 
-        jobs = [Job(model, rows, "text", Ask(), finish)
+        jobs = [Job(model, rows, "text", Options(), finish)
                 for rows in (["free money"], [3], ["see you at lunch"])]  # fmt: skip
         return run_jobs(jobs)
 

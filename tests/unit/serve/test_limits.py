@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from separatrix.serve.predictors import ClassPredictor
+from separatrix.tasks.classes import Classes
 from tests.unit.serve.served import PATIENCE
 
 
@@ -52,13 +52,13 @@ def test_tokens(open_app):
 @pytest.fixture
 def slow(monkeypatch):
     """Predictions wait until they are let go."""
-    go, compute = threading.Event(), ClassPredictor.compute
+    go, predict = threading.Event(), Classes.predict
 
-    def waiting(self, X, asks):
+    def waiting(self, model, X, options):
         go.wait(PATIENCE)
-        return compute(self, X, asks)
+        return predict(self, model, X, options)
 
-    monkeypatch.setattr(ClassPredictor, "compute", waiting)
+    monkeypatch.setattr(Classes, "predict", waiting)
     go.set()
     yield go
     go.set()

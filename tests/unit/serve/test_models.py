@@ -8,7 +8,7 @@ import shutil
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from separatrix import LogisticRegression, MultiLabel, TextVectorizer, save
+from separatrix import LogisticRegression, TextVectorizer, save
 from separatrix.errors import ModelFileError, ParameterError
 from separatrix.serve import Settings
 from separatrix.serve.app import Service
@@ -22,12 +22,12 @@ def test_the_list_of_models(web, paths):
     kinds = {one["name"]: (one["task"], one["input"]) for one in found["models"]}
     assert kinds["mail"] == ("classes", "text")
     assert kinds["people"] == ("classes", "table")
-    assert kinds["sugar"] == ("quantity", "table")
+    assert kinds["sugar"] == ("quantities", "table")
     assert kinds["digits"] == ("classes", "images")
-    assert kinds["tagger"] == kinds["crf"] == ("sequences", "sequences")
+    assert kinds["tagger"] == kinds["crf"] == ("tagging", "sequences")
     by_name = {one["name"]: one for one in found["models"]}
     assert by_name["mail"]["explains"]
-    assert not by_name["tagger"]["explains"]
+    assert by_name["tagger"]["explains"]
     assert by_name["mail"]["probabilities"]
     assert not by_name["svm"]["probabilities"]
 
@@ -101,9 +101,6 @@ def test_what_cannot_be_served(tmp_path):
     save(TextVectorizer().fit(["some text"]), tmp_path / "vectors.sx")
     with pytest.raises(ModelFileError, match="predicts nothing"):
         ModelStore([tmp_path / "vectors.sx"], Settings())
-    save(MultiLabel().fit([[0.0], [1.0]], [["a"], ["b"]]), tmp_path / "sets.sx")
-    with pytest.raises(ModelFileError, match="MultiLabel predicts label sets, which are not"):
-        ModelStore([tmp_path / "sets.sx"], Settings())
     (tmp_path / "no.sx").write_bytes(b"no model")
     with pytest.raises(ModelFileError, match=r"no\.sx"):
         ModelStore([tmp_path / "no.sx"], Settings())

@@ -9,9 +9,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from separatrix.serve import Settings
-from separatrix.serve.models import open_served
-from separatrix.serve.page.views import page_kind, render
+from separatrix import models
+from separatrix.serve.page.views import render
 
 KINDS = {
     "mail": "text", "people": "table", "sugar": "table", "digits": "pad", "iris": "table",
@@ -77,8 +76,8 @@ def test_names_are_escaped(paths, tmp_path):
     name = "<b onclick='x'>&\"<"
     path = tmp_path / f"{name}.sx"
     shutil.copy(paths["mail"], path)
-    model = open_served(path, name, Settings())
-    assert page_kind(model) == "text"
+    model = models.open(path)
+    assert model.reader.page == "text"
     page = render(model, [name, "other"])
     assert "<b onclick" not in page
     assert "&lt;b onclick" in page

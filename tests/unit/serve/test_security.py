@@ -104,7 +104,7 @@ def test_no_traceback_goes_out(open_app, monkeypatch, caplog):
     def broken(*_):
         raise RuntimeError("a secret of the inside")
 
-    monkeypatch.setattr("separatrix.serve.predictors.ClassPredictor.compute", broken)
+    monkeypatch.setattr("separatrix.tasks.classes.Classes.predict", broken)
     with caplog.at_level(logging.ERROR, "separatrix.serve"):
         logging.getLogger("separatrix.serve").propagate = True
         response = web.post("/v1/predict", json=ROW)

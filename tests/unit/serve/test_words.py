@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from separatrix import TextVectorizer
-from separatrix.serve.words import word_shares
+from separatrix.tasks.words import word_shares
 
 TEXT = "Free  lunch?\n\nThe Straße was free; naïve Café, free-lunch İstanbul 😀 42 a"
 

@@ -88,6 +88,8 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     [{'bias': 1.0}, {'bias': 1.0, 'word[0]=dog': 1.0, 'suffix(word, 2)[0]=og': 1.0}]
     """
 
+    #: What it takes, for model files.
+    __sx_input__: ClassVar[str] = "sequences"
     __sx_state__: ClassVar[tuple[str, ...]] = ("_model",)
 
     _model: TemplateModel

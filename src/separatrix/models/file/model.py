@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +19,12 @@ from separatrix.models.file.decode import Decoder
 from separatrix.models.file.encode import Encoder
 from separatrix.models.file.table import name_of
 
-__all__ = ["VERIFY_BELOW", "ModelInfo", "describe", "load", "save", "verify"]
+if TYPE_CHECKING:
+    from separatrix.tasks.inputs import Inputs
+
+__all__ = ["VERIFY_BELOW", "ModelInfo", "describe", "load", "load_described", "save", "verify"]
+
+Verify = bool | Literal["auto"]
 
 #: Files of fewer bytes are verified unless `verify=False` (about 0.1 s at most).
 VERIFY_BELOW = 64 << 20
@@ -47,6 +52,10 @@ class ModelInfo:
         What is known of the training: n_rows, n_features, classes, objective, gap, passes, ….
     fingerprint : str or None
         Fingerprint of the training data, if it was given to `save`.
+    task : str or None
+        Kind of its output, a key of `separatrix.tasks.TASKS`; None for what predicts nothing.
+    input : dict
+        What it is fed, as `Inputs.to_dict` tells it.
     arrays : dict of str to (str, tuple of int)
         Type and shape of every array in the file.
     """
@@ -58,6 +67,8 @@ class ModelInfo:
     checksum: str
     summary: dict[str, Any]
     fingerprint: str | None
+    task: str | None
+    input: dict[str, Any]
     arrays: dict[str, tuple[str, tuple[int, ...]]]
 
 
@@ -67,6 +78,8 @@ def save(
     *,
     training: Mapping[str, Any] | None = None,
     fingerprint: str | None = None,
+    task: str | None = None,
+    inputs: Inputs | None = None,
 ) -> None:
     """Save a fitted model as one safetensors file, whole or not at all.
 
@@ -86,6 +99,10 @@ def save(
         found in the model.
     fingerprint : str, optional
         Fingerprint of the training data.
+    task : str, optional
+        Kind of its output, a key of `separatrix.tasks.TASKS`; by default as the model tells it.
+    inputs : Inputs, optional
+        What it is fed of a data set; by default what its first step takes.
 
     Raises
     ------
@@ -116,6 +133,11 @@ def save(
             "the estimators of separatrix, and scikit-learn's pipelines of them"
         )
     check_is_fitted(model)
+    from separatrix.tasks import kind_of
+    from separatrix.tasks.inputs import Inputs
+
+    kind = kind_of(model) if task is None else task
+    taken = Inputs.of_model(model) if inputs is None else inputs
     encoder = Encoder()
     tree = encoder.encode(model, "model")
     arrays = encoder.finish()
@@ -124,7 +146,10 @@ def save(
         "class": name,
         "model": json.dumps(tree, separators=(",", ":"), allow_nan=False),
         "summary": _dump_summary(_summary(model) | dict(training or {})),
+        "input": json.dumps(taken.to_dict(), separators=(",", ":")),
     }
+    if kind is not None:
+        metadata["task"] = kind
     if fingerprint is not None:
         if not isinstance(fingerprint, str):
             raise ParameterError(f"fingerprint must be a string, got {fingerprint!r}")
@@ -132,7 +157,7 @@ def save(
     write(path, metadata, arrays)
 
 
-def load(path: str | os.PathLike[str], verify: bool | Literal["auto"] = "auto") -> Any:
+def load(path: str | os.PathLike[str], verify: Verify = "auto") -> Any:
     """Load a model that `save` wrote; no code from the file is run.
 
     Arrays are mapped from the file and read when they are used, so that a model of any size opens
@@ -166,6 +191,11 @@ def load(path: str | os.PathLike[str], verify: bool | Literal["auto"] = "auto") 
     ...     load(f"{folder}/model.sx").predict([[7]])
     array(['b'], dtype='<U1')
     """
+    return load_described(path, verify)[0]
+
+
+def load_described(path: str | os.PathLike[str], verify: Verify = "auto") -> tuple[Any, ModelInfo]:
+    """The model of a file and what the file says about itself, parsed once; as `load`."""
     if not (isinstance(verify, bool) or verify == "auto"):
         raise ParameterError(f"verify must be True, False or 'auto', got {verify!r}")
     with _naming(path):
@@ -178,7 +208,7 @@ def load(path: str | os.PathLike[str], verify: bool | Literal["auto"] = "auto") 
             raise ModelFileError("the file holds no estimator")
         if tree.get("class") != info.class_name:
             raise ModelFileError("the class of the model is not the one that the header names")
-        return Decoder(container.arrays).decode(tree)
+        return Decoder(container.arrays).decode(tree), info
 
 
 def describe(path: str | os.PathLike[str]) -> ModelInfo:
@@ -249,6 +279,9 @@ def _info(container: Container) -> ModelInfo:
     summary = parse_json(metadata.get("summary", ""), "the training summary")
     if not isinstance(summary, dict):
         raise ModelFileError("the training summary is no JSON object")
+    taken = parse_json(metadata.get("input", "{}"), "the input")
+    if not isinstance(taken, dict):
+        raise ModelFileError("the input is no JSON object")
     return ModelInfo(
         metadata.get("class", ""),
         VERSION,
@@ -257,6 +290,8 @@ def _info(container: Container) -> ModelInfo:
         container.digest,
         summary,
         metadata.get("fingerprint"),
+        metadata.get("task"),
+        taken,
         {name: (str(part.dtype), part.shape) for name, part in container.arrays.items()},
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from separatrix.report.parts.base import NAN, Part
 
@@ -84,16 +85,21 @@ class Finding:
         In two or three words: "leak suspect", "duplicates", "imbalance", "missing values".
     message : str
         One sentence: what was found and what to do.
-    serious : bool
-        Whether it can make the result wrong.
+    severity : {"note", "serious"}
+        Serious is what can make the result wrong.
     details : tuple of str
         Columns, rows or pairs, if they help.
     """
 
     kind: str
     message: str
-    serious: bool = False
+    severity: Literal["note", "serious"] = "note"
     details: tuple[str, ...] = ()
+
+    @property
+    def serious(self) -> bool:
+        """Whether it can make the result wrong."""
+        return self.severity == "serious"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Routes of the page: one per kind of model, rendered here, brought to life by a small script."""
+"""Routes of the page: one per kind of input, rendered here, brought to life by a small script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from starlette.responses import HTMLResponse, Response
 
 from separatrix.errors import MissingPackageError
-from separatrix.serve.models import ServedModel, features_of
+from separatrix.models import Model
 from separatrix.serve.problems import Problem
 from separatrix.serve.settings import Settings
 from separatrix.serve.store import ModelStore
@@ -19,14 +19,11 @@ from separatrix.serve.store import ModelStore
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["add_page", "page_kind"]
+__all__ = ["add_page", "render"]
 
 _KINDS = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-#: Most numbers of a row that get a field each; more are written into one.
-_FIELDS = 60
 #: Deviations from the mean that a slider reaches.
 _REACH = 3.0
-_TASKS = {"classes": "classes", "quantity": "a quantity", "sequences": "a label per token"}
 
 
 def add_page(app: FastAPI, store: ModelStore, settings: Settings) -> None:
@@ -48,52 +45,45 @@ def add_page(app: FastAPI, store: ModelStore, settings: Settings) -> None:
         return Response(static[name], headers={"content-type": kind})
 
 
-def page_kind(model: ServedModel) -> str:
-    """Which page fits a model: "text", "table", "numbers", "pad" or "sentence"."""
-    kind = model.reader.kind
-    if kind in ("matrix", "images"):
-        n = features_of(model)["n_features"]
-        if kind == "images" and math.isqrt(n) ** 2 == n:
-            return "pad"
-        return "table" if n <= _FIELDS else "numbers"
-    return "sentence" if kind == "sequences" else kind
-
-
-def render(model: ServedModel, names: list[str]) -> str:
+def render(model: Model, names: list[str]) -> str:
     """The page of a model, among the models of these names."""
-    kind = page_kind(model)
-    facts = _facts(model)
+    kind, features = model.reader.page, model.features()
+    wanted = model.task.wanted_by_page(model)
+    if "explain" not in model.offers:
+        wanted = {name: one for name, one in wanted.items() if name not in ("explain", "terms")}
+    if kind == "pad" and "terms" in wanted:
+        wanted["terms"] = 1000  # every pixel
     content = {
         "name": model.name,
         "page": kind,
-        "task": model.task,
-        "classes": model.classes,
-        "probabilities": model.has_probabilities,
-        "explains": model.explains,
-        "features": features_of(model),
-        "fields": _fields(model) if kind == "table" else [],
+        "classes": model.labels,
+        "probabilities": "probabilities" in model.offers,
+        "explains": "explain" in model.offers,
+        "wanted": wanted,
+        "features": features,
+        "fields": _fields(features) if kind == "table" else [],
         "as_array": model.reader.kind == "matrix",
-        "side": math.isqrt(features_of(model)["n_features"]) if kind == "pad" else None,
+        "side": math.isqrt(features["n_features"]) if kind == "pad" else None,
     }
     template = _environment().get_template("page.html")
     return template.render(
         model=model,
         names=names,
         kind=kind,
-        facts=facts,
+        facts=_facts(model),
         content=content,
         # As Python would write them.
-        example="[…]" if kind in ("pad", "numbers") else repr(model.reader.example()),
+        example="[…]" if kind in ("pad", "numbers", "pictures") else repr(model.reader.example()),
         name=repr(model.name),
     )
 
 
-def _facts(model: ServedModel) -> list[tuple[str, str]]:
+def _facts(model: Model) -> list[tuple[str, str]]:
     """Name and value of what the head of the page tells."""
     summary = model.info.summary
-    facts = [("predicts", _TASKS[model.task]), ("learner", model.short()["learner"])]
-    if model.classes is not None:
-        facts.append(("classes", str(len(model.classes))))
+    facts = [("predicts", model.task.predicts), ("learner", model.learner_name)]
+    if model.labels is not None:
+        facts.append(("classes", str(len(model.labels))))
     if isinstance(summary.get("test"), float):
         facts.append((f"{summary.get('metric') or 'score'} on test", f"{summary['test']:.4g}"))
     if isinstance(summary.get("n_rows"), int):
@@ -101,9 +91,8 @@ def _facts(model: ServedModel) -> list[tuple[str, str]]:
     return facts
 
 
-def _fields(model: ServedModel) -> list[dict[str, Any]]:
+def _fields(features: dict[str, Any]) -> list[dict[str, Any]]:
     """What a form asks for: a field per column."""
-    features = features_of(model)
     if "columns" not in features:
         n = features["n_features"]
         columns: list[dict[str, Any]] = [{"name": f"x{j}", "kind": "number"} for j in range(n)]

@@ -32,17 +32,23 @@ export function verdict(model, answer) {
     return;
   }
   const parts = [];
-  if (model.task === "classes") {
+  const inSequence = answer.top?.[0]?.labels !== undefined;
+  if (answer.label !== undefined) {
     parts.push(element("strong", {}, String(answer.label)));
     const top = answer.top?.find((one) => one.label === answer.label);
     if (top) parts.push(element("p", {}, `with probability ${percent(top.probability)}`));
-  } else if (model.task === "quantity") {
+  } else if (answer.image) {
+    const seen = [...new Set(answer.image.flat())].map(String).sort();
+    parts.push(element("p", {}, `${answer.image.length} × ${answer.image[0].length} pixels, labels ${seen.join(", ")}`));
+  } else if (answer.labels && !inSequence && model.page !== "sentence") {
+    parts.push(element("strong", {}, answer.labels.join(", ") || "(no label)"));
+  } else if (answer.value !== undefined) {
     parts.push(element("strong", {}, answer.value.toPrecision(5)));
     if (answer.interval) {
       const [low, high] = answer.interval.map((end) => end.toPrecision(4));
       parts.push(element("p", {}, `95 % interval: ${low} to ${high}`));
     }
-  } else {
+  } else if (inSequence) {
     const [best, second] = answer.top;
     const share = best?.probability;
     if (typeof share === "number") parts.push(element("p", {}, `Best labelling: probability ${percent(share)}`));
@@ -59,8 +65,8 @@ export function verdict(model, answer) {
 /** Tables below the verdict: classes by probability, and what adds to the score. */
 export function details(model, answer) {
   const parts = [];
-  if (answer?.top && model.task === "classes") parts.push(ranking(model, answer));
-  if (answer?.explanation) parts.push(terms(answer.explanation));
+  if (answer?.top?.[0]?.label !== undefined) parts.push(ranking(model, answer));
+  if (answer?.explanation?.terms) parts.push(terms(answer.explanation));
   box("details").replaceChildren(...parts);
 }
 
@@ -70,7 +76,7 @@ function ranking(model, answer) {
     bar.style.width = `${100 * probability}%`;
     return element(
       "tr",
-      label === answer.label ? { class: "said" } : {},
+      label === answer.label || answer.labels?.includes(label) ? { class: "said" } : {},
       element("th", { scope: "row" }, String(label)),
       element("td", { class: "bar" }, element("span", { class: "track" }, bar)),
       element("td", { class: "n" }, percent(probability)),

@@ -17,7 +17,8 @@ export function drawCurve(model, name, xs, content, here) {
   const lines = [];
   let band = null;
   let [low, high] = [0, 1];
-  if (model.task === "quantity") {
+  const quantity = said[0].value !== undefined;
+  if (quantity) {
     lines.push({ name: "value", ys: said.map((one) => one.value) });
     if (said[0].interval) band = [0, 1].map((end) => said.map((one) => one.interval[end]));
     const all = [...lines[0].ys, ...(band ? band.flat() : [])];
@@ -28,8 +29,9 @@ export function drawCurve(model, name, xs, content, here) {
     const best = weight.map((_, k) => k).sort((a, b) => weight[b] - weight[a]).slice(0, 3).sort((a, b) => a - b);
     for (const k of best) lines.push({ name: content.classes[k], ys: said.map((one) => one.probabilities[k]) });
   } else {
-    const labels = [...new Set(said.map((one) => one.label))].slice(0, 3);
-    for (const label of labels) lines.push({ name: label, ys: said.map((one) => Number(one.label === label)) });
+    const own = (one) => one.labels ?? [one.label];
+    const labels = [...new Set(said.flatMap(own))].slice(0, 3);
+    for (const label of labels) lines.push({ name: label, ys: said.map((one) => Number(own(one).includes(label))) });
   }
   const x = (value) => LEFT + ((RIGHT - LEFT) * (value - xs[0])) / (xs.at(-1) - xs[0] || 1);
   const y = (value) => BOTTOM - ((BOTTOM - TOP) * (value - low)) / (high - low);
@@ -37,7 +39,7 @@ export function drawCurve(model, name, xs, content, here) {
   const parts = [];
   for (const tick of [low, (low + high) / 2, high]) {
     parts.push(mark("line", { class: "axis", x1: LEFT, x2: RIGHT, y1: y(tick), y2: y(tick) }));
-    const shown = model.task === "quantity" ? tick.toPrecision(3) : `${100 * tick} %`;
+    const shown = quantity ? tick.toPrecision(3) : `${100 * tick} %`;
     parts.push(mark("text", { x: LEFT - 5, y: y(tick) + 4, "text-anchor": "end" }, shown));
   }
   if (band) parts.push(mark("polygon", { class: "band plus", points: [...path(band[0]), ...path(band[1]).reverse()].join(" ") }));
@@ -51,7 +53,7 @@ export function drawCurve(model, name, xs, content, here) {
   chart.replaceChildren(...parts);
   const caption = document.getElementById("whatif-caption");
   const strokes = ["full line", "dashed line", "dotted line"];
-  const told = lines.map((line, at) => (model.task === "quantity" ? "value (line) and its 95 % interval" : `${line.name} (${strokes[at]})`));
-  const what = model.task === "quantity" ? "The" : content.classes ? "Probability of" : "Where the model says";
+  const told = lines.map((line, at) => (quantity ? "value (line) and its 95 % interval" : `${line.name} (${strokes[at]})`));
+  const what = quantity ? "The" : content.classes ? "Probability of" : "Where the model says";
   caption.textContent = `${what} ${told.join(", ")} while ${name} changes; the upright line is the row above.`;
 }

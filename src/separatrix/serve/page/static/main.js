@@ -54,7 +54,7 @@ async function predict() {
   }
   answerBox.classList.add("stale");
   try {
-    const content = await ask({ rows: [row], ...wanted });
+    const content = await ask({ rows: [row], ...model.wanted });
     if (number !== asked) return; // a later question is under way
     const [answer] = content.predictions;
     answer.classes = content.classes;
@@ -105,21 +105,7 @@ function remember(row, answer) {
   document.getElementById("history-empty").hidden = true;
 }
 
-const wanted = {};
-if (model.task === "classes" && model.probabilities) {
-  wanted.probabilities = true;
-  wanted.top = Math.min(8, model.classes.length);
-}
-if (model.task === "sequences") {
-  wanted.top = 2;
-  if (model.probabilities) wanted.probabilities = true;
-}
-if (model.explains) {
-  wanted.explain = true;
-  wanted.terms = model.page === "pad" ? 1000 : 12;
-}
-
-const said = (answer) => String(answer.label ?? answer.value?.toPrecision(4) ?? answer.labels.join(" "));
+const said = (answer) => String(answer.label ?? answer.value?.toPrecision(4) ?? (answer.labels?.join(" ") || "(none)"));
 const input = { said, ...setup(model, changed, ask) };
 form.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -49,7 +49,7 @@ export function setup(model, changed, ask) {
     const [low, high] = [Number(slider.min), Number(slider.max)];
     const xs = Array.from({ length: POINTS }, (_, at) => low + ((high - low) * at) / (POINTS - 1));
     const request = { rows: xs.map((x) => row({ [field.name]: x })) };
-    if (model.task === "classes" && model.probabilities) request.probabilities = true;
+    if (model.probabilities) request.probabilities = true;
     try {
       const content = await ask(request);
       if (number === drawn) drawCurve(model, field.name, xs, content, Number(slider.value));

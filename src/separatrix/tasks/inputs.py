@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix.data import Dataset, TokenSequences, chunks, read
+from separatrix.data import AttributeSequences, Dataset, TokenColumn, TokenSequences, chunks, read
 from separatrix.data.schema import Schema
 from separatrix.data.tables import find_column, with_schema
 from separatrix.errors import DataError, ParameterError
+from separatrix.explanation import see_through
 from separatrix.validation import is_sparse
 
 __all__ = ["Inputs"]
@@ -25,7 +26,7 @@ class Inputs:
 
     Parameters
     ----------
-    kind : {"table", "text", "matrix", "images", "sequences"}
+    kind : {"table", "text", "matrix", "images", "sequences", "attributes", "pictures"}
         What `take` gives.
     columns : tuple of str
         Columns of the table; for "text" the column of the texts.
@@ -44,6 +45,9 @@ class Inputs:
         Whether the target is a set of labels.
     n_columns : int or None
         Columns of a token of the training file, its label included.
+    named : bool
+        Whether files are known to have these columns; where a model was made in Python, whatever a
+        file holds is input, except what looks like the labels.
 
     Examples
     --------
@@ -65,6 +69,7 @@ class Inputs:
     schema: Schema | None = None
     sets: bool = False
     n_columns: int | None = None
+    named: bool = True
 
     @classmethod
     def of(cls, data: Dataset, drop: Sequence[str] = ()) -> Inputs:
@@ -76,11 +81,15 @@ class Inputs:
         if data.kind == "text":
             column = data.feature_names or ("text",)
             return cls("text", column, column, target, schema=data.schema, sets=data.multilabel)
+        if data.kind == "images" and data.y is not None and np.ndim(data.y[0]) == 2:
+            return cls("pictures")
         if data.kind in ("matrix", "images"):
             width = int(np.prod(data.X.shape[1:]))
             # Labels of images stand in a file of their own, not in a column.
             label = target if data.kind == "matrix" else None
             return cls(data.kind, target=label, n_features=width, sets=data.multilabel)
+        if isinstance(data.X, AttributeSequences):
+            return cls("attributes", target=target)
         if data.kind == "sequences":
             names = list(data.feature_names)
             dropped = [find_column(name, names, "drop") for name in drop]
@@ -114,10 +123,17 @@ class Inputs:
         dict of str to ndarray, ndarray of str, matrix of shape (n, d), or TokenSequences
             For tables, for texts, for matrices and images, and for sequences.
         """
-        if self.kind == "sequences":
+        if self.kind == "pictures":
+            if data.kind != "images":
+                where = data.source or "the data"
+                raise DataError(f"{where} holds a {data.kind}, the model was trained on images")
+            return list(data.X)
+        if self.kind in ("sequences", "attributes"):
             return self._tokens(data)
         if self.kind in ("matrix", "images"):
             return self._matrix(data)
+        if self.kind == "text" and not self.named:
+            return _documents(data)
         if self.kind == "text" and data.kind == "text":
             return data.X
         if not isinstance(data.X, dict):
@@ -132,6 +148,27 @@ class Inputs:
             return data.X[self.columns[0]]
         return {name: data.X[name] for name in self.columns}
 
+    @property
+    def takes_text(self) -> bool:
+        """Whether a text alone is model input; of sequences, its words."""
+        return self.kind in ("text", "sequences") or len(self.texts) == 1
+
+    def of_text(self, text: str) -> Any:
+        """Model input for a text; the other columns of a table are missing."""
+        if self.kind == "text":
+            return text
+        if self.kind != "sequences":
+            return {name: text if name in self.texts else None for name in self.columns}
+        if len(self.columns) > 1:
+            raise ParameterError(
+                f"the model needs the columns {', '.join(map(repr, self.columns))} of every token: "
+                f"give a CoNLL file ({text!r} is none)"
+            )
+        if not text.split():
+            raise ParameterError("there are no words to label")
+        words = TokenColumn.of([text.split()])
+        return TokenSequences({next(iter(self.columns), "word"): words}, words.offsets)
+
     def read(self, source: Any, *, target: bool = False, **options: Any) -> Dataset:
         """Read a file as the training file was read; `target` asks for the labels too."""
         return read(source, **self.options(target), **options)
@@ -142,35 +179,40 @@ class Inputs:
         """Read a file piece by piece, as the training file was read."""
         return chunks(source, n, **self.options(target), **options)
 
-    def options(self, target: bool) -> dict[str, Any]:
-        """Options of `separatrix.data.read` that give these inputs again."""
-        if self.kind in ("table", "text"):
+    def options(self, target: str | bool = False) -> dict[str, Any]:
+        """Options of `separatrix.data.read` that give these inputs again.
+
+        Parameters
+        ----------
+        target : str or bool
+            Whether the labels are wanted too, and in which column if not in that of the training.
+        """
+        label = target if isinstance(target, str) else self.target or "auto"
+        if self.kind == "sequences":
+            # Where only words are needed, lines of text will do.
+            few = self.columns if len(self.columns) == 1 else ()
+            given: dict[str, Any] = {"words": next(iter(few), None), "token_columns": self.columns}
+            return {"target": label if target else None, **given}
+        if self.kind == "attributes":
+            return {"target": label if target else None}
+        several = {"multilabel": True} if self.sets else {}
+        if self.kind in ("table", "text") and self.named:
             return {
                 "columns": self.columns,
                 "text": self.texts or None,
                 "schema": self.schema,
-                "target": self.target if target else None,
+                "target": label if target else None,
             }
-        if self.kind == "sequences":
-            return {"target": (self.target or "auto") if target else None}
-        if self.kind != "matrix":
-            return {}
-        # Rows of another file may have one label each, or none.
-        several = {"multilabel": True} if self.sets else {}
-        return {"n_features": self.n_features, **several}
+        if self.kind == "matrix" and self.named:
+            # Rows of another file may have one label each, or none.
+            return {"n_features": self.n_features, **several}
+        width = {"n_features": self.n_features} if self.kind == "matrix" else {}
+        return {**width, **several, "columns": None, "text": "auto", "target": label}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for a model file."""
-        return {
-            "kind": self.kind,
-            "columns": list(self.columns),
-            "texts": list(self.texts),
-            "target": self.target,
-            "n_features": self.n_features,
-            "schema": None if self.schema is None else self.schema.to_dict(),
-            "sets": self.sets,
-            "n_columns": self.n_columns,
-        }
+        plain = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        return plain | {"schema": None if self.schema is None else self.schema.to_dict()}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Inputs:
@@ -181,47 +223,42 @@ class Inputs:
         >>> Inputs.from_dict(Inputs("text", ("body",), ("body",)).to_dict()).columns
         ('body',)
         """
-        return cls(
-            kind=str(values["kind"]),
-            columns=tuple(values.get("columns", ())),
-            texts=tuple(values.get("texts", ())),
-            target=values.get("target"),
-            n_features=values.get("n_features"),
-            schema=Schema.from_dict(values["schema"]) if values.get("schema") else None,
-            sets=bool(values.get("sets", False)),
-            n_columns=values.get("n_columns"),
-        )
+        known: dict[str, Any] = {
+            one.name: tuple(found) if isinstance(found := values[one.name], list) else found
+            for one in fields(cls)
+            if one.name in values
+        }
+        known["left_out"] = tuple((str(n), str(why)) for n, why in known.get("left_out", ()))
+        if known.get("schema") is not None:
+            known["schema"] = Schema.from_dict(known["schema"])
+        return cls(**known)
 
     @classmethod
-    def for_model(cls, model: Any, summary: Mapping[str, Any]) -> Inputs:
-        """The inputs of a loaded model: as its file tells, else as its first step takes them.
+    def of_model(cls, model: Any) -> Inputs:
+        """The inputs of a model that was made in Python, as its first step declares them.
 
         Parameters
         ----------
         model : estimator
-            A learner, or a Pipeline that begins with what reads raw input.
-        summary : mapping
-            The training summary of its file.
+            A fitted learner, or a Pipeline that begins with what reads raw input.
         """
-        if isinstance(summary.get("input"), Mapping):
-            return cls.from_dict(summary["input"])
-        first = model.steps[0][1] if hasattr(model, "steps") else model
-        name = type(first).__name__
-        if name in ("Templates", "LabelPerWord", "MajorityLabel") or hasattr(
-            first, "explain_sequence"
-        ):
-            return cls("sequences")
-        if name in ("TextVectorizer", "MessageText", "SpamFeatures"):
-            return cls("text", ("text",), ("text",))
+        first = _first_step(model)
+        kind = getattr(first, "__sx_input__", None)
+        if kind in ("sequences", "attributes", "pictures"):
+            return cls(kind, named=False)
+        if kind == "text":
+            return cls("text", ("text",), ("text",), named=False)
         names = tuple(map(str, getattr(first, "feature_names_in_", ())))
-        if name == "TableEncoder" or names:
+        if kind == "table" or names:
             schema = getattr(first, "schema_", None)
             columns = names or (schema.names if schema is not None else ())
-            return cls("table", columns, schema.texts if schema is not None else (), schema=schema)
+            texts = schema.texts if schema is not None else ()
+            return cls("table", columns, texts, schema=schema, named=False)
         width = getattr(model, "n_features_in_", None)
-        last = model.steps[-1][1] if hasattr(model, "steps") else model
-        sets = getattr(last, "form_", "") == "sets"
-        return cls("matrix", n_features=width, sets=sets)
+        sets = getattr(see_through(model)[1], "form_", "") == "sets"
+        return cls(
+            "matrix", n_features=None if width is None else int(width), sets=sets, named=False
+        )
 
     def _check_columns(self, data: Dataset) -> None:
         absent = [name for name in self.columns if name not in data.X]
@@ -280,6 +317,41 @@ class Inputs:
             shape = (X.shape[0], self.n_features)
             X = sp.csr_array((X.data, X.indices, X.indptr), shape=shape)
         return X
+
+
+def _documents(data: Dataset) -> Any:
+    """The texts of a table whose column has no known name: its only one of texts, or of words."""
+    if isinstance(data.X, dict) and len(data.text_names) != 1:
+        words = [name for name, values in data.X.items() if _holds_words(values)]
+        if len(words) == 1:
+            return data.X[words[0]]
+    return data.documents
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+def _first_step(model: Any) -> Any:
+    """What meets raw rows first, within pipelines and unions of features."""
+    while True:
+        if hasattr(model, "__sx_input__"):
+            return model
+        if hasattr(model, "steps"):
+            model = next(step for _, step in model.steps if step not in (None, "passthrough"))
+        elif hasattr(model, "transformer_list"):
+            model = model.transformer_list[0][1]
+        else:
+            inner = getattr(model, "estimator_", getattr(model, "classifier_", None))
+            if inner is None:
+                return model
+            model = inner
+
+
+def _holds_words(values: Any) -> bool:
+    """Whether all values of a column are strings, or missing."""
+    is_object = isinstance(values, np.ndarray) and values.dtype.kind in "OU"
+    return is_object and all(value is None or isinstance(value, str) for value in values)
 
 
 def _stack(data: Dataset) -> npt.NDArray[np.float64]:

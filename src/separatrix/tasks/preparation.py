@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.rows import Rows
 from separatrix.features import TableEncoder, TextVectorizer
 from separatrix.registry import Learner
+from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.rows import Rows
 
 __all__ = ["PREPARATIONS", "Preparation", "Prepared"]
 
@@ -86,12 +87,29 @@ class Matrices:
         return "Features are divided by their largest absolute value on the train rows."
 
 
+@dataclass(frozen=True)
+class AsTheyAre:
+    """Attributes of tokens, and pictures, which learners take themselves."""
+
+    inputs: Inputs
+
+    def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
+        """Nothing stands before the learner."""
+        return None
+
+    def describe(self) -> str:
+        """What it does, in words."""
+        return "Learners take the rows as they are."
+
+
 #: Kind of the inputs -> their preparation.
-PREPARATIONS: dict[str, type[Texts] | type[Tables] | type[Matrices]] = {
+PREPARATIONS: dict[str, Callable[[Inputs], Preparation]] = {
     "text": Texts,
     "table": Tables,
     "matrix": Matrices,
     "images": Matrices,
+    "attributes": AsTheyAre,
+    "pictures": AsTheyAre,
 }
 
 
@@ -113,6 +131,8 @@ class Prepared:
     @classmethod
     def of(cls, raw: Rows, preparation: Any) -> Prepared:
         """Prepare rows."""
+        if preparation is None:
+            return cls(raw, raw, None)
         known = getattr(preparation, "feature_kinds", None)
         kinds = None if known is None else tuple(known())
         return cls(raw, Rows(preparation.transform(raw.X), raw.y, kinds), preparation)
@@ -120,7 +140,8 @@ class Prepared:
     @property
     def n_features(self) -> int:
         """Columns that the learners see; of sequences, attributes of their tokens."""
-        return int(getattr(self.rows.X, "matrix", self.rows.X).shape[1])
+        matrix = getattr(self.rows.X, "matrix", self.rows.X)
+        return int(matrix.shape[1]) if len(getattr(matrix, "shape", ())) == 2 else 0
 
     def for_learner(self, learner: Learner) -> Rows:
         """The rows that `learner` takes."""
@@ -128,4 +149,6 @@ class Prepared:
 
     def model(self, learner: Learner, estimator: Any) -> Any:
         """A fitted estimator of `learner`, with what raw rows need before it."""
-        return estimator if learner.raw else make_pipeline(self.preparation, estimator)
+        if learner.raw or self.preparation is None:
+            return estimator
+        return make_pipeline(self.preparation, estimator)

@@ -13,10 +13,10 @@ from sklearn.base import clone
 
 from separatrix.data import Dataset
 from separatrix.data.conll import UNIVERSAL
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.metric import Metric
 from separatrix.features.templates import PRESETS, Templates
 from separatrix.features.templates.columns import needed_columns
+from separatrix.metrics import Metric
+from separatrix.tasks.inputs import Inputs
 
 __all__ = ["Tokens", "candidates", "choose_templates"]
 
@@ -76,13 +76,18 @@ def candidates(columns: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def choose_templates(
-    asked: Any, inputs: Inputs, train: Dataset, held_out: Dataset, metric: Metric, seconds: float
+    templates: Any,
+    inputs: Inputs,
+    train: Dataset,
+    held_out: Dataset,
+    metric: Metric,
+    seconds: float,
 ) -> Tokens:
-    """The templates that were asked for, or those with the best held-out score.
+    """The templates that were given, or those with the best held-out score.
 
     Parameters
     ----------
-    asked : Templates, str or list
+    templates : Templates, str or list
         "auto" lets a quick perceptron try what suits the columns.
     inputs : Inputs
         What of the data may be used.
@@ -93,11 +98,12 @@ def choose_templates(
     seconds : float
         Time for the choice; what cannot be tried until then is not.
     """
-    if isinstance(asked, Templates):
-        return _tokens(asked, inputs, train, "as given")
-    if not isinstance(asked, str) or asked != "auto":
-        known = isinstance(asked, str) and asked in PRESETS
-        return _tokens(Templates(asked), inputs, train, f"preset {asked}" if known else "as given")
+    if isinstance(templates, Templates):
+        return _tokens(templates, inputs, train, "as given")
+    if not isinstance(templates, str) or templates != "auto":
+        known = isinstance(templates, str) and templates in PRESETS
+        how = f"preset {templates}" if known else "as given"
+        return _tokens(Templates(templates), inputs, train, how)
     # Imported here so that other kinds of data need no learner on chains.
     from separatrix.structured import StructuredPerceptron
 
@@ -110,10 +116,10 @@ def choose_templates(
     for name, text in texts.items():
         if scores and time.perf_counter() - start > seconds:
             break
-        templates = Templates(text)
+        tried = Templates(text)
         quick = StructuredPerceptron(max_iter=_PASSES, random_state=0)
-        quick.fit(templates.fit_transform(X), some.y)
-        scores[name] = metric(quick, templates.transform(X_others), others.y)
+        quick.fit(tried.fit_transform(X), some.y)
+        scores[name] = metric(quick, tried.transform(X_others), others.y)
     best = next(iter(scores))
     for name, score in scores.items():
         # More attributes must be worth their time.

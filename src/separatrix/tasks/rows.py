@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix.data import Dataset, LabelSets, TokenColumn, TokenSequences
-from separatrix.experiment.inputs import Inputs
+from separatrix.data import Dataset
+from separatrix.tasks.inputs import Inputs
 from separatrix.validation import is_sparse
 
 __all__ = ["Rows", "labels_of", "row_text"]
@@ -53,7 +53,7 @@ class Rows(NamedTuple):
 def _joined(first: Any, second: Any) -> Any:
     if isinstance(first, dict):
         return {name: np.concatenate([first[name], second[name]]) for name in first}
-    if isinstance(first, TokenColumn | TokenSequences | LabelSets):
+    if hasattr(first, "joined"):
         return first.joined(second)
     if sp.issparse(first):
         blocks: Any = [first, second]
@@ -63,7 +63,7 @@ def _joined(first: Any, second: Any) -> Any:
 
 def labels_of(y: Any) -> npt.NDArray[Any]:
     """The distinct labels of rows or of tokens, sorted."""
-    return y.classes if isinstance(y, TokenColumn | LabelSets) else np.unique(y)
+    return y.classes if hasattr(y, "classes") else np.unique(y)
 
 
 def row_text(data: Dataset, inputs: Inputs, row: int) -> tuple[str, npt.NDArray[Any] | None]:

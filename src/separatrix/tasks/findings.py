@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data import Dataset, TokenSequences
+from separatrix.data import AttributeSequences, Dataset, TokenSequences
 from separatrix.data.columns import gaps
-from separatrix.experiment.inputs import Inputs
-from separatrix.experiment.rows import Rows
 from separatrix.report.parts import Column, Finding
+from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.rows import Rows
 from separatrix.validation import is_sparse
 
 __all__ = [
@@ -22,10 +23,11 @@ __all__ = [
     "alone_quantity",
     "column_of",
     "columns_of",
+    "common_findings",
     "duplicates",
+    "few_rows",
     "imbalance",
     "leaks",
-    "missing_values",
 ]
 
 #: (train column, held-out column, train y, held-out y) -> how well the column tells y, up to 1.
@@ -38,6 +40,16 @@ _RARE = 0.2
 #: Bins of a number that is looked at alone, and columns that are looked at.
 _BINS, _WIDEST = 20, 2000
 _FREQUENT = 5
+#: A class with fewer train rows is learned from next to nothing.
+_FEW = 5
+#: Columns, classes or shares that the details of a finding list.
+_LISTED = 8
+#: Share of test rows seen in training above which their score cannot be trusted.
+_DUPLICATES = 0.05
+#: Share of the values of a column of words that must be numbers, or dates, to be remarked upon.
+_MIXED, _DATES = 0.5, 0.9
+#: Dates that are not taken for such: 31.12.2020, 12/31/20, 2020/12/31.
+_DATE = re.compile(r"(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./]\d{1,2}[./]\d{1,2})([ T].*)?")
 
 
 def columns_of(data: Dataset, inputs: Inputs) -> tuple[Column, ...]:
@@ -91,8 +103,8 @@ def _keys(X: Any) -> list[Any]:
     """Something hashable for every row, equal for equal rows."""
     if isinstance(X, dict):
         return list(zip(*(_hashable(values) for values in X.values()), strict=True))
-    if isinstance(X, TokenSequences):
-        return ["\n".join("\t".join(token) for token in sentence) for sentence in X.tolist()]
+    if isinstance(X, list | TokenSequences | AttributeSequences):
+        return [one.tobytes() if hasattr(one, "tobytes") else repr(one) for one in X]
     if is_sparse(X):
         ends = X.indptr
         return [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(ends)]
@@ -133,7 +145,7 @@ def duplicates(
                     "duplicates",
                     f"{twice} of {len(keys)} {name} {units} ({share:.1f} %) stand among the "
                     f"{others} too: their score says little about new {units}. {cure}",
-                    serious=share > 5,
+                    "serious" if share > 100 * _DUPLICATES else "note",
                 )
             )
     return found
@@ -165,7 +177,7 @@ def leaks(inputs: Inputs, train: Rows, held_out: Rows, alone: Alone, told: str) 
                     "leak suspect",
                     f"{name} alone {told.format(share=share)}. If it is not known before the "
                     "target is, drop it.",
-                    serious=True,
+                    "serious",
                 )
             )
     return found[:5]
@@ -266,21 +278,97 @@ def _binned(
     return pairs[0], pairs[1]
 
 
-def missing_values(train: Rows) -> list[Finding]:
+def common_findings(
+    inputs: Inputs, train: Rows, held_out: Rows, test: Rows
+) -> tuple[list[Finding], tuple[str, ...]]:
+    """What rows of any kind may have, and what was looked for."""
+    found = [*duplicates(train, held_out, test), *_useless(inputs)]
+    if isinstance(train.X, dict):
+        found += [*_missing_values(train.X), *_odd_words(inputs, train.X)]
+    columns = "missing values", "constant columns and identifiers", "mixed columns, dates as text"
+    return found, ("rows that stand in two splits", *columns)
+
+
+def _useless(inputs: Inputs) -> list[Finding]:
+    """Columns that were left out as they can tell nothing."""
+    told = [f"{name}: {why}" for name, why in inputs.left_out if why != "asked for"]
+    if not told:
+        return []
+    words = "1 column is" if len(told) == 1 else f"{len(told)} columns are"
+    return [Finding("unused columns", f"{words} left out.", details=tuple(told[:_LISTED]))]
+
+
+def _missing_values(X: dict[str, npt.NDArray[Any]]) -> list[Finding]:
     """Columns of a table with gaps."""
-    if not isinstance(train.X, dict):
+    missing = {name: float(gaps(values).mean()) for name, values in X.items()}
+    worst = sorted(((n, share) for n, share in missing.items() if share), key=lambda one: -one[1])
+    if not worst:
         return []
-    missing = {name: float(gaps(values).mean()) for name, values in train.X.items()}
-    shares = {name: share for name, share in missing.items() if share > 0}
-    if not shares:
-        return []
-    worst = sorted(shares.items(), key=lambda item: -item[1])
-    details = tuple(f"{name}: {100 * share:.1f} %" for name, share in worst[:8])
-    words = "1 column has" if len(shares) == 1 else f"{len(shares)} columns have"
+    words = "1 column has" if len(worst) == 1 else f"{len(worst)} columns have"
     return [
         Finding(
             "missing values",
             f"{words} missing values; numbers are filled with the mean, and a mark is added.",
+            details=tuple(f"{name}: {100 * share:.1f} %" for name, share in worst[:_LISTED]),
+        )
+    ]
+
+
+def _odd_words(inputs: Inputs, X: dict[str, npt.NDArray[Any]]) -> list[Finding]:
+    """Columns of words most of which are numbers, or dates in a form that is not read."""
+    found = []
+    for name in inputs.columns:
+        values = X[name]
+        if values.dtype != object or name in inputs.texts:
+            continue
+        words = [str(value).strip() for value in values if value is not None]
+        if not words:
+            continue
+        odd = [word for word in words if not _is_number(word)]
+        share = 1 - len(odd) / len(words)
+        if _MIXED <= share < 1:
+            common = ", ".join(repr(word) for word, _ in Counter(odd).most_common(3))
+            found.append(
+                Finding(
+                    "mixed kinds",
+                    f"column {name!r} holds numbers ({100 * share:.1f} %) and words ({common}), "
+                    "taken for categories. Mark such words as missing, or clean the column.",
+                )
+            )
+        elif sum(bool(_DATE.fullmatch(word)) for word in words) >= _DATES * len(words):
+            found.append(
+                Finding(
+                    "dates as text",
+                    f"column {name!r} holds dates such as {words[0]!r}, taken for categories. "
+                    "Write them as 2024-05-17 (ISO 8601).",
+                )
+            )
+    return found
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def few_rows(y: npt.NDArray[Any]) -> list[Finding]:
+    """Classes with next to no train rows."""
+    labels, counts = np.unique(y, return_counts=True)
+    few = counts < _FEW
+    if not few.any():
+        return []
+    details = tuple(
+        f"{label}: {count}"
+        for label, count in zip(labels[few][:_LISTED], counts[few][:_LISTED], strict=True)
+    )
+    return [
+        Finding(
+            "few rows",
+            f"{int(few.sum())} of {len(labels)} classes have fewer than {_FEW} train rows: their "
+            "scores say next to nothing. Collect more, or leave them out.",
             details=details,
         )
     ]
@@ -294,7 +382,7 @@ def imbalance(y: npt.NDArray[Any]) -> list[Finding]:
         return []
     details = tuple(
         f"{label}: {count} of {len(y)}"
-        for label, count in zip(labels[rare][:8], counts[rare][:8], strict=True)
+        for label, count in zip(labels[rare][:_LISTED], counts[rare][:_LISTED], strict=True)
     )
     return [
         Finding(

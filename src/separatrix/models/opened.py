@@ -1,0 +1,225 @@
+"""A saved model at work, the same for Python, the command line and the service."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from separatrix.data import Dataset
+from separatrix.errors import DataError, ModelFileError, SeparatrixError
+from separatrix.models.file.model import ModelInfo, Verify, load_described
+from separatrix.models.readers import Reader, reader_of
+from separatrix.tasks import FieldError, Fitted, Options, Task, task_of_kind
+from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.table import TASKS
+
+__all__ = ["Model", "open"]
+
+
+class Model(Fitted):
+    """A model file that was opened: what it is fed, what it answers, and why.
+
+    Attributes
+    ----------
+    name : str
+        That of the file without its ending.
+    path : Path
+    info : ModelInfo
+        What the header of the file says: sizes, versions, training.
+    task : Task
+        The kind of its output.
+    inputs : Inputs
+        What it is fed of a data set.
+    estimator : estimator
+    version : str
+        Beginning of the checksum of the file.
+    loaded : float
+        When, in seconds since 1970.
+    """
+
+    def __init__(self, path: Path, estimator: Any, info: ModelInfo) -> None:
+        super().__init__(estimator, Inputs.from_dict(info.input))
+        if info.task not in TASKS:
+            what = "nothing" if info.task is None else info.task
+            raise ModelFileError(
+                f"{path}: {type(estimator).__name__} predicts {what} that can be used here"
+            )
+        kind, name = task_of_kind(info.task), info.summary.get("task")
+        self.path, self.info, self.name = path, info, path.stem
+        self.task: Task = kind(name if name in kind.names else kind.names[-1])
+        self.version, self.loaded = info.checksum[:12], time.time()
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    @cached_property
+    def reader(self) -> Reader:
+        """What checks rows as JSON has them."""
+        try:
+            return reader_of(self)
+        except DataError as error:
+            raise ModelFileError(f"{self.path}: {error}") from None
+
+    def take(self, data: Dataset) -> Any:
+        """What the model is fed of a data set."""
+        return self.inputs.take(data)
+
+    # -- answers ---------------------------------------------------------------------------------
+
+    def predict(self, rows: Sequence[Any], **options: Any) -> list[dict[str, Any]]:
+        """Answers for rows as JSON has them: texts, objects of columns, arrays, tokens.
+
+        Parameters
+        ----------
+        rows : list
+        **options
+            Those of `separatrix.tasks.Options`: probabilities, top, cost, reject, explain, level.
+
+        Returns
+        -------
+        list of dict
+            As the service answers.
+
+        Raises
+        ------
+        FieldError
+            A row, or an option, does not fit the model.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from separatrix import MajorityClass, models, save
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save(MajorityClass().fit([[0], [1], [2]], ["a", "b", "b"]), f"{folder}/model.sx")
+        ...     models.open(f"{folder}/model.sx").predict([[7.0]])
+        [{'label': 'b'}]
+        """
+        wanted = Options(**options)
+        self.task.check(self, wanted)
+        checked, _ = self.reader.check(list(rows))
+        found = self.task.predict(self, self.reader.join(checked), [wanted])
+        return self.answers(found, slice(0, len(checked)), checked, wanted)
+
+    def answers(
+        self, found: Any, places: slice, rows: Sequence[Any], options: Options
+    ) -> list[dict[str, Any]]:
+        """Answers for the rows at some places of what `task.predict` found."""
+        answers = self.task.answers(self, found, places, options)
+        if options.explain is not None:
+            for answer, row in zip(answers, rows, strict=True):
+                answer["explanation"] = self._reasons(row, options.explain)
+        return answers
+
+    def explain(self, x: Any, top: int | None = None, every: bool = False) -> Any:
+        """The sum behind the prediction for one row of model input; `print` shows it."""
+        return self.task.explain(self, x, self.task.terms if top is None else top or None, every)
+
+    def _reasons(self, row: Any, top: int) -> dict[str, Any]:
+        try:
+            return self.task.reasons(self, self.reader.single(row), top)
+        except SeparatrixError as error:
+            raise FieldError(str(error), "explain") from None
+
+    @cached_property
+    def offers(self) -> frozenset[str]:
+        """Options that can be had: "probabilities", "top", "cost", "reject", "level", "explain"."""
+        found = {name for name, why in self.task.offers(self).items() if not why}
+        if "explain" in found:
+            try:
+                self.predict([self.reader.example()], explain=1)
+            except SeparatrixError:
+                found.discard("explain")
+        return frozenset(found)
+
+    def check(self) -> None:
+        """Raise ModelFileError unless the model predicts an example of its rows."""
+        try:
+            self.predict([self.reader.example()])
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ModelFileError(f"{self.path}: the model does not predict: {error}") from error
+
+    # -- what is known ---------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> list[Any] | None:
+        """The classes as plain values; None where there are none."""
+        return None if self.classes is None else self.classes.tolist()
+
+    def short(self) -> dict[str, Any]:
+        """The lines of the card that a list of models shows."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "task": self.task.kind,
+            "input": self.reader.kind,
+            "learner": self.learner_name,
+            "n_classes": None if self.classes is None else len(self.classes),
+            "probabilities": "probabilities" in self.offers,
+            "explains": "explain" in self.offers,
+        }
+
+    def card(self) -> dict[str, Any]:
+        """All that is known of the model."""
+        summary = self.info.summary
+        known = ("classes", "n_classes", "metric", "held_out", "test", "task", "command")
+        return {
+            **self.short(),
+            "file": self.path.name,
+            "n_bytes": self.info.n_bytes,
+            "checksum": self.info.checksum,
+            "library_version": self.info.library_version,
+            "loaded": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.loaded)),
+            "classes": self.labels,
+            "features": self.features(),
+            "training": {k: v for k, v in summary.items() if k not in known},
+            "score": {name: summary.get(name) for name in ("metric", "held_out", "test")},
+            "example": self.reader.example(),
+            "row_schema": self.reader.schema(),
+        }
+
+    def features(self) -> dict[str, Any]:
+        """What a row holds; of texts, how many terms are known."""
+        found = self.reader.features(self)
+        n_features = self.info.summary.get("n_features")
+        return found or ({} if n_features is None else {"n_terms": n_features})
+
+
+def open(path: str | os.PathLike[str], *, verify: Verify = "auto", copy: bool = False) -> Model:
+    """Open a model file; it is parsed once.
+
+    Parameters
+    ----------
+    path : str or path
+        As `save` and `separatrix compare --save` write it.
+    verify : bool or "auto"
+        Whether to compare the checksum with all bytes of the file; "auto" does so below 64 MB.
+    copy : bool
+        Map a copy whose name is gone at once: who overwrites the file in place cannot change a
+        model that is in use.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, is no model file, or holds what predicts nothing.
+    OSError
+        The file cannot be read.
+    """
+    path = Path(path)
+    if not copy:
+        return Model(path, *load_described(path, verify))
+    with tempfile.TemporaryDirectory(prefix="separatrix-") as folder:
+        own = Path(folder) / "model.sx"
+        shutil.copyfile(path, own)
+        try:
+            return Model(path, *load_described(own, verify))
+        except ModelFileError as error:
+            raise ModelFileError(str(error).replace(str(own), str(path))) from None
