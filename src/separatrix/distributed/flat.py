@@ -135,7 +135,7 @@ def choose_solver(estimator: Any, objective: DistributedObjective) -> Solver:
     """The solver for an objective in partitions: the one named, or one that fits."""
     asked = estimator.solver
     kernel = kernel_of(objective.loss)
-    if kernel is not None and kernel.name in ("hinge", "multiclass_hinge"):
+    if kernel is not None and kernel.dual and not objective.loss.smooth:
         return _hinge_solver(asked, objective)
     if isinstance(asked, str) and asked == "auto":
         few = objective.forms_hessian and np.prod(objective.weight_shape) <= _FEW_WEIGHTS

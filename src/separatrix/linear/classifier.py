@@ -17,10 +17,9 @@ __all__ = ["LinearClassifier"]
 
 
 def _has_likelihood(estimator: LinearClassifier) -> bool:
-    if isinstance(estimator.loss, str):
-        return estimator.loss == "logistic"
-    kernel = kernel_of(estimator.loss)
-    return kernel is not None and kernel.name in ("logistic", "multiclass_logistic")
+    loss = estimator.loss
+    kernel = kernel_of(MARGIN_LOSSES.get(loss) if isinstance(loss, str) else loss)
+    return kernel is not None and kernel.likelihood
 
 
 class LinearClassifier(MinimizingClassifier):

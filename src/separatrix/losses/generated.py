@@ -83,7 +83,7 @@ class LogSumExp:
 
     name: ClassVar[str] = "log_sum_exp"
     smooth: ClassVar[bool] = True
-    kernel: ClassVar = Kernel("multiclass_logistic", passes=True, dual=True)
+    kernel: ClassVar = Kernel("multiclass_logistic", passes=True, dual=True, likelihood=True)
 
     def __call__(self, scores: Array, targets: npt.NDArray[Any]) -> tuple[Array, Array]:
         """Values of shape (n,) and probabilities of shape (n, K)."""

@@ -29,6 +29,8 @@ class Kernel:
         a -> loss*(-a) of a loss of the margin, for proofs.
     in_unit : bool
         Whether the conjugate is finite for a between 0 and 1 only.
+    likelihood : bool
+        Whether it is -log p(y | x), so that scores have probabilities.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Kernel:
     stochastic: bool = True
     conjugate: Callable[[Array], Array] | None = None
     in_unit: bool = False
+    likelihood: bool = False
 
 
 def kernel_of(loss: Any) -> Kernel | None:
@@ -69,4 +72,4 @@ def is_softmax(loss: Any) -> bool:
     (True, False)
     """
     kernel = kernel_of(loss)
-    return kernel is not None and kernel.name == "multiclass_logistic"
+    return kernel is not None and kernel.likelihood and loss.n_scores is None

@@ -185,6 +185,7 @@ class Logistic(MarginLoss):
         # 1 - a has no digits of a small a; where a row weighs much, they count.
         conjugate=lambda a: xlogy(a, a) + xlog1py(1 - a, -a),
         in_unit=True,
+        likelihood=True,
     )
 
     def value(self, margin: Array) -> Array:
