@@ -8,7 +8,6 @@ pub mod hinge;
 pub mod hot;
 pub mod intercept;
 pub mod interior;
-pub mod margin;
 pub(crate) mod merge;
 pub mod multiclass;
 pub(crate) mod multiclass_rows;

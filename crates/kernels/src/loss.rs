@@ -1,4 +1,5 @@
-//! Losses and their derivatives: of blocks of rows, and of one row.
+//! Losses: derivatives of blocks of rows and of one row, and the duals of rows.
 
 pub mod block;
+pub mod dual;
 pub mod row;

@@ -7,9 +7,9 @@ use separatrix_kernels::KernelError;
 use separatrix_kernels::data::rows::Rows;
 use separatrix_kernels::dual::columns::{Code, Column, Ending, Settings, feature_major, solve};
 use separatrix_kernels::dual::intercept::Intercept;
-use separatrix_kernels::dual::margin::MarginLoss;
 use separatrix_kernels::dual::pairs::solve_sparse;
 use separatrix_kernels::interrupt::Interrupt;
+use separatrix_kernels::loss::dual::MarginLoss;
 
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::{dense_of, with_csr, with_dense};

@@ -8,8 +8,8 @@ use separatrix_kernels::data::rows::Rows;
 use separatrix_kernels::dual::binary::DualBinary as Binary;
 use separatrix_kernels::dual::common::{Certificate, Pass};
 use separatrix_kernels::dual::intercept::Intercept;
-use separatrix_kernels::dual::margin::MarginLoss;
-use separatrix_kernels::dual::multiclass::{ClassLoss, DualMulticlass as Multiclass, check_classes};
+use separatrix_kernels::dual::multiclass::{DualMulticlass as Multiclass, check_classes};
+use separatrix_kernels::loss::dual::{ClassLoss, MarginLoss};
 
 use crate::arrays::{matrix, new_matrix, vector};
 use crate::design::with_rows;
@@ -126,21 +126,12 @@ pub struct DualMulticlass {
     state: State,
 }
 
-fn class_loss(name: &str, cost: Option<&PyReadonlyArray2<'_, f64>>, n_classes: usize) -> PyResult<ClassLoss> {
-    match (name, cost) {
-        ("multiclass_logistic", None) => Ok(ClassLoss::Softmax),
-        ("multiclass_hinge", None) => Ok(ClassLoss::Hinge(None)),
-        ("multiclass_hinge", Some(cost)) => {
-            if cost.shape() != [n_classes, n_classes] {
-                return Err(data_error(format!("cost must be a matrix of {n_classes} x {n_classes}")));
-            }
-            Ok(ClassLoss::Hinge(Some(matrix("cost", cost)?.to_vec())))
-        }
-        ("multiclass_logistic", Some(_)) => {
-            Err(data_error("the loss multiclass_logistic takes no costs".into()))
-        }
-        _ => Err(data_error(format!("there is no dual for the loss {name:?}"))),
+/// A matrix of costs, K x K.
+fn costs(cost: &PyReadonlyArray2<'_, f64>, n_classes: usize) -> PyResult<Vec<f64>> {
+    if cost.shape() != [n_classes, n_classes] {
+        return Err(data_error(format!("cost must be a matrix of {n_classes} x {n_classes}")));
     }
+    Ok(matrix("cost", cost)?.to_vec())
 }
 
 #[pymethods]
@@ -169,7 +160,8 @@ impl DualMulticlass {
         let intercepts = checked_intercepts(intercepts.as_ref(), n_classes)?;
         let start = start.as_ref().map(|start| matrix("start", start)).transpose()?;
         let start = start.map(|start| (start, &intercepts[..]));
-        let loss = class_loss(loss, cost.as_ref(), n_classes)?;
+        let cost = cost.as_ref().map(|cost| costs(cost, n_classes)).transpose()?;
+        let loss = ClassLoss::parse(loss, cost).map_err(to_python)?;
         let intercept = Intercept::parse(intercept).map_err(to_python)?;
         let state = with_rows!(py, design, |rows: T| {
             let state = run(py, rows.n_stored(), |_| {

@@ -15,10 +15,10 @@ use crate::dual::binary_rows::{Local, Look, Measure, Problem, Rebuild, Resting, 
 use crate::dual::common::{Certificate, Pass, active_rows, check_upper, due_for_rebuild};
 use crate::dual::hot::HotRows;
 use crate::dual::intercept::{Bias, Intercept, scale_of};
-use crate::dual::margin::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::dual::merge::Copies;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
+use crate::loss::dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::random::Random;
 use crate::real::Real;
 use crate::simd::dispatch;

@@ -2,7 +2,7 @@
 
 use crate::dual::common::following;
 use crate::dual::intercept::Bias;
-use crate::dual::margin::MarginDual;
+use crate::loss::dual::MarginDual;
 use crate::real::Real;
 use crate::simd::Task;
 

@@ -14,11 +14,11 @@ use crate::data::rows::Rows;
 use crate::dual::binary::{self, DualBinary};
 use crate::dual::common::check_upper;
 use crate::dual::intercept::Intercept;
-use crate::dual::margin::MarginLoss;
 use crate::dual::pair_gram::ByClass;
 use crate::dual::run::{Outcome, descend};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
+use crate::loss::dual::MarginLoss;
 use crate::real::Real;
 use crate::threads::{each, try_each};
 

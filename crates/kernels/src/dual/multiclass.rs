@@ -17,6 +17,7 @@ use crate::dual::intercept::{Intercept, scale_of};
 use crate::dual::multiclass_rows::{Biases, Measure, Problem, Rebuild, Sweep};
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
+use crate::loss::dual::ClassLoss;
 use crate::random::Random;
 use crate::simd::dispatch;
 use crate::simd::exponential::VectorExp;
@@ -26,15 +27,6 @@ use crate::threads::try_each;
 const BLOCK: usize = 256;
 /// Multiply-adds of an exact evaluation that is worth several threads.
 const WORTH: usize = 1 << 20;
-
-/// The losses with a dual for many classes.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ClassLoss {
-    /// log sum_k exp z_k - z_y
-    Softmax,
-    /// max_k (z_k + cost[y, k]) - z_y; costs are K x K, or 0-1 where there are none.
-    Hinge(Option<Vec<f64>>),
-}
 
 /// Duals, weights and order of visits; see the head of this file.
 #[derive(Debug, Clone)]

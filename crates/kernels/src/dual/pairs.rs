@@ -170,8 +170,8 @@ mod tests {
     use crate::data::csr::OwnedCsr;
     use crate::dual::columns::{Code, Column, Ending, Settings, feature_major, solve};
     use crate::dual::intercept::Intercept;
-    use crate::dual::margin::MarginLoss;
     use crate::interrupt::Interrupt;
+    use crate::loss::dual::MarginLoss;
     use crate::random::Random;
 
     const LOSSES: [MarginLoss; 3] = [MarginLoss::Hinge, MarginLoss::SquaredHinge, MarginLoss::Logistic];

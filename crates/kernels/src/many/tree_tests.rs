@@ -10,8 +10,8 @@ use super::tree_plan::{Labels, Plan};
 use crate::data::csr::Csr;
 use crate::dual::columns::Settings;
 use crate::dual::intercept::Intercept;
-use crate::dual::margin::MarginLoss;
 use crate::interrupt::Interrupt;
+use crate::loss::dual::MarginLoss;
 use crate::random::Random;
 
 struct Data {

@@ -8,10 +8,10 @@
 use super::DualBinary;
 use crate::dual::binary_rows::{DualRows, Local};
 use crate::dual::intercept::Bias;
-use crate::dual::margin::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::dual::merge::Copies;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
+use crate::loss::dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::real::Real;
 use crate::threads::each;
 
@@ -86,8 +86,8 @@ mod tests {
     use crate::data::row_subset::Subset;
     use crate::dual::binary::DualBinary;
     use crate::dual::intercept::Intercept;
-    use crate::dual::margin::{HingeDual, MarginDual, MarginLoss, SquaredHingeDual};
     use crate::interrupt::Interrupt;
+    use crate::loss::dual::{HingeDual, MarginDual, MarginLoss, SquaredHingeDual};
     use crate::random::Random;
 
     /// The dual objective around the center of the intercept, from the duals alone.

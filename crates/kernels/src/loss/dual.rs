@@ -1,4 +1,4 @@
-//! One row of a two-class dual problem, for each margin loss.
+//! Losses with a dual: for many classes, and for two with the problem of one row.
 //!
 //! With margin m = y <w, x> the row problem of U phi(m) is: given the dual a at which m was computed
 //! and q = |x|^2, find the a' that maximizes  value(a') - m (a' - a) - q/2 (a' - a)^2.
@@ -7,6 +7,15 @@
 //! Sources: Hsieh et al. (2008) for the hinge losses; Yu, Huang & Lin (2011) for the logistic loss.
 
 use crate::error::KernelError;
+
+/// The losses with a dual for many classes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClassLoss {
+    /// log sum_k exp z_k - z_y
+    Softmax,
+    /// max_k (z_k + cost[y, k]) - z_y; costs are K x K, or 0-1 where there are none.
+    Hinge(Option<Vec<f64>>),
+}
 
 /// The losses with a two-class dual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +26,20 @@ pub enum MarginLoss {
     SquaredHinge,
     /// log(1 + exp(-m))
     Logistic,
+}
+
+impl ClassLoss {
+    /// The loss of this name in `separatrix.losses`, with costs (K x K) or without.
+    pub fn parse(name: &str, cost: Option<Vec<f64>>) -> Result<Self, KernelError> {
+        match (name, cost) {
+            ("multiclass_logistic", None) => Ok(Self::Softmax),
+            ("multiclass_logistic", Some(_)) => {
+                Err(KernelError::Argument("the loss multiclass_logistic takes no costs".into()))
+            }
+            ("multiclass_hinge", cost) => Ok(Self::Hinge(cost)),
+            _ => Err(KernelError::Argument(format!("there is no dual for the loss {name:?}"))),
+        }
+    }
 }
 
 impl MarginLoss {
