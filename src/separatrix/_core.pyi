@@ -75,6 +75,17 @@ def read_crfsuite(
     _Words,
     npt.NDArray[np.float64],
 ]: ...
+def read_csv(
+    data: bytes,
+    start: int,
+    delimiter: int,
+    wanted: bytes,
+    missing: list[bytes],
+    lines: tuple[int, int],
+    most: int | None,
+    last: bool,
+    n_threads: int,
+) -> tuple[list[Any], int, int, int]: ...
 def write_svmlight(
     labels: npt.NDArray[np.float64],
     label_starts: npt.NDArray[np.int64],

@@ -8,6 +8,7 @@
 pub mod conll;
 pub mod crfsuite;
 pub mod crfsuite_write;
+pub mod csv;
 pub mod intern;
 pub mod lines;
 pub mod number;

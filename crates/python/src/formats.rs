@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList, PyString};
 use separatrix_kernels::formats::conll::{self, Column, Layout};
+use separatrix_kernels::formats::csv::{self, Cells, Wanted};
 use separatrix_kernels::formats::intern::Interner;
 use separatrix_kernels::formats::lines::Block as Lines;
 use separatrix_kernels::formats::source::{Source as Stream, Unit};
@@ -224,6 +225,76 @@ pub fn read_conll<'py>(
     let starts = std::iter::once(0).chain(ends).collect();
     let comments = (PyBytes::new(py, &read.comments), integers(py, starts));
     Ok((integers(py, read.starts), columns, (comments, integers(py, sentences))))
+}
+
+/// A column of delimited text: None where it was not asked for, False where some value is no number, numbers with the
+/// bits of the words for no value that were met, or numbers of words (None where every row has its own) and the words.
+fn cells<'py>(py: Python<'py>, cells: Cells) -> PyResult<Bound<'py, PyAny>> {
+    let text = |word: &[u8]| -> PyResult<Bound<'py, PyString>> {
+        Ok(PyString::new(py, std::str::from_utf8(word).map_err(|error| data_error(error.to_string()))?))
+    };
+    Ok(match cells {
+        Cells::Nothing => py.None().into_bound(py),
+        Cells::Failed => false.into_pyobject(py)?.to_owned().into_any(),
+        Cells::Numbers(values, whole, marks) => {
+            let array = if whole && marks == 0 {
+                // Whole numbers have at most 15 digits.
+                PyArray1::from_vec(py, values.into_iter().map(|value| value as i64).collect()).into_any()
+            } else {
+                PyArray1::from_vec(py, values).into_any()
+            };
+            (array, whole, marks).into_pyobject(py)?.into_any()
+        }
+        Cells::Words(codes, words) => {
+            let words = words.iter().map(|word| text(word)).collect::<PyResult<Vec<_>>>()?;
+            (narrow(py, codes), PyList::new(py, words)?).into_pyobject(py)?.into_any()
+        }
+        Cells::List(bytes, ends) => {
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let words = starts.zip(&ends).map(|(start, &end)| text(&bytes[start..end]));
+            let words = PyList::new(py, words.collect::<PyResult<Vec<_>>>()?)?;
+            (py.None(), words).into_pyobject(py)?.into_any()
+        }
+    })
+}
+
+/// Records of delimited text as columns, how many there are, and the bytes and lines that they take.
+///
+/// `wanted` has a byte for every column: 0 nothing, 1 numbers, 2 words. A record that is cut at the end of a text that
+/// is not the `last` one is left.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the options of the kernel")]
+pub fn read_csv<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyBytes>,
+    start: usize,
+    delimiter: u8,
+    wanted: &[u8],
+    missing: Vec<Vec<u8>>,
+    lines: (usize, usize),
+    most: Option<usize>,
+    last: bool,
+    n_threads: usize,
+) -> PyResult<(Vec<Bound<'py, PyAny>>, usize, usize, usize)> {
+    if missing.len() > 64 {
+        return Err(data_error("there are more than 64 words for a missing value".into()));
+    }
+    let text = data.as_bytes().get(start..).unwrap_or(&[]);
+    let wanted: Vec<Wanted> = wanted
+        .iter()
+        .map(|byte| match byte {
+            0 => Wanted::Nothing,
+            1 => Wanted::Numbers,
+            _ => Wanted::Words,
+        })
+        .collect();
+    let (first_line, width_line) = lines;
+    let most = most.unwrap_or(usize::MAX);
+    let options = csv::Options { delimiter, wanted: &wanted, missing: &missing, width_line, most, last };
+    let size = text.len().saturating_mul(4);
+    let table = run(py, size, |flag| csv::read(text, first_line, &options, n_threads, flag))?;
+    let columns = table.columns.into_iter().map(|column| cells(py, column)).collect::<PyResult<_>>()?;
+    Ok((columns, table.n_rows, table.consumed, table.n_lines))
 }
 
 /// Where sequences begin, labels, CSR arrays of the items, attributes, and weights of the sequences.

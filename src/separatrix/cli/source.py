@@ -77,6 +77,8 @@ class Opened:
             return next(self.chunks(sys.maxsize))
         from separatrix import data
 
+        if self.format == "gathered":
+            return data.read(self.origin, **self.options)
         return data.read(self.origin, self.format, **self.options)
 
     def chunks(self, n: int) -> Iterator[Dataset]:
@@ -89,7 +91,7 @@ class Opened:
         if self.format == "words":
             yield from self._words(n)
             return
-        if self.format not in ("bundled", "idx"):
+        if self.format not in ("bundled", "idx", "gathered"):
             yield from data.chunks(self.origin, n, self.format, **self.options)
             return
         whole = self.read()
@@ -193,6 +195,11 @@ def open_source(
     from separatrix.errors import FormatError
     from separatrix.validation import check_choice
 
+    if format is None and _is_gathered(source):
+        taken = {
+            name: part for name, part in (needs or {}).items() if name in FORMATS["jsonl"].takes
+        }
+        return Opened(source, "gathered", source, {**taken, **given})
     origin = _origin(source)
     if needs is not None and "words" in needs:
         return _open_sequences(source, origin, format, needs, given)
@@ -266,6 +273,14 @@ def _open_sequences(
     return Opened(source, format, origin, {**taken, **given})
 
 
+def _is_gathered(source: str) -> bool:
+    """Whether `separatrix.data.read` puts this together from several files, or refuses it."""
+    path = Path(source)
+    found = path.is_dir() or path.suffix.lower() in (".zip", ".eml", ".mbox")
+    pattern = not path.exists() and any(mark in source for mark in "*?[")
+    return found or pattern or source.startswith(("sqlite:", "http://", "https://", "ftp://"))
+
+
 def _texts_only(needs: Mapping[str, Any]) -> bool:
     columns = needs.get("columns") or ()
     return len(columns) == 1 and tuple(columns) == tuple(needs.get("text") or ())
@@ -295,8 +310,6 @@ def _origin(source: str) -> Any:
     if source == "-":
         return Origin(sys.stdin.buffer.read(), "<stdin>")
     path = Path(source)
-    if path.is_dir():
-        raise IsADirectoryError(f"{source} is a directory; name a file in it")
     if not path.exists():
         beside = [entry.name for entry in path.parent.glob("*")] if path.parent.is_dir() else []
         close = get_close_matches(path.name, [*beside, *BUNDLED], n=2, cutoff=0.7)

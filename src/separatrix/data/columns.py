@@ -15,8 +15,10 @@ from separatrix.data.written import iso_dates, reader
 from separatrix.errors import DataError
 
 __all__ = [
+    "Numbers",
     "Words",
     "as_words",
+    "from_numbers",
     "from_values",
     "from_words",
     "gaps",
@@ -42,14 +44,39 @@ class Words(NamedTuple):
     codes : int array of shape (n,)
     values : list of str
         Not all need be distinct: a column of texts is a list of them.
+    flat : bool
+        Whether every row has its own value.
     """
 
     codes: npt.NDArray[Any]
     values: list[str]
+    flat: bool = False
+
+    def spread(self, each: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The column that has for every row what `each` has for its value."""
+        return each if self.flat else np.asarray(each[self.codes])
 
     def first(self, n: int) -> list[str]:
         """The words of the first rows."""
         return [self.values[code] for code in self.codes[:n].tolist()]
+
+
+class Numbers(NamedTuple):
+    """A column of plain numbers of a text file.
+
+    Attributes
+    ----------
+    values : array of shape (n,)
+        int64 where all are whole and none is missing, else float64 with NaN.
+    whole : bool
+        Whether all are whole.
+    missing : tuple of str
+        The words for no value that were met.
+    """
+
+    values: npt.NDArray[Any]
+    whole: bool
+    missing: tuple[str, ...]
 
 
 def as_words(cells: Sequence[str]) -> Words:
@@ -72,7 +99,7 @@ def from_words(words: Words, column: SchemaColumn, missing: Sequence[str]) -> np
         Names the first row whose value is not of the kind.
     """
     if column.kind == "text":
-        return np.asarray(objects(words.values)[words.codes])
+        return words.spread(objects(words.values))
     absent = absent_words(column.kind, (*missing, *column.missing))
     gone = np.array([value.strip() in absent for value in words.values], dtype=bool)
     said = [value for value, nothing in zip(words.values, gone, strict=True) if not nothing]
@@ -91,13 +118,35 @@ def from_words(words: Words, column: SchemaColumn, missing: Sequence[str]) -> np
     if filled is None:
         filled = list(_read_all(said, read, words, column))
     if column.whole and not gone.any():
-        return np.asarray(np.array(filled, dtype=np.int64)[words.codes])
+        return words.spread(np.array(filled, dtype=np.int64))
     if column.kind == "flag" and not column.missing and not gone.any():
-        return np.asarray(np.array(filled, dtype=np.bool_)[words.codes])
+        return words.spread(np.array(filled, dtype=np.bool_))
     made = np.full(len(words.values), nothing, dtype=dtype)
     if len(said):
         made[~gone] = filled if dtype is not object else objects(filled)
-    return np.asarray(made[words.codes])
+    return words.spread(made)
+
+
+def from_numbers(numbers: Numbers, column: SchemaColumn) -> npt.NDArray[Any]:
+    """The array of a column of plain numbers, as the schema says."""
+    values = numbers.values
+    if column.kind == "date":
+        return compact_dates(values)
+    if column.whole and values.dtype.kind == "i":
+        return values
+    return values.astype(np.float64, copy=False)
+
+
+def compact_dates(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Dates of eight digits, as 20191231; NaT for what is none."""
+    gone = ~np.isfinite(values)
+    whole = np.where(gone, 0, values).astype(np.int64)
+    months = (whole // 10_000 - 1970) * 12 + whole // 100 % 100 - 1
+    days = months.astype("datetime64[M]").astype("datetime64[D]") + (whole % 100 - 1)
+    right = (
+        ~gone & (whole // 100 % 100 <= 12) & (days.astype("datetime64[M]").astype(int) == months)
+    )
+    return np.where(right, days.astype("datetime64[us]"), np.datetime64("NaT", "us"))
 
 
 def _read_all(said: list[str], read: Any, words: Words, column: SchemaColumn) -> Iterable[Any]:

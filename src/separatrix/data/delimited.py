@@ -5,16 +5,27 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
-from separatrix.data.columns import Words, as_words
+import numpy as np
+
+from separatrix._core import read_csv
+from separatrix.data.columns import Numbers, Words
 from separatrix.data.dataset import Dataset
 from separatrix.data.options import Options
-from separatrix.data.schema import Schema
+from separatrix.data.schema import named_as_code
 from separatrix.data.source import Origin, TextStream, naming
-from separatrix.data.tables import Seen, dataset_of, evidence_of, judged, make_schema
-from separatrix.data.written import Evidence
+from separatrix.data.tables import (
+    dataset_of,
+    evidence_of,
+    find_column,
+    find_target,
+    judged,
+    make_schema,
+)
+from separatrix.data.written import MISSING_AMONG_NUMBERS, Evidence, look
 from separatrix.errors import FormatError, ParameterError
 
 __all__ = ["chunks_delimited", "read_delimited", "sniff_delimiter"]
@@ -80,8 +91,11 @@ def sniff_delimiter(lines: Sequence[str]) -> str | None:
 
 def _delimiter(origin: Origin, format: str, options: Options) -> str:
     if options.delimiter is not None:
-        if len(options.delimiter) != 1 or options.delimiter in '"\r\n':
-            raise ParameterError(f"delimiter must be one character, got {options.delimiter!r}")
+        one = len(options.delimiter) == 1 and options.delimiter.isascii()
+        if not one or options.delimiter in '"\r\n':
+            raise ParameterError(
+                f"delimiter must be one ASCII character, got {options.delimiter!r}"
+            )
         return options.delimiter
     if format == "tsv":
         return "\t"
@@ -154,25 +168,44 @@ def _names(cells: Sequence[str], notes: list[str]) -> list[str]:
     return names
 
 
-class _Opened(NamedTuple):
-    """Names of the columns, the rows, checked to have as many cells, and what is to be told."""
+@dataclass(frozen=True)
+class _Shape:
+    """How the rows of a file lie.
 
+    Attributes
+    ----------
+    delimiter : str
+    names : list of str
+        Of the columns.
+    header : bool
+        Whether the first row has them.
+    first_line : int
+        The line that told how many columns there are.
+    sample : list of list of str
+        The first rows, the header not among them.
+    notes : tuple of str
+        What is to be told.
+    """
+
+    delimiter: str
     names: list[str]
-    rows: Iterator[list[str]]
+    header: bool
+    first_line: int
+    sample: list[list[str]]
     notes: tuple[str, ...]
 
 
-def _open(origin: Origin, format: str, options: Options) -> _Opened:
-    rows = _Rows(origin, _delimiter(origin, format, options))
-    iterator = iter(rows)
+def _shape(origin: Origin, format: str, options: Options) -> _Shape:
+    delimiter = _delimiter(origin, format, options)
+    rows = _Rows(origin, delimiter)
     sample, ends = [], []
-    for row in islice(iterator, _SAMPLE_ROWS):
+    for row in islice(rows, _SAMPLE_ROWS):
         sample.append(row)
         ends.append(rows.line)
     if not sample:
         raise FormatError("there are no rows")
     header = has_header(sample) if options.header == "auto" else bool(options.header)
-    width, first_line = len(sample[0]), ends[0]
+    width = len(sample[0])
     notes: list[str] = []
     if options.names is not None:
         names = [str(name) for name in options.names]
@@ -187,52 +220,185 @@ def _open(origin: Origin, format: str, options: Options) -> _Opened:
             )
     else:
         names = [str(at) for at in range(width)]
-
-    def checked() -> Iterator[list[str]]:
-        skip = int(header)
-        early = zip(sample[skip:], ends[skip:], strict=True)
-        for row, line in chain(early, ((row, rows.line) for row in iterator)):
-            if len(row) != width:
-                raise FormatError(f"{len(row)} fields, but {width} on line {first_line}", line)
-            yield row
-
-    return _Opened(names, checked(), tuple(notes))
+    for row, line in zip(sample, ends, strict=True):
+        if len(row) != width:
+            raise FormatError(f"{len(row)} fields, but {width} on line {ends[0]}", line)
+    return _Shape(delimiter, names, header, ends[0], sample[int(header) :], tuple(notes))
 
 
-def _cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Words]:
-    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-    return {name: as_words(column) for name, column in zip(names, columns, strict=True)}
+_NOTHING, _NUMBERS, _WORDS = range(3)
+#: Forms of numbers that the kernel reads.
+_PLAIN = ("", "1234", "1234.5")
+
+
+def _wanted(shape: _Shape, options: Options) -> dict[str, int]:
+    """What every column is read as: numbers where the first rows have them, else words."""
+    wanted = {}
+    for at, name in enumerate(shape.names):
+        found = look([row[at] for row in shape.sample], options.missing)
+        plain = found.plain and not (found.padded or found.long or named_as_code(name))
+        wanted[name] = _NUMBERS if plain else _WORDS
+    if options.schema is not None:
+        for name in wanted:
+            if name in options.schema:
+                column = options.schema[name]
+                plain = column.kind == "number" and column.form in _PLAIN
+                wanted[name] = _NUMBERS if plain else _WORDS
+    for name in (*options.kinds, *_list_of(options.text)):
+        if name in wanted:
+            wanted[name] = _WORDS
+    needed = _needed(shape.names, options)
+    return {name: what if name in needed else _NOTHING for name, what in wanted.items()}
+
+
+def _needed(names: Sequence[str], options: Options) -> set[str]:
+    """The columns that will be looked at."""
+    if options.schema is not None:
+        used = {column.name for column in options.schema if column.role != "left out"}
+        return used.union(map(str, _list_of(options.target)))
+    if options.columns is None:
+        return set(names)
+    target = find_target(names, options)
+    texts = [find_column(name, names, "text") for name in _list_of(options.text)]
+    chosen = [find_column(name, names, "columns") for name in options.columns]
+    return {*chosen, *texts, *([] if target is None else [target])}
+
+
+def _list_of(option: Any) -> list[Any]:
+    if option is None or (isinstance(option, str) and option == "auto"):
+        return []
+    return [option] if isinstance(option, str | int) else list(option)
+
+
+class _Reader:
+    """Records of delimited text, by the kernel, and where the next one begins."""
+
+    def __init__(self, origin: Origin, shape: _Shape, options: Options, whole: bool) -> None:
+        self.shape, self.options = shape, options
+        self._source, self._watch = origin.open(), origin.watch
+        self._bytes, self._at, self._line, self._ended = b"", 0, 1, False
+        self._marks = [*options.missing, *MISSING_AMONG_NUMBERS][:_MOST_MARKS]
+        self._encoded = [mark.encode() for mark in self._marks]
+        self._size = 1 << 16
+        if whole and self._source.packing is None:
+            content = origin.content
+            self._bytes, self._ended = (
+                content if isinstance(content, bytes) else _load(content),
+                True,
+            )
+            if self._watch is not None:
+                self._watch(len(self._bytes))
+        else:
+            self._more(None if whole else self._size)
+        if self._bytes.startswith(b"\xef\xbb\xbf"):
+            self._at = 3
+        if shape.header:
+            self.records(bytes(len(shape.names)), 1)
+
+    def _more(self, n: int | None) -> None:
+        """Have at least `n` bytes more to read, all of them for None."""
+        held = self._bytes[self._at :]
+        more = self._source.read(n)
+        self._bytes, self._at = held + more if held else more, 0
+        self._ended = n is None or len(more) < n
+        if self._watch is not None:
+            self._watch(len(more))
+
+    def records(self, wanted: bytes, most: int | None) -> tuple[list[Any], int]:
+        """The next records, at most so many (all for None), and how many there are."""
+        while True:
+            lines = (self._line, self.shape.first_line)
+            columns, n, consumed, n_lines = read_csv(
+                self._bytes, self._at, ord(self.shape.delimiter), wanted, self._encoded, lines,
+                most, self._ended, self.options.n_threads,
+            )  # fmt: skip
+            if self._ended or n == most:
+                break
+            # As many bytes as the rows will need, as far as those before tell.
+            self._size = max(self._size, 2 * (len(self._bytes) - self._at))
+            if n:
+                self._size = max(1 << 16, int(1.1 * consumed / n * (most or n)))
+            self._more(self._size)
+        if columns.count(False):
+            again = bytes(_WORDS * (column is False) for column in columns)
+            words = read_csv(
+                self._bytes, self._at, ord(self.shape.delimiter), again, [], lines, most,
+                self._ended, self.options.n_threads,
+            )[0]  # fmt: skip
+            columns = [
+                word if column is False else column
+                for column, word in zip(columns, words, strict=True)
+            ]
+        self._at += consumed
+        self._line += n_lines
+        return columns, n
+
+    def columns(self, wanted: dict[str, int], most: int | None) -> tuple[dict[str, Any], int]:
+        """The next records as columns by name: `Words` or `Numbers`."""
+        made, n = self.records(bytes(wanted[name] for name in self.shape.names), most)
+        cells: dict[str, Any] = {}
+        for name, held in zip(self.shape.names, made, strict=True):
+            if held is None:
+                continue
+            if len(held) == 2:
+                codes, values = held
+                flat = codes is None
+                cells[name] = Words(np.arange(n) if flat else codes, values, flat)
+            else:
+                met = [mark for at, mark in enumerate(self._marks) if held[2] >> at & 1]
+                cells[name] = Numbers(held[0], held[1], tuple(met))
+        return cells, n
+
+
+def _load(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+#: Words for a missing value that the kernel tells apart.
+_MOST_MARKS = 64
 
 
 def read_delimited(origin: Origin, format: str, options: Options) -> Dataset:
     """The whole file as a dataset."""
     with naming(origin.name):
-        opened = _open(origin, format, options)
-        cells = _cells(opened.names, list(opened.rows))
-        if not len(cells[opened.names[0]].codes):
+        shape = _shape(origin, format, options)
+        wanted = _wanted(shape, options)
+        cells, n = _Reader(origin, shape, options, whole=True).columns(wanted, None)
+        if not n:
             raise FormatError("there is a header and no row")
-        seen = {name: evidence_of(words, options.missing) for name, words in cells.items()}
-        schema = make_schema(seen, options, opened.notes)
+        seen: dict[str, Any] = {
+            name: evidence_of(cells[name], options.missing) if name in cells else Evidence()
+            for name in shape.names
+        }
+        schema = make_schema(seen, options, shape.notes)
         return judged(dataset_of(cells, schema, options.missing, origin.name, format), options)
 
 
-def _scan(origin: Origin, format: str, options: Options) -> Schema:
-    """Look at all rows once, so that every chunk has the same kinds of columns."""
-    opened = _open(origin, format, options)
-    seen: dict[str, Seen] = dict.fromkeys(opened.names, Evidence())
-    while options.schema is None and (block := list(islice(opened.rows, _SCAN_ROWS))):
-        for name, words in _cells(opened.names, block).items():
-            seen[name] |= evidence_of(words, options.missing)  # type: ignore[operator]
-    return make_schema(seen, options, opened.notes)
-
-
 def chunks_delimited(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
-    """Datasets of at most `n` rows; a first pass finds the kinds of the columns."""
+    """Datasets of at most `n` rows; a first pass finds the kinds, where no schema tells them."""
     with naming(origin.name):
-        schema = _scan(origin, format, options)
-        opened = _open(origin, format, options)
-        done = 0
-        while block := list(islice(opened.rows, n)):
-            cells = _cells(opened.names, block)
+        shape = _shape(origin, format, options)
+        wanted = _wanted(shape, options)
+        seen: dict[str, Any] = dict.fromkeys(shape.names, Evidence())
+        if options.schema is None:
+            reader = _Reader(origin, shape, options, whole=False)
+            while True:
+                cells, found = reader.columns(wanted, _SCAN_ROWS)
+                if not found:
+                    break
+                for name, held in cells.items():
+                    seen[name] |= evidence_of(held, options.missing)
+        schema = make_schema(seen, options, shape.notes)
+        # What turned out to be no plain number is read as words from the beginning.
+        plain = {c.name for c in schema if c.kind == "number" and c.form in _PLAIN}
+        wanted = {
+            name: what and (_NUMBERS if name in plain else _WORDS) for name, what in wanted.items()
+        }
+        reader, done = _Reader(origin, shape, options, whole=False), 0
+        while True:
+            cells, found = reader.columns(wanted, n)
+            if not found:
+                break
             yield dataset_of(cells, schema, options.missing, origin.name, format, done)
-            done += len(block)
+            done += found

@@ -21,6 +21,7 @@ SUFFIXES = {
     ".tab": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".arrow": "arrow",
@@ -53,7 +54,15 @@ def detect(origin: Origin) -> str:
         When the file is empty, when it is binary and of no format that is read, and when several
         formats or none fit: the message names them.
     """
-    return format_named(origin.name) or detect_content(origin.sample, origin.name)
+    named = format_named(origin.name)
+    if named == "json" and origin.sample.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        # Objects one a line are often named so too.
+        first, _, rest = origin.sample.strip().partition(b"\n")
+        try:
+            return "jsonl" if rest.strip() and isinstance(json.loads(first), dict) else named
+        except ValueError:
+            return named
+    return named or detect_content(origin.sample, origin.name)
 
 
 def format_named(path: str) -> str | None:
@@ -127,6 +136,11 @@ def _fitting(lines: Sequence[str]) -> list[str]:
     filled = [line for line in lines if line.strip()]
     if not filled:
         return []
+    if filled[0].lstrip().startswith("["):
+        # Of a list of numbers or words too: the reader tells what is wrong with it.
+        return ["json"]
+    if filled[0].strip() == "{":
+        return ["json"]
     if filled[0].lstrip().startswith("{"):
         try:
             return ["jsonl"] if isinstance(json.loads(filled[0]), dict) else []

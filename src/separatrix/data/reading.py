@@ -16,6 +16,7 @@ from separatrix.data.crfsuite import chunks_crfsuite, read_crfsuite
 from separatrix.data.dataset import Dataset
 from separatrix.data.delimited import chunks_delimited, read_delimited
 from separatrix.data.detect import check_text, detect
+from separatrix.data.folders import gathered
 from separatrix.data.idx import read_idx
 from separatrix.data.json_lines import chunks_json_lines, read_json_lines
 from separatrix.data.options import Options
@@ -50,6 +51,7 @@ FORMATS = {
     "csv": Format(read_delimited, chunks_delimited, _DELIMITED),
     "tsv": Format(read_delimited, chunks_delimited, _DELIMITED),
     "jsonl": Format(read_json_lines, chunks_json_lines, _TABLE | {"encoding"}),
+    "json": Format(read_json_lines, chunks_json_lines, _TABLE | {"encoding"}),
     "parquet": Format(read_arrow, chunks_arrow, _TABLE, is_text=False),
     "arrow": Format(read_arrow, chunks_arrow, _TABLE, is_text=False),
     "svmlight": Format(
@@ -92,6 +94,9 @@ def read(
     Parameters
     ----------
     path_or_buffer : path, bytes, or an object with ``read``
+        With format="auto" also a folder with one subfolder of texts or mails per class, a mail
+        (.eml), a mailbox (.mbox, Maildir), an archive (.zip) of such, several paths or a pattern
+        with ``*``, and ``sqlite:FILE:TABLE``.
     format : str
         "auto" goes by the name, then by the content, and asks when that is not plain. Otherwise
 
@@ -101,6 +106,7 @@ def read(
           decided, and why, stands in the `schema` of the result;
         - "jsonl": one object a line; nested objects become columns ``outer.inner``, lists stay
           lists, a column that mixes kinds becomes strings;
+        - "json": an array of such objects, or an object with one such array in it;
         - "parquet", "arrow": through pyarrow (extra ``parquet``);
         - "svmlight": ``label[,label…] [qid:q] index:value … [# comment]``;
         - "conll": one token a line in columns parted by space or tabs, blank lines between
@@ -173,8 +179,22 @@ def read(
     Traceback (most recent call last):
     separatrix.errors.FormatError: <bytes>:1: index 12 after 40: indices must rise
     """
-    origin, format, options = _prepare(path_or_buffer, format, locals())
-    return FORMATS[format].read(origin, format, options)
+    given = locals()
+    if format == "auto":
+        options = {name: given[name] for name in _OPTIONS if given[name] is not _OPTIONS[name]}
+        found = gathered(path_or_buffer, read, options)
+        if found is not None:
+            return found
+    origin, format, prepared = _prepare(path_or_buffer, format, given)
+    return FORMATS[format].read(origin, format, prepared)
+
+
+#: Names and defaults of the options of `read`.
+_OPTIONS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(read).parameters.items()
+    if name not in ("path_or_buffer", "format")
+}
 
 
 def chunks(path_or_buffer: Any, n: int, format: str = "auto", **options: Any) -> Iterator[Dataset]:
@@ -206,10 +226,15 @@ def chunks(path_or_buffer: Any, n: int, format: str = "auto", **options: Any) ->
     """
     if not isinstance(n, int | np.integer) or n < 1:
         raise ParameterError(f"n must be a positive number of rows, got {n!r}")
-    known = set(inspect.signature(read).parameters) - {"path_or_buffer", "format"}
-    strange = sorted(set(options) - known)
-    if strange:
-        raise ParameterError(f"there is no option {strange[0]!r}")
+    unknown = sorted(set(options) - set(_OPTIONS))
+    if unknown:
+        raise ParameterError(f"there is no option {unknown[0]!r}")
+    if format == "auto":
+        whole = gathered(path_or_buffer, read, options)
+        if whole is not None:
+            return (
+                whole.take(range(at, min(at + n, len(whole)))) for at in range(0, len(whole), n)
+            )
     origin, format, prepared = _prepare(path_or_buffer, format, options)
     reader = FORMATS[format].chunks
     if reader is None:

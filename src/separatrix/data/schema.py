@@ -370,7 +370,7 @@ def infer_words(
         if found.plain:
             if found.compact and not target and len(set(found.sample)) >= COMPACT_DATES:
                 return column("date", "all are dates of eight digits", "ymd", among)
-            if found.whole and not target and _named_as_code(name):
+            if found.whole and not target and named_as_code(name):
                 return column("category", f"whole numbers under the name {name!r} are codes")
             return column(
                 "number", "all are whole numbers" if found.whole else "all are numbers", form, among
@@ -394,7 +394,7 @@ def infer_words(
     return column("category", "words")
 
 
-def _named_as_code(name: str) -> bool:
+def named_as_code(name: str) -> bool:
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
     return any(part.lower() in _CODES for part in (*parts, name))
 

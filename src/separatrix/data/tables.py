@@ -10,11 +10,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data.columns import Words, from_values, from_words, gaps, make_target
+from separatrix.data.columns import (
+    Numbers,
+    Words,
+    compact_dates,
+    from_numbers,
+    from_values,
+    from_words,
+    gaps,
+    make_target,
+)
 from separatrix.data.dataset import Dataset, LabelSets, Table
 from separatrix.data.options import Options
 from separatrix.data.schema import Schema, SchemaColumn, infer_array, infer_words, is_missing
-from separatrix.data.written import Evidence, look
+from separatrix.data.written import COMPACT_DATES, Evidence, look
 from separatrix.errors import FormatError, ParameterError
 
 __all__ = [
@@ -64,9 +73,29 @@ def find_target(names: Sequence[str], options: Options) -> str | None:
     return find_column(options.target, names, "target")
 
 
-def evidence_of(words: Words, missing: Sequence[str]) -> Evidence:
-    """What the words of a column tell."""
-    return look(words.values, missing, words.first(10_000))
+def evidence_of(column: Words | Numbers, missing: Sequence[str]) -> Evidence:
+    """What the cells of a column tell."""
+    if isinstance(column, Words):
+        return look(column.values, missing, column.first(10_000))
+    values = column.values
+    sample = values[: 4 * COMPACT_DATES]
+    likely = column.whole and bool(np.isin(sample[np.isfinite(sample)] // 10_000_000, (1, 2)).all())
+    compact = likely and bool((np.isnan(values) | ~np.isnat(compact_dates(values))).all())
+    return Evidence(
+        some=values.dtype.kind == "i" or not np.isnan(values).all(),
+        plain=True,
+        whole=column.whole,
+        marked=frozenset("."),
+        bare=True,
+        either=False,
+        dates=frozenset(),
+        compact=compact,
+        duration=False,
+        words=None,
+        missing=frozenset(column.missing).intersection(missing),
+        maybe_missing=frozenset(column.missing).difference(missing),
+        sample=tuple(str(int(value)) for value in sample if np.isfinite(value)) if compact else (),
+    )
 
 
 def make_schema(seen: Mapping[str, Seen], options: Options, notes: Sequence[str] = ()) -> Schema:
@@ -156,6 +185,8 @@ def dataset_of(
         held = cells[column.name]
         if isinstance(held, Words):
             table[column.name] = from_words(held, column, missing)
+        elif isinstance(held, Numbers):
+            table[column.name] = from_numbers(held, column)
         elif isinstance(held, np.ndarray):
             table[column.name] = held
         else:

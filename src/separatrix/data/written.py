@@ -51,6 +51,8 @@ MISSING_AMONG_NUMBERS = (
 FLAGS = (("true", "false"), ("yes", "no"), ("y", "n"), ("t", "f"), ("on", "off"))
 #: Most spellings of yes and no that a column of them has.
 _FLAG_WORDS = 4
+#: Values that are looked at before all of them are.
+_GLANCE = 2000
 #: Words a value on average from which on strings count as texts, and how many are looked at.
 _TEXT_WORDS, _TEXT_SAMPLE = 3, 10_000
 #: Digits from which on a whole number is a code: a double holds 15 of them exactly.
@@ -215,6 +217,12 @@ class Evidence:
         )
 
     @property
+    def is_words(self) -> bool:
+        """Whether nothing but words fits, whatever is still to come."""
+        readings = self.plain or self.marked or self.dates or self.duration
+        return self.some and not readings and self.words is None
+
+    @property
     def flag(self) -> tuple[str, str] | None:
         """The pair of words for yes and no, as they are spelled, if the values are these."""
         if self.words is None:
@@ -294,7 +302,16 @@ def look(
     ('1234.5 $', frozenset({'dmy'}))
     """
     absent, perhaps = set(missing), set(MISSING_AMONG_NUMBERS)
-    values = list(values)
+    values = values if isinstance(values, list) else list(values)
+    if len(values) > 4 * _GLANCE:
+        few = look(values[:_GLANCE], missing, sample if sample is not None else values)
+        if few.is_words:
+            # Whatever comes, they are words: only what stands for a missing one is still asked.
+            return replace(
+                few,
+                missing=frozenset(absent.intersection(map(str.strip, values))),
+                maybe_missing=frozenset(perhaps.intersection(values)),
+            )
     distinct = list(dict.fromkeys(values))
     stripped = list(dict.fromkeys(value.strip() for value in distinct))
     there = [value for value in stripped if value not in absent]

@@ -33,6 +33,7 @@ TEXTS = {
     "csv": b"a,class\n1,x\n2,y\n",
     "tsv": b"a\tclass\n1\tx\n2\ty\n",
     "jsonl": b'{"a": 1, "class": "x"}\n{"a": 2, "class": "y"}\n',
+    "json": b'[{"a": 1, "class": "x"},\n{"a": 2, "class": "y"}]\n',
     "svmlight": b"1 1:2 3:4\n2 2:1\n",
     "conll": b"a X\nb Y\n\nc Z\n\n",
     "conllu": UNIVERSAL.encode() * 2,
