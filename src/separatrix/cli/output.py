@@ -124,7 +124,7 @@ def show(result: Result, console: Console) -> None:
     from rich import box
     from rich.table import Table
 
-    from separatrix.experiment.result import HEADINGS
+    from separatrix.report.content import HEADINGS
 
     table = Table(
         box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title="Leaderboard", title_justify="left"

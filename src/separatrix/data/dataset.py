@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, Literal, overload
 
 import narwhals.stable.v1 as nw
@@ -262,6 +263,11 @@ class Dataset:
             target = list(self.y) if isinstance(self.y, LabelSets) else self.y
             columns[self.target_name or "target"] = target
         return {name: _plain(values) for name, values in columns.items()}
+
+    def _repr_html_(self) -> str:
+        """The data set in a notebook: its size, and what its columns hold."""
+        schema = "" if self.schema is None else self.schema._repr_html_()
+        return f"<p><code>{escape(repr(self))}</code></p>{schema}"
 
     def __repr__(self) -> str:
         names = list(self.feature_names[:6]) + ["…"] * (len(self.feature_names) > 6)

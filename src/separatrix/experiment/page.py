@@ -6,8 +6,7 @@ import datetime
 import importlib.metadata
 import platform
 
-from separatrix.experiment.result import LeaderboardRow, Result
-from separatrix.registry import LEARNERS
+from separatrix.experiment.result import Result
 from separatrix.report import content as shown
 
 __all__ = ["content_of"]
@@ -15,7 +14,6 @@ __all__ = ["content_of"]
 
 def content_of(result: Result) -> shown.Content:
     """Everything that the report of `result` shows."""
-    percent = result.metric.percent
     sizes = result.sizes
     data = shown.DataSummary(
         name=result.source,
@@ -35,43 +33,14 @@ def content_of(result: Result) -> shown.Content:
         title=result.source,
         verdict=result.verdict(),
         data=data,
-        leaderboard=tuple(_row(row, result) for row in result.leaderboard),
-        metric=shown.Metric(
-            result.metric.title,
-            percent,
-            result.metric.higher_is_better,
-            digits=2 if percent else 4,
-        ),
+        leaderboard=result.leaderboard,
+        metric=result.metric,
         summary=result.notes,
         command=result.command,
         date=datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         versions=_versions(),
         seconds=result.seconds,
         parts=result.parts,
-    )
-
-
-def _row(row: LeaderboardRow, result: Result) -> shown.LeaderboardRow:
-    summaries = {learner.name: learner.summary for learner in LEARNERS}
-    role = ""
-    if row is result.champion:
-        role = "champion"
-    elif row is result.runner_up:
-        role = "runner-up"
-    cut = "" if row.settled else "ran out of passes or time: the score may change"
-    note = "; ".join(one for one in (row.note, cut) if one)
-    return shown.LeaderboardRow(
-        row.learner,
-        row.setting,
-        row.held_out,
-        row.seconds,
-        row.passes,
-        row.gap,
-        row.solver,
-        row.baseline,
-        role,  # type: ignore[arg-type]
-        note,
-        summaries.get(row.learner, ""),
     )
 
 

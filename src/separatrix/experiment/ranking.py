@@ -31,6 +31,7 @@ def row_of(one: Tuned) -> LeaderboardRow:
     return LeaderboardRow(
         learner=one.learner.name,
         setting=describe(one.learner, one.value),
+        summary=one.learner.summary,
         value=one.value,
         held_out=one.held_out,
         seconds=one.seconds,
@@ -53,7 +54,7 @@ def row_of_previous(model: Any, held_out: Rows, metric: Metric, task: Task) -> L
     score = metric(model, held_out.X, held_out.y)
     seconds = time.perf_counter() - start
     return LeaderboardRow(
-        "previous_model", "-", None, score, seconds, 0, math.nan, "given", True, True,
+        "previous_model", "-", score, seconds, 0, solver="given", baseline=True,
         note="may have seen these rows in its training",
     )  # fmt: skip
 

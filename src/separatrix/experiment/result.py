@@ -6,108 +6,20 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
+from html import escape
 from typing import Any
 
 from separatrix.experiment.event_models import Counted
-from separatrix.experiment.tuning import CurvePoint
 from separatrix.metrics import Metric
+from separatrix.report.content import HEADINGS, LeaderboardRow
 from separatrix.report.parts import Finding, Part, TestReport
 from separatrix.tasks import Task
 from separatrix.tasks.inputs import Inputs
 
-__all__ = ["FOOTNOTE", "HEADINGS", "LeaderboardRow", "Result", "format_rows"]
-
-
-@dataclass(frozen=True)
-class LeaderboardRow:
-    """One learner with its chosen setting.
-
-    Attributes
-    ----------
-    learner : str
-        Its name in the registry.
-    setting : str
-        The chosen setting in words.
-    value : float, Counted or None
-        The chosen parameter, number of passes or setting of naive Bayes.
-    held_out : float
-        Score on the held-out rows.
-    seconds, passes : float
-        Time and passes over the train rows of the whole search for the setting.
-    gap : float
-        Relative gap gap / |P| at the chosen setting; NaN where there is no objective.
-    solver : str
-        What fitted it.
-    converged : bool
-        Whether the gap reached the tolerance, or an online learner made a pass without mistakes.
-    settled : bool
-        Whether the solver was not cut short; a score of one that was may still change.
-    settings : tuple of CurvePoint
-        All settings that were tried, with their scores.
-    baseline : bool
-        Whether it is a baseline.
-    n_settings : int
-        Settings tried.
-    note : str
-        What else should be known.
-    """
-
-    learner: str
-    setting: str
-    value: float | Counted | None
-    held_out: float
-    seconds: float
-    passes: float
-    gap: float
-    solver: str
-    converged: bool
-    baseline: bool = False
-    n_settings: int = 1
-    note: str = ""
-    settled: bool = True
-    settings: tuple[CurvePoint, ...] = field(default=(), repr=False)
-
-    def cells(self) -> tuple[str, ...]:
-        """Return the row as text, in the order of `HEADINGS`."""
-        gap = f"{self.gap:.1e}" if math.isfinite(self.gap) else "-"
-        mark = "" if self.settled else "*"
-        return (
-            self.learner,
-            self.setting,
-            f"{self.held_out:.4f}{mark}",
-            f"{self.seconds:.3f}",
-            f"{self.passes:.0f}",
-            gap + mark,
-            self.solver,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row as plain values, for JSON."""
-        plain = _plain({name: getattr(self, name) for name in _COLUMNS})
-        settings = [
-            {
-                "value": _plain_setting(point.value),
-                "train": _finite(point.train),
-                "held_out": _finite(point.held_out),
-                "settled": point.settled,
-            }
-            for point in self.settings
-        ]
-        return plain | {"value": _plain_setting(self.value), "settings": settings}
+__all__ = ["FOOTNOTE", "LeaderboardRow", "Result", "format_rows"]
 
 
 FOOTNOTE = "* ran out of passes or time before the gap reached the tolerance: the score may change"
-
-#: Headings of the leaderboard, and how each column is aligned.
-HEADINGS = (
-    ("learner", "left"),
-    ("setting", "left"),
-    ("held-out", "right"),
-    ("seconds", "right"),
-    ("passes", "right"),
-    ("gap", "right"),
-    ("solver", "left"),
-)
 
 
 @dataclass(frozen=True)
@@ -232,6 +144,18 @@ class Result:
         told = [*self.remarks(), *self.warnings()]
         return "\n".join([*self.opening(), "", *table, *told, "", self.verdict()])
 
+    def _repr_html_(self) -> str:
+        """The result in a notebook: leaderboard, findings, verdict."""
+        heads = "".join(f"<th>{name}</th>" for name, _ in HEADINGS)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row.cells()) + "</tr>"
+            for row in self.leaderboard
+        )
+        told = [*self.opening(), *self.remarks(), *self.warnings()]
+        notes = "".join(f"<p>{escape(words)}</p>" for words in told)
+        verdict = f"<p><b>{escape(self.verdict())}</b></p>"
+        return f"<table><tr>{heads}</tr>{rows}</table>{notes}{verdict}"
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the model and the pictures, as plain values; NaN becomes None.
 
@@ -269,7 +193,7 @@ class Result:
             "seconds": self.seconds,
             "random_state": self.random_state,
             "command": self.command,
-            "leaderboard": [row.to_dict() for row in self.leaderboard],
+            "leaderboard": [_row(row) for row in self.leaderboard],
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -338,7 +262,20 @@ def format_rows(rows: Sequence[LeaderboardRow]) -> list[str]:
     return lines
 
 
-_COLUMNS = tuple(one.name for one in fields(LeaderboardRow) if one.name != "settings")
+def _row(row: LeaderboardRow) -> dict[str, Any]:
+    """A row of the leaderboard as plain values."""
+    kept = (one.name for one in fields(LeaderboardRow) if one.name not in ("settings", "summary"))
+    plain = _plain({name: getattr(row, name) for name in kept})
+    settings = [
+        {
+            "value": _plain_setting(point.value),
+            "train": _finite(point.train),
+            "held_out": _finite(point.held_out),
+            "settled": point.settled,
+        }
+        for point in row.settings
+    ]
+    return plain | {"value": _plain_setting(row.value), "settings": settings}
 
 
 def _plain_setting(value: float | Counted | None) -> Any:

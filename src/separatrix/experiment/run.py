@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from separatrix.experiment.testing import Finalist, open_test
 from separatrix.experiment.tuning import Tuned, most_settings, refit, tune
 from separatrix.metrics import Metric
 from separatrix.registry import Learner
+from separatrix.report.content import ROLES, Role
 from separatrix.report.parts import Findings, Part
 from separatrix.tasks import Task, find_task
 from separatrix.tasks.inputs import Inputs
@@ -173,6 +175,16 @@ class Experiment:
         self.random_state, self.n_jobs = random_state, n_jobs
         self.name, self.command = name, command
 
+    def __repr__(self) -> str:
+        given = {"learners": self.learners, "metric": self.metric, "task": self.task}
+        told = [f"{name}={value!r}" for name, value in given.items() if value != "auto"]
+        return f"Experiment({', '.join([self.name or type(self.data).__name__, *told])})"
+
+    def _repr_html_(self) -> str:
+        """The experiment in a notebook: what it is about, and that it has to be run."""
+        shown = getattr(self.data, "_repr_html_", lambda: "")()
+        return f"<p><code>{escape(repr(self))}</code>; <code>run()</code> runs it.</p>{shown}"
+
     def run(self, progress: Callable[[Progress], None] | None = None) -> Result:
         """Run the experiment.
 
@@ -234,6 +246,11 @@ class Experiment:
             why = "" if self.champion else ", but within the noise, and its solver was cut short"
             better = f"{leaderboard[0].learner} does better on the held-out {task.units}"
             notes += (f"{better}{why}.",)
+
+        names = [row.learner for row in chosen]
+        roles: dict[str, Role] = dict(zip(names, ROLES, strict=False))
+        leaderboard = tuple(replace(row, role=roles.get(row.learner, "")) for row in leaderboard)
+        chosen = tuple(row for name in roles for row in leaderboard if row.learner == name)
 
         tell(Progress(stage="fitting the best again"))
         again = preparation.fit(everything.X, everything.y, self.n_jobs)

@@ -61,6 +61,8 @@ class Metric:
         Whether it is a share, shown in percent by reports.
     unit : str
         Unit of the number, if it has one.
+    digits : int, optional
+        Digits after the point, as reports show it; 2 of percents, else 4.
     """
 
     name: str
@@ -72,11 +74,12 @@ class Metric:
     finish: Callable[[Any], Any] = _same
     percent: bool = False
     unit: str = ""
+    digits: int | None = None
 
     @property
-    def digits(self) -> int:
+    def decimals(self) -> int:
         """Digits after the point, as reports show them."""
-        return 2 if self.percent else 4
+        return self.digits or (2 if self.percent else 4)
 
     def gain(self, value: float) -> float:
         """`value` with the sign that makes higher better."""

@@ -1,8 +1,8 @@
 """What a report shows, as plain values.
 
 A `Content` holds what every report has (title, verdict, data, leaderboard) and a tuple of parts
-(`separatrix.report.parts`), each optional and at most one of a kind, in any order.
-`sections.SECTIONS` says in which order they are shown, under which heading, by which template.
+(`separatrix.report.parts`), each optional and at most one of a kind, in any order. A part says
+itself under which heading it stands, at which place, by which template.
 
 Scores stand in the unit of the metric: a share of 0.97 is shown as 97.0 % where
 `Metric.percent` is set. A number that does not apply is NaN and shown as a dash.
@@ -10,43 +10,23 @@ Scores stand in the unit of the metric: a share of 0.97 is shown as 97.0 % where
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from separatrix.errors import ParameterError
-from separatrix.report.parts.base import NAN, Part
+from separatrix.metrics import Metric
+from separatrix.report.parts.overview import Leaderboard, Repeat
+from separatrix.report.parts.part import NAN, Fact, Part
 
-__all__ = [
-    "Content",
-    "DataSummary",
-    "LeaderboardRow",
-    "Metric",
-]
+__all__ = ["HEADINGS", "ROLES", "Content", "DataSummary", "LeaderboardRow", "Role"]
 
 
-@dataclass(frozen=True)
-class Metric:
-    """By which score the learners were compared.
-
-    Attributes
-    ----------
-    name : str
-        In words: "accuracy", "mean cost", "RMSE".
-    percent : bool
-        Whether it is a share, shown in percent.
-    higher_is_better : bool
-        Its direction.
-    unit : str
-        Unit of the number, if it has one.
-    digits : int
-        Digits after the point, as shown.
-    """
-
-    name: str = "accuracy"
-    percent: bool = True
-    higher_is_better: bool = True
-    unit: str = ""
-    digits: int = 2
+Role = Literal["", "champion", "runner-up"]
+#: Roles of the learners that are tested, the best first.
+ROLES: tuple[Role, ...] = ("champion", "runner-up")
+#: The metric of a report that names none.
+ACCURACY = Metric("accuracy", "accuracy", percent=True)
 
 
 @dataclass(frozen=True)
@@ -94,18 +74,18 @@ class DataSummary:
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One learner with its chosen setting, best first in `Content.leaderboard`.
+    """One learner with its chosen setting.
 
     Attributes
     ----------
     learner, setting : str
-        Name, and the chosen setting in words.
-    score : float
-        Held-out score.
+        Its name in the registry, and the chosen setting in words.
+    held_out : float
+        Score on the held-out rows.
     seconds, passes : float
-        Time and passes over the train rows of the search for the setting.
+        Time and passes over the train rows of the whole search for the setting.
     gap : float
-        Relative gap of the chosen fit.
+        Relative gap gap / |P| at the chosen setting; NaN where there is no objective.
     solver : str
         What fitted it.
     baseline : bool
@@ -113,25 +93,66 @@ class LeaderboardRow:
     role : {"", "champion", "runner-up"}
         Its place in the test.
     note : str
-        What should be known about this line: "ran out of passes", "stopped by the budget".
+        What else should be known.
     summary : str
         What the learner is, in a few words.
     standard_error : float
         Of the held-out score.
+    value : float, Counted or None
+        The chosen parameter, number of passes or setting of naive Bayes.
+    converged : bool
+        Whether the gap reached the tolerance, or an online learner made a pass without mistakes.
+    settled : bool
+        Whether the solver was not cut short; a score of one that was may still change.
+    settings : tuple of CurvePoint
+        All settings that were tried, with their scores.
+    n_settings : int
+        Settings tried.
     """
 
     learner: str
     setting: str
-    score: float
+    held_out: float
     seconds: float = NAN
     passes: float = NAN
     gap: float = NAN
     solver: str = ""
     baseline: bool = False
-    role: Literal["", "champion", "runner-up"] = ""
+    role: Role = ""
     note: str = ""
     summary: str = ""
     standard_error: float = NAN
+    value: Any = None
+    converged: bool = True
+    settled: bool = True
+    settings: tuple[Any, ...] = field(default=(), repr=False)
+    n_settings: int = 1
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the row as text, in the order of `HEADINGS`."""
+        gap = f"{self.gap:.1e}" if math.isfinite(self.gap) else "-"
+        mark = "" if self.settled else "*"
+        return (
+            self.learner,
+            self.setting,
+            f"{self.held_out:.4f}{mark}",
+            f"{self.seconds:.3f}",
+            f"{self.passes:.0f}",
+            gap + mark,
+            self.solver,
+        )
+
+
+#: Headings of the leaderboard as text, and how each column is aligned.
+HEADINGS = (
+    ("learner", "left"),
+    ("setting", "left"),
+    ("held-out", "right"),
+    ("seconds", "right"),
+    ("passes", "right"),
+    ("gap", "right"),
+    ("solver", "left"),
+)
 
 
 @dataclass(frozen=True)
@@ -179,7 +200,7 @@ class Content:
     verdict: str
     data: DataSummary
     leaderboard: tuple[LeaderboardRow, ...]
-    metric: Metric = field(default_factory=Metric)
+    metric: Metric = ACCURACY
     summary: tuple[str, ...] = ()
     command: str = ""
     date: str = ""
@@ -192,3 +213,12 @@ class Content:
         twice = sorted({kind for kind in kinds if kinds.count(kind) > 1})
         if twice:
             raise ParameterError(f"A report has at most one part of a kind; twice: {twice}")
+
+    def sections(self) -> list[Part]:
+        """What every report has and the parts, in the order in which they are shown."""
+        return sorted((Leaderboard(), Repeat(), *self.parts), key=lambda part: part.section.place)
+
+    def facts(self) -> list[Fact]:
+        """What stands at the head of the report."""
+        order = sorted(self.sections(), key=lambda part: part.section.facts_last)
+        return [fact for part in order for fact in part.facts(self)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from separatrix.report.content import Metric
-from separatrix.report.parts.base import Array
+from separatrix.metrics import Metric
 
 __all__ = [
     "DASH",
@@ -192,12 +193,13 @@ def score(value: float, metric: Metric, *, unit: bool = True) -> str:
 
     Examples
     --------
-    >>> score(0.97222, Metric()).replace(_SPACE, " "), score(0.97222, Metric(), unit=False)
+    >>> share, length = Metric("a", "accuracy", percent=True), Metric("r", "RMSE", unit="km")
+    >>> score(0.97222, share).replace(_SPACE, " "), score(0.97222, share, unit=False)
     ('97.22 %', '97.22')
-    >>> score(12.5, Metric("RMSE", percent=False, unit="km")).replace(_SPACE, " ")
-    '12.50 km'
+    >>> score(12.5, length).replace(_SPACE, " ")
+    '12.5000 km'
     """
-    text = decimal(scaled(value, metric), metric.digits)
+    text = decimal(scaled(value, metric), metric.decimals)
     mark = "%" if metric.percent else metric.unit
     return f"{text}{_SPACE}{mark}" if unit and mark and math.isfinite(value) else text
 
@@ -207,7 +209,7 @@ def scaled(value: float, metric: Metric) -> float:
     return 100 * value if metric.percent else value
 
 
-def scaled_array(values: Array, metric: Metric) -> Array:
+def scaled_array(values: npt.NDArray[Any], metric: Metric) -> npt.NDArray[Any]:
     """Scores as the numbers that are shown."""
     return np.asarray(values, dtype=np.float64) * (100.0 if metric.percent else 1.0)
 
@@ -217,11 +219,11 @@ def heading(metric: Metric) -> str:
 
     Examples
     --------
-    >>> heading(Metric())
+    >>> heading(Metric("a", "accuracy", percent=True))
     'accuracy, %'
     """
     mark = "%" if metric.percent else metric.unit
-    return f"{metric.name}, {mark}" if mark else metric.name
+    return f"{metric.title}, {mark}" if mark else metric.title
 
 
 def sentence(text: str) -> str:

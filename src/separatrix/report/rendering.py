@@ -12,7 +12,6 @@ from separatrix.errors import MissingPackageError
 from separatrix.report import formats
 from separatrix.report.content import Content
 from separatrix.report.draw.elements import Drawing
-from separatrix.report.sections import filled
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -46,8 +45,6 @@ def render(content: Content) -> str:
     ------
     MissingPackageError
         If jinja2 is not installed.
-    ParameterError
-        If no section shows one of the parts.
 
     Examples
     --------
@@ -63,11 +60,15 @@ def render(content: Content) -> str:
     >>> "96.67" in page
     True
     """
-    sections, facts = filled(content)
     environment = _environment()
     source, _, _ = environment.loader.get_source(environment, "style.css")  # type: ignore[union-attr]
+    sections = []
+    for part in content.sections():
+        template = environment.from_string('{% import "macros.html" as m %}\n' + part.template)
+        body = template.render(part=part, view=part.view(content), content=content)
+        sections.append((part.section, Drawing(body)))
     page = environment.get_template("report.html").render(
-        content=content, sections=sections, facts=facts, style=Drawing(source)
+        content=content, sections=sections, facts=content.facts(), style=Drawing(source)
     )
     return page.translate(_FORBIDDEN)
 

@@ -204,13 +204,13 @@ class Classes(Task):
         chances = model.predict_proba(X) if hasattr(model, "predict_proba") else None
         parts: list[Part | None] = [
             shown.Confusion(names, confusion_matrix(y, predictions, labels=classes)),
-            class_part(per_class_report(y, predictions)),
+            shown.PerClass.of(per_class_report(y, predictions)),
             _mistakes(test, inputs, y, predictions, chances, classes),
         ]
         if chances is not None:
             parts.append(_calibration(plain, chances, X, y, classes, champion.calibration))
         if cost is not None:
-            parts.append(shown.CostMatrix(names, names, cost))
+            parts.append(shown.Costs(names, names, cost))
         wrong = np.flatnonzero(predictions != y)[:_EXPLAINED]
         right = np.flatnonzero(predictions == y)[: 2 * _EXPLAINED - len(wrong)]
         rows = np.concatenate([wrong, right])
@@ -445,24 +445,6 @@ def class_rows(report: ClassReport) -> list[tuple[Any, ...]]:
     """Label, precision, recall, F1 and support of every class."""
     columns = (report.labels, report.precision, report.recall, report.f1, report.support)
     return list(zip(*(part.tolist() for part in columns), strict=True))
-
-
-def class_part(report: ClassReport, units: str = "rows") -> shown.ClassReport:
-    """A report of classes for the page."""
-    total = int(report.support.sum())
-    named = {"micro": report.micro, "macro": report.macro, "weighted": report.weighted}
-    return shown.ClassReport(
-        tuple(
-            shown.ClassScores(str(c), float(p), float(r), float(f), int(n))
-            for c, p, r, f, n in class_rows(report)
-        ),
-        tuple(
-            shown.ClassScores(f"{name} average", one.precision, one.recall, one.f1, total)
-            for name, one in named.items()
-            if one is not None
-        ),
-        units=units,
-    )
 
 
 def _confusion_lines(classes: npt.NDArray[Any], confusion: npt.NDArray[Any]) -> list[str]:

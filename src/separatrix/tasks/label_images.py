@@ -13,7 +13,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.metrics import Metric, confusion_matrix, per_class_report, ratio_of_means
 from separatrix.report import parts as shown
 from separatrix.report.parts import Finding, Part, Profile
-from separatrix.tasks.classes import class_part, score_classes
+from separatrix.tasks.classes import score_classes
 from separatrix.tasks.findings import duplicates
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.rows import Rows
@@ -134,7 +134,7 @@ class LabelImages(Task):
         counts = confusion_matrix(truth, found, labels=names)
         return (
             shown.Confusion(tuple(map(str, names.tolist())), counts, units="pixels"),
-            class_part(per_class_report(truth, found), "pixels"),
+            shown.PerClass.of(per_class_report(truth, found), "pixels"),
         )
 
     # -- predictions -----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from separatrix.multilabel import label_sets, read_sets
 from separatrix.registry import Learner
 from separatrix.report import parts as shown
 from separatrix.report.parts import Finding, Part, Profile
-from separatrix.tasks.classes import class_part, class_rows, match_labels
+from separatrix.tasks.classes import class_rows, match_labels
 from separatrix.tasks.findings import columns_of, common_findings
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.reasons import explanations
@@ -170,7 +170,7 @@ class SetsOfLabels(Task):
         """Scores of every label, mistakes, sums behind rows, and labels that attract each other."""
         rows = np.arange(min(_EXPLAINED, len(test)))
         parts: tuple[Part | None, ...] = (
-            class_part(set_report(test.y, predictions)),
+            shown.PerClass.of(set_report(test.y, predictions)),
             _mistakes(champion.model, test, inputs, predictions),
             _pairs(champion.model, champion.learner),
             explanations(self, champion.model, champion.learner, inputs, test, predictions, rows),

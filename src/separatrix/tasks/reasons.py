@@ -9,16 +9,9 @@ import numpy.typing as npt
 
 from separatrix.data import Dataset
 from separatrix.errors import ParameterError
-from separatrix.explanation import Explanation as Sum
 from separatrix.explanation import see_through, top_weights
 from separatrix.features import RadialBasis
-from separatrix.report.parts import (
-    ClassWeights,
-    Explanation,
-    Explanations,
-    ExplanationStep,
-    Weights,
-)
+from separatrix.report.parts import ClassWeights, Explained, Explanations, Weights
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.rows import row_text
 
@@ -112,26 +105,6 @@ def explanations(
         except ParameterError:
             return None
         text, _ = row_text(test, inputs, row)
-        told, truth = task.words(predictions[row]), task.words(test.y[row])
-        found.append(_shown(terms, text, told, truth, f"test row {row}"))
+        words = task.words(predictions[row]), task.words(test.y[row])
+        found.append(Explained(terms, text, *words, f"test row {row}"))
     return Explanations(tuple(found), learner) if found else None
-
-
-def _shown(terms: Sum, text: str, prediction: str, truth: str, row: str) -> Explanation:
-    labels = [str(label) for label in terms.labels]
-    one = terms.addends.shape[1] == 1
-    scores = (" against ".join(labels) or "prediction",) if one else tuple(labels)
-    values = terms.values
-    steps = tuple(
-        ExplanationStep(
-            name,
-            "" if values is None or not np.isfinite(values[at]) else f"{values[at]:.4g}",
-            tuple(float(v) for v in terms.addends[at]),
-            tuple(float(v) for v in terms.totals[at]),
-        )
-        for at, name in enumerate(terms.names)
-    )
-    share = float("nan")
-    if terms.posterior is not None and prediction in labels:
-        share = float(terms.posterior[labels.index(prediction)])
-    return Explanation(text, scores, steps, prediction, truth, share, terms.unknown, row)

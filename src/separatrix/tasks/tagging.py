@@ -30,7 +30,7 @@ from separatrix.metrics import (
 from separatrix.registry import Learner
 from separatrix.report import parts as shown
 from separatrix.report.parts import Finding, Part, Profile
-from separatrix.tasks.classes import class_part, class_rows
+from separatrix.tasks.classes import class_rows
 from separatrix.tasks.findings import alone_class, column_of, duplicates, leaks
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import Preparation
@@ -219,7 +219,7 @@ class Tagging(Task):
             shown.Confusion(tuple(names.tolist()), counts, units="tokens"),
             _chunk_part(y, predictions)
             if tell_chunks(y.classes)
-            else class_part(per_class_report(truth, found), "tokens"),
+            else shown.PerClass.of(per_class_report(truth, found), "tokens"),
             _worst(champion.model, X, y, predictions),
             _weights(champion.model, champion.learner),
         ]
@@ -436,12 +436,12 @@ def _conll(pieces: Iterator[tuple[Any, Dataset]]) -> Iterator[str]:
             yield part.decode()
 
 
-def _chunk_part(y: TokenColumn, predictions: Any) -> shown.ChunkReport:
+def _chunk_part(y: TokenColumn, predictions: Any) -> shown.PerChunk:
     found = chunk_report(y, predictions)
     columns = (found.types, found.precision, found.recall, found.f1, found.n_true)
     types = zip(*(np.asarray(column).tolist() for column in columns), strict=True)
     overall = shown.ClassScores("all chunks", *found.overall, int(found.n_true.sum()))
-    return shown.ChunkReport(
+    return shown.PerChunk(
         tuple(shown.ClassScores(name or "(no type)", p, r, f, n) for name, p, r, f, n in types),
         (overall,),
         units="chunks",

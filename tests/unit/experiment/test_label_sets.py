@@ -16,7 +16,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, Given
 from separatrix.experiment.source import as_dataset, fingerprint
 from separatrix.registry import get
-from separatrix.report.parts import ClassReport, Findings, Mistakes, Profile, Weights
+from separatrix.report.parts import Findings, Mistakes, PerClass, Profile, Weights
 from separatrix.tasks import all_metrics, find_task
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.label_sets import SetsOfLabels, _chances, set_counts
@@ -65,7 +65,7 @@ def test_the_task_is_found_and_told(result):
 
 
 def test_the_report_shows_labels_mistakes_and_pairs(result, tmp_path):
-    assert {one.label for one in part(result, ClassReport).classes} == set(NAMES)
+    assert {one.label for one in part(result, PerClass).classes} == set(NAMES)
     mistakes = part(result, Mistakes)
     assert mistakes.n_rows == 48
     sure = [one.confidence for one in mistakes.mistakes]

@@ -14,10 +14,11 @@ from separatrix import load
 from separatrix.data import Dataset
 from separatrix.experiment import Experiment
 from separatrix.experiment.ranking import preferred
-from separatrix.experiment.result import FOOTNOTE, HEADINGS, LeaderboardRow
+from separatrix.experiment.result import FOOTNOTE, LeaderboardRow
 from separatrix.experiment.source import as_dataset
 from separatrix.metrics import Outcome
 from separatrix.models import describe
+from separatrix.report.content import HEADINGS
 from separatrix.tasks import all_metrics
 from separatrix.tasks.inputs import Inputs
 from tests.unit.experiment.problems import QUICK, blobs, line, table, texts
@@ -97,9 +98,7 @@ def test_a_fit_that_ran_out_of_passes_is_marked():
 def test_a_champion_that_was_cut_short_must_lead_by_more_than_the_noise(right, champion):
     def one(name, n_right, shift, settled):
         values = np.roll(np.arange(100) < n_right, shift).astype(float)
-        row = LeaderboardRow(
-            name, "-", None, n_right / 100, 0.0, 1, 0.0, "", settled, settled=settled
-        )
+        row = LeaderboardRow(name, "-", n_right / 100, settled=settled)
         return row, SimpleNamespace(outcome=Outcome(n_right / 100, values, None))
 
     found = [one("hasty", right, 0, False), one("patient", 72, 5, True)]
@@ -175,3 +174,15 @@ def test_the_file_tells_where_it_comes_from(result, tmp_path):
     assert training["test"] == result.test_score
     assert training["command"] == "do it"
     assert header.fingerprint == result.fingerprint
+
+
+def test_notebooks_show_data_experiment_and_result():
+    data = as_dataset({"x": np.arange(40.0), "a<b": ["u", "v"] * 20, "class": ["<i>", "k"] * 20})
+    experiment = Experiment(data, learners=["logistic_regression"])
+    result = experiment.run()
+    for shown in (data, experiment, result):
+        page = shown._repr_html_()
+        assert "<table>" in page
+        assert "<i>" not in page
+    assert "logistic_regression" in result._repr_html_()
+    assert "leak suspect" in result._repr_html_()

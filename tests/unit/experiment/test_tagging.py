@@ -13,11 +13,11 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, Given, Grouped
 from separatrix.metrics import chunk_f1, sequence_accuracy, token_accuracy
 from separatrix.report.parts import (
-    ChunkReport,
-    ClassReport,
     Confusion,
     Findings,
     LearningCurves,
+    PerChunk,
+    PerClass,
     Profile,
     Sentences,
     TrainingCurves,
@@ -83,7 +83,7 @@ def test_the_champion_is_fitted_again_on_train_and_held_out(result):
 
 
 def test_the_report_has_its_parts(result):
-    chunks = part(result, ChunkReport)
+    chunks = part(result, PerChunk)
     assert [one.label for one in chunks.classes] == ["NP", "VP"]
     assert chunks.averages[0].f1 == pytest.approx(result.test_score)
     confusion = part(result, Confusion)
@@ -159,8 +159,8 @@ def test_metrics_are_those_of_the_library_and_their_bootstrap_surrounds_them(met
 def test_labels_that_are_no_chunks_are_scored_by_token():
     found = Experiment(read(conll().encode(), target=1), learners=["crf"]).run()
     assert found.metric.name == "token_accuracy"
-    assert part(found, ClassReport).units == "tokens"
-    assert not any(type(one) is ChunkReport for one in found.parts)
+    assert part(found, PerClass).units == "tokens"
+    assert not any(type(one) is PerChunk for one in found.parts)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from html import escape
 import numpy as np
 import pytest
 
-from separatrix import report
 from separatrix.errors import MissingPackageError, ParameterError
-from separatrix.report import Content, DataSummary, LeaderboardRow, Metric, Part, render, write
-from separatrix.report.sections import SECTIONS
+from separatrix.explanation import Explanation
+from separatrix.metrics import Metric
+from separatrix.report import Content, DataSummary, LeaderboardRow, parts, render, write
+from separatrix.report.parts import Part
 from tests.unit.report import contents
 from tests.unit.report.pages import Page
 
@@ -158,12 +159,12 @@ def test_curves(digits):
 
 def test_classes(digits):
     content = contents.digits()
-    confusion = next(part for part in content.parts if isinstance(part, report.Confusion))
+    confusion = next(part for part in content.parts if isinstance(part, parts.Confusion))
     assert digits.row("Most confused pairs", "8")[:4] == ["8", "1", "2", "6.1"]
     n_pairs = int((confusion.counts > 0).sum()) - 10
     assert len(digits.tables["Most confused pairs"]) == 1 + n_pairs
     assert f"8 of {confusion.counts.sum()} test rows are wrong (2.4 %)" in digits.text
-    classes = next(part for part in content.parts if isinstance(part, report.ClassReport))
+    classes = next(part for part in content.parts if isinstance(part, parts.PerClass))
     for one in (*classes.classes, *classes.averages):
         shown = [cell for cell in digits.row("Scores per class", one.label) if cell]
         wanted = [f"{100 * value:.1f}" for value in (one.precision, one.recall, one.f1)]
@@ -241,7 +242,7 @@ def test_many_classes_show_the_most_confused_pairs():
     page = Page(html)
     assert "105 classes, so the most confused pairs are shown" in page.text
     assert 'class="heat"' not in html
-    confusion = next(part for part in content.parts if isinstance(part, report.Confusion))
+    confusion = next(part for part in content.parts if isinstance(part, parts.Confusion))
     wrong = confusion.counts - np.diag(np.diag(confusion.counts))
     shown = [int(row[2]) for row in page.tables["Most confused pairs"][1:]]
     assert shown == sorted(wrong.ravel().tolist(), reverse=True)[: len(shown)]
@@ -253,7 +254,9 @@ def test_sections_stand_in_the_order_of_the_table_whatever_the_order_of_the_part
     turned = dataclasses.replace(content, parts=tuple(reversed(content.parts)))
     assert render(turned) == render(content)
     shown = list(Page(render(content)).sections)
-    assert shown == [one.name for one in SECTIONS if one.name in shown]
+    places = [part.section.place for part in content.sections()]
+    assert shown == [part.section.name for part in content.sections()]
+    assert places == sorted(set(places))
 
 
 def test_sequences():
@@ -281,51 +284,52 @@ def test_each_part_can_stand_alone():
             kinds.add(type(part))
             page = Page(render(dataclasses.replace(content, parts=(part,))))
             assert len(page.sections) == 3
-    assert kinds == {one.kind for one in SECTIONS} - {Content}
+    shown = {one for one in vars(parts).values() if hasattr(one, "section") and one is not Part}
+    assert kinds == shown
 
 
 def test_empty_parts_are_shown_without_an_error():
     empty = (
-        report.TestReport((), 0),
-        report.TrainingCurves(()),
-        report.LearningCurves(()),
-        report.Confusion((), np.zeros((0, 0))),
-        report.ClassReport(()),
-        report.ChunkReport(()),
-        report.Sentences((), 0, 0),
-        report.Mistakes((), 0, 0),
-        report.Calibration(()),
-        report.CostMatrix((), (), np.zeros((0, 0))),
-        report.Weights("l", ()),
-        report.Explanations((report.Explanation("", (), (), ""),)),
-        report.Efforts(()),
-        report.Profile(0),
-        report.Findings((), ("leaks",)),
-        report.RegressionReport(math.nan),
+        parts.TestReport((), 0),
+        parts.TrainingCurves(()),
+        parts.LearningCurves(()),
+        parts.Confusion((), np.zeros((0, 0))),
+        parts.PerClass(()),
+        parts.PerChunk(()),
+        parts.Sentences((), 0, 0),
+        parts.Mistakes((), 0, 0),
+        parts.Calibration(()),
+        parts.Costs((), (), np.zeros((0, 0))),
+        parts.Weights("l", ()),
+        parts.Explanations((parts.Explained(Explanation(np.array([]), ("a",), np.zeros((1, 1)))),)),
+        parts.Efforts(()),
+        parts.Profile(0),
+        parts.Findings((), ("leaks",)),
+        parts.RegressionReport(math.nan),
     )
     page = Page(render(Content("t", "v", DataSummary("d", "t"), (), parts=empty)))
     assert "Nothing was found." in page.text
     assert "No learner ran." in page.text
-    assert len(page.sections) == len(SECTIONS)
+    assert len(page.sections) == len(empty) + 2
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_numbers_that_are_none_are_dashes_and_do_not_break_pictures(bad):
     array = np.array([bad, 0.5, bad])
-    parts = (
-        report.TestReport((report.TestScore("a", "champion", bad),), 3),
-        report.TrainingCurves((report.TrainingCurve("a", "C", array, array, array, bad, True),)),
-        report.LearningCurves((report.LearningCurve("a", array, array, array, array),)),
-        report.Calibration((report.Reliability("r", array, array, array, bad),)),
-        report.Weights("a", (report.ClassWeights("c", ("x", "y", "z"), array),)),
-        report.RegressionReport(
+    given = (
+        parts.TestReport((parts.TestScore("a", "champion", bad),), 3),
+        parts.TrainingCurves((parts.TrainingCurve("a", "C", array, array, array, bad, True),)),
+        parts.LearningCurves((parts.LearningCurve("a", array, array, array, array),)),
+        parts.Calibration((parts.Reliability("r", array, array, array, bad),)),
+        parts.Weights("a", (parts.ClassWeights("c", ("x", "y", "z"), array),)),
+        parts.RegressionReport(
             bad,
-            band=report.Band(array, array, array, array),
-            residuals=report.Residuals(array, array),
+            band=parts.Band(array, array, array, array),
+            residuals=parts.Residuals(array, array),
         ),
     )
     html = render(
-        Content("t", "v", DataSummary("d", "t"), (LeaderboardRow("a", "", bad),), parts=parts)
+        Content("t", "v", DataSummary("d", "t"), (LeaderboardRow("a", "", bad),), parts=given)
     )
     drawings = "".join(re.findall(r"<svg.*?</svg>", html, re.S))
     assert not re.search(r"\b(nan|inf)\b", drawings)
@@ -333,7 +337,7 @@ def test_numbers_that_are_none_are_dashes_and_do_not_break_pictures(bad):
 
 def test_lower_is_better_puts_the_best_at_the_left():
     rows = tuple(LeaderboardRow(f"l{i}", "", 1.0 + i) for i in range(3))
-    metric = Metric("RMSE", percent=False, higher_is_better=False)
+    metric = Metric("rmse", "RMSE", False)
     html = render(Content("t", "v", DataSummary("d", "t"), rows, metric))
     strips = re.findall(r'class="strip">(.*?)</svg>', html, re.S)
     places = [float(re.search(r'x="([\d.]+)" width="2"', one)[1]) for one in strips]
@@ -341,28 +345,33 @@ def test_lower_is_better_puts_the_best_at_the_left():
     assert places[0] < 10
 
 
-def test_a_part_without_a_section_and_two_of_a_kind_are_errors():
-    class Unknown(Part):
-        pass
+def test_a_new_picture_needs_nothing_but_its_class():
+    class Balance(Part):
+        section = parts.Section("balance", "Balance", 75)
+        template = "<p>{{ view.words }} of {{ content.title }}</p>"
 
+        def view(self, content):
+            return {"words": "<both> sides"}
+
+    page = render(dataclasses.replace(contents.digits(), parts=(Balance(),)))
+    assert "<p>&lt;both&gt; sides of" in page
+    assert '<h2 id="balance-title">Balance</h2>' in page
+
+
+def test_two_parts_of_a_kind_are_an_error():
     content = contents.minimal()
-    with pytest.raises(ParameterError, match="Unknown"):
-        render(dataclasses.replace(content, parts=(Unknown(),)))
-    twice = (report.Profile(1), report.Profile(2))
+    twice = (parts.Profile(1), parts.Profile(2))
     with pytest.raises(ParameterError, match="Profile"):
         dataclasses.replace(content, parts=twice)
 
 
 def test_arrays_that_disagree_are_errors():
     with pytest.raises(ParameterError, match="x has 2, held_out has 3"):
-        report.TrainingCurve("a", "C", np.zeros(2), np.zeros(3))
+        parts.TrainingCurve("a", "C", np.zeros(2), np.zeros(3))
     with pytest.raises(ParameterError, match=r"shape \(2, 2\), got \(3, 3\)"):
-        report.Confusion(("a", "b"), np.zeros((3, 3)))
-    step = report.ExplanationStep("free", "", (1.0,), (1.0, 2.0))
-    with pytest.raises(ParameterError, match="'free' has 1 contributions and 2 totals"):
-        report.Explanation("", ("a",), (step,), "a")
+        parts.Confusion(("a", "b"), np.zeros((3, 3)))
     with pytest.raises(ParameterError, match="2 labels and 1 actions"):
-        report.CostMatrix(("a", "b"), ("a",), np.zeros((2, 2)))
+        parts.Costs(("a", "b"), ("a",), np.zeros((2, 2)))
 
 
 def test_write_replaces_the_file_as_a_whole(tmp_path):

@@ -12,7 +12,7 @@ import numpy as np
 from separatrix.report.draw.elements import Drawing, element, number, picture
 from separatrix.report.draw.scales import Scale, linear_scale, log_scale, range_of
 from separatrix.report.formats import clip
-from separatrix.report.parts.base import Array
+from separatrix.report.parts.part import Array
 
 __all__ = ["Mark", "Series", "chart"]
 

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from separatrix.report.draw.elements import Drawing, element, number
-from separatrix.report.parts.base import Array
+from separatrix.report.parts.part import Array
 
 __all__ = ["heat_map", "shade"]
 

@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from separatrix.report.parts.base import Array
+from separatrix.report.parts.part import Array
 
 __all__ = ["ink", "signed"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from separatrix.report.parts.base import Array
+from separatrix.report.parts.part import Array
 
 __all__ = ["Scale", "linear_scale", "log_scale", "range_of"]
 

@@ -1,14 +1,13 @@
-"""The optional parts of a report, as plain values: one file per subject."""
+"""The optional parts of a report: values, heading, template and view together, one file per subject."""
 
-from separatrix.report.parts.base import Part
 from separatrix.report.parts.classes import (
     Calibration,
-    ClassReport,
     ClassScores,
     Confusion,
-    CostMatrix,
+    Costs,
     Mistake,
     Mistakes,
+    PerClass,
     Reliability,
 )
 from separatrix.report.parts.curves import (
@@ -20,33 +19,29 @@ from separatrix.report.parts.curves import (
 from separatrix.report.parts.data import Column, Finding, Findings, Profile
 from separatrix.report.parts.model import (
     ClassWeights,
-    Effort,
-    Efforts,
-    Explanation,
+    Explained,
     Explanations,
-    ExplanationStep,
     Weights,
 )
+from separatrix.report.parts.overview import Effort, Efforts, TestReport, TestScore
+from separatrix.report.parts.part import Fact, Part, Section, View
 from separatrix.report.parts.regression import Band, Coverage, RegressionReport, Residuals
-from separatrix.report.parts.sequences import ChunkReport, Sentence, Sentences, Token
-from separatrix.report.parts.test import TestReport, TestScore
+from separatrix.report.parts.sequences import PerChunk, Sentence, Sentences, Token
 
 __all__ = [
     "Band",
     "Calibration",
-    "ChunkReport",
-    "ClassReport",
     "ClassScores",
     "ClassWeights",
     "Column",
     "Confusion",
-    "CostMatrix",
+    "Costs",
     "Coverage",
     "Effort",
     "Efforts",
-    "Explanation",
-    "ExplanationStep",
+    "Explained",
     "Explanations",
+    "Fact",
     "Finding",
     "Findings",
     "LearningCurve",
@@ -54,10 +49,13 @@ __all__ = [
     "Mistake",
     "Mistakes",
     "Part",
+    "PerChunk",
+    "PerClass",
     "Profile",
     "RegressionReport",
     "Reliability",
     "Residuals",
+    "Section",
     "Sentence",
     "Sentences",
     "TestReport",
@@ -65,5 +63,6 @@ __all__ = [
     "Token",
     "TrainingCurve",
     "TrainingCurves",
+    "View",
     "Weights",
 ]

@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import load_digits
 
-from separatrix.report import (
+from separatrix.report import Content, DataSummary, LeaderboardRow
+from separatrix.report.parts import (
     Calibration,
     ClassWeights,
     Column,
     Confusion,
-    Content,
-    DataSummary,
     Effort,
     Efforts,
     Finding,
     Findings,
-    LeaderboardRow,
     LearningCurve,
     LearningCurves,
     Mistake,
@@ -351,7 +349,7 @@ def _findings() -> Findings:
                 "leak suspect",
                 "The column row_id alone predicts the target to 99.8 %. Leave it out, unless it is "
                 "known at the time of the prediction.",
-                True,
+                "serious",
                 ("row_id",),
             ),
         ),

@@ -6,22 +6,20 @@ from functools import cache
 
 import numpy as np
 
-from separatrix.report import (
+from separatrix.explanation import Explanation
+from separatrix.report import Content, DataSummary, LeaderboardRow
+from separatrix.report.parts import (
     Band,
     ClassWeights,
     Column,
     Confusion,
-    Content,
-    CostMatrix,
-    DataSummary,
+    Costs,
     Effort,
     Efforts,
-    Explanation,
+    Explained,
     Explanations,
-    ExplanationStep,
     Finding,
     Findings,
-    LeaderboardRow,
     LearningCurve,
     LearningCurves,
     Mistake,
@@ -49,7 +47,7 @@ def enormous() -> Content:
     counts = rng.integers(0, 40, (n_classes, n_classes))
     x = np.arange(1.0, 5001.0)
     wiggle = np.clip(0.9 + 0.05 * np.sin(x / 50), 0, 1)
-    steps = tuple(ExplanationStep(long, long, (0.01,), (0.01 * i,)) for i in range(2000))
+    terms = Explanation(np.array(["a", "b"]), (long,) * 2000, np.full((2000, 1), 0.01))
     curve = TrainingCurve("l", "passes", x, wiggle, wiggle, 40.0)
     parts: tuple[Part, ...] = (
         TestReport((TestScore(long, "champion", 0.9, 0.89, 0.91),), 10**7),
@@ -62,7 +60,7 @@ def enormous() -> Content:
             300,
             1000,
         ),
-        CostMatrix(labels, labels, rng.random((n_classes, n_classes))),
+        Costs(labels, labels, rng.random((n_classes, n_classes))),
         Weights(
             "l",
             tuple(
@@ -72,7 +70,7 @@ def enormous() -> Content:
                 for label in labels
             ),
         ),
-        Explanations((Explanation(long * 50, ("a",), steps, "b"),) * 300),
+        Explanations((Explained(terms, long * 50, "b"),) * 300),
         Efforts(tuple(Effort(long, 1.0) for _ in range(3000))),
         Profile(
             10**7,

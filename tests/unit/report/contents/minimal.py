@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from separatrix.report import (
-    Content,
-    DataSummary,
-    LeaderboardRow,
-)
+from separatrix.report import Content, DataSummary, LeaderboardRow
 
 
 def minimal() -> Content:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from separatrix.report import (
+from separatrix.metrics import Metric
+from separatrix.report import Content, DataSummary, LeaderboardRow
+from separatrix.report.parts import (
     Band,
     Column,
-    Content,
     Coverage,
-    DataSummary,
-    LeaderboardRow,
-    Metric,
     Profile,
     RegressionReport,
     Residuals,
@@ -26,7 +24,7 @@ def regression() -> Content:
     mean, spread = np.sin(x) * 3 + x, 0.8 + 0.05 * x
     at = rng.uniform(0, 10, 300)
     observed = np.sin(at) * 3 + at + rng.normal(0, 0.6, 300)
-    metric = Metric("RMSE", percent=False, higher_is_better=False, unit="km", digits=3)
+    metric = Metric("rmse", "RMSE", False, unit="km", digits=3)
     return Content(
         title="distances: how far, from 3 columns",
         verdict="bayesian_rbf is the champion: its predictions are off by 0.612 km (RMSE).",

@@ -6,15 +6,13 @@ import math
 
 import numpy as np
 
-from separatrix.report import (
-    ChunkReport,
+from separatrix.metrics import Metric
+from separatrix.report import Content, DataSummary, LeaderboardRow
+from separatrix.report.parts import (
     ClassScores,
     ClassWeights,
     Confusion,
-    Content,
-    DataSummary,
-    LeaderboardRow,
-    Metric,
+    PerChunk,
     Profile,
     Sentence,
     Sentences,
@@ -48,14 +46,14 @@ def sentences() -> Content:
             LeaderboardRow("crf", "C = 1", 0.93, 0.31, 21, math.inf, "dual", role="champion"),
             LeaderboardRow("label_per_word", "", 0.7, 0.0, baseline=True),
         ),
-        metric=Metric("chunk F1"),
+        metric=Metric("chunk_f1", "chunk F1", percent=True),
         command="separatrix compare train.conll",
         parts=(
             TestReport(
                 (TestScore("crf", "champion", 0.93, 0.91, 0.95, (("token accuracy", 0.97),)),), 20
             ),
             Confusion(labels, counts, units="tokens"),
-            ChunkReport(
+            PerChunk(
                 (ClassScores("NP", 0.9, 0.8, 0.85, 54), ClassScores("VP", 0.95, 0.97, 0.96, 42)),
                 (ClassScores("all chunks", 0.92, 0.88, 0.9, 96),),
                 units="chunks",

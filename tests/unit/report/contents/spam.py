@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from separatrix.report import (
+from separatrix.explanation import Explanation
+from separatrix.metrics import Metric
+from separatrix.report import Content, DataSummary, LeaderboardRow
+from separatrix.report.parts import (
     ClassWeights,
     Column,
     Confusion,
-    Content,
-    CostMatrix,
-    DataSummary,
-    Explanation,
+    Costs,
+    Explained,
     Explanations,
-    ExplanationStep,
     Finding,
     Findings,
-    LeaderboardRow,
-    Metric,
     Mistake,
     Mistakes,
     Profile,
@@ -41,7 +39,7 @@ def spam() -> Content:
             LeaderboardRow("naive_bayes", "k = 0.1", 0.9883, 0.052, 1, role="champion"),
             LeaderboardRow(script, script, 0.9846, 0.412, 38, 3.2e-5, script, note=script),
         ),
-        metric=Metric("mean cost", percent=False, higher_is_better=False, digits=3),
+        metric=Metric("cost", "mean cost", False, digits=3),
         command=f"separatrix compare '/data/{script}.csv' --cost costs.csv",
         parts=(
             Confusion((script, "ham"), np.array([[140, 6], [2, 966]])),
@@ -55,7 +53,7 @@ def spam() -> Content:
                 n_mistakes=8,
                 n_rows=1114,
             ),
-            CostMatrix(
+            Costs(
                 (script, "ham"), (script, "ham", "reject"), np.array([[0, 1, 0.2], [10, 0, 0.2]])
             ),
             Weights(
@@ -74,36 +72,31 @@ def spam() -> Content:
             ),
             Explanations(
                 (
-                    Explanation(
-                        hostile,
-                        (script, "ham"),
-                        tuple(
-                            ExplanationStep(word, "1" if i else "", (-a, -b), totals)
-                            for i, (word, a, b, totals) in enumerate(
-                                (
-                                    ("prior", 2.0, 0.1, (-2.0, -0.1)),
-                                    ("free", 3.9, 7.6, (-5.9, -7.7)),
-                                    (script, 4.0, 7.0, (-9.9, -14.7)),
-                                )
-                            )
+                    Explained(
+                        Explanation(
+                            np.array([script, "ham"]),
+                            ("prior", "free", script),
+                            -np.array([[2.0, 0.1], [3.9, 7.6], [4.0, 7.0]]),
+                            posterior=np.array([0.992, 0.008]),
+                            values=np.array([np.nan, 1.0, 1.0]),
+                            unknown=(script,),
                         ),
+                        hostile,
                         script,
                         "ham",
-                        0.992,
-                        unknown=(script,),
-                        row=script,
+                        script,
                     ),
-                    Explanation(
-                        "free money now",
-                        ("spam against ham",),
-                        (
-                            ExplanationStep("intercept", "", (-3.0,), (-3.0,)),
-                            ExplanationStep("free", "1", (4.0,), (1.0,)),
-                            ExplanationStep("money", "1", (2.0,), (3.0,)),
+                    Explained(
+                        Explanation(
+                            np.array(["spam", "ham"]),
+                            ("intercept", "free", "money"),
+                            np.array([[-3.0], [4.0], [2.0]]),
+                            posterior=np.array([0.9526, 0.0474]),
+                            values=np.array([np.nan, 1.0, 1.0]),
                         ),
+                        "free money now",
                         "spam",
                         "spam",
-                        0.9526,
                     ),
                 ),
                 "naive_bayes",
@@ -117,6 +110,6 @@ def spam() -> Content:
                 ),
                 ((script, 747), ("ham", 4827)),
             ),
-            Findings((Finding(script, script, True, (script,)),), (script,)),
+            Findings((Finding(script, script, "serious", (script,)),), (script,)),
         ),
     )
