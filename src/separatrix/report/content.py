@@ -155,6 +155,10 @@ HEADINGS = (
 )
 
 
+def _whole(part: Part) -> bool:
+    return hasattr(part, "section") and hasattr(part, "template")
+
+
 @dataclass(frozen=True)
 class Content:
     """Everything that one report shows.
@@ -210,6 +214,9 @@ class Content:
 
     def __post_init__(self) -> None:
         kinds = [type(part).__name__ for part in self.parts]
+        bare = [kind for kind, part in zip(kinds, self.parts, strict=True) if not _whole(part)]
+        if bare:
+            raise ParameterError(f"A part of a report needs a section and a template: {bare[0]}")
         twice = sorted({kind for kind in kinds if kinds.count(kind) > 1})
         if twice:
             raise ParameterError(f"A report has at most one part of a kind; twice: {twice}")

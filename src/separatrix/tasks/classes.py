@@ -539,9 +539,9 @@ def read_costs(source: Any, classes: npt.NDArray[Any]) -> Floats:
     array([[ 0., 10.],
            [ 1.,  0.]])
     """
-    table = read(source, "csv", header=True, target=None, text=None)
-    first, *columns = table.X
-    truths = [word(value) for value in table.X[first]]
+    # As a target the first column keeps its words: yes and no are names here.
+    table = read(source, "csv", header=True, target=0, text=None)
+    columns, truths = list(table.X), [word(value) for value in table.y.tolist()]
     names = [word(label) for label in classes.tolist()]
     for role, found in (("row", truths), ("column", columns)):
         unknown = sorted(set(found) - set(names)) or sorted(set(names) - set(found))

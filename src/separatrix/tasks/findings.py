@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -46,10 +45,8 @@ _FEW = 5
 _LISTED = 8
 #: Share of test rows seen in training above which their score cannot be trusted.
 _DUPLICATES = 0.05
-#: Share of the values of a column of words that must be numbers, or dates, to be remarked upon.
-_MIXED, _DATES = 0.5, 0.9
-#: Dates that are not taken for such: 31.12.2020, 12/31/20, 2020/12/31.
-_DATE = re.compile(r"(\d{1,2}[./-]\d{1,2}[./-]\d{2,4}|\d{4}[./]\d{1,2}[./]\d{1,2})([ T].*)?")
+#: Share of the values of a column of words that must be numbers to be remarked upon.
+_MIXED = 0.5
 
 
 def columns_of(data: Dataset, inputs: Inputs) -> tuple[Column, ...]:
@@ -282,7 +279,7 @@ def common_findings(
     inputs: Inputs, train: Rows, held_out: Rows, test: Rows
 ) -> tuple[list[Finding], tuple[str, ...]]:
     """What rows of any kind may have, and what was looked for."""
-    found = [*duplicates(train, held_out, test), *_useless(inputs)]
+    found = [*duplicates(train, held_out, test), *_useless(inputs), *_doubts(inputs)]
     if isinstance(train.X, dict):
         found += [*_missing_values(train.X), *_odd_words(inputs, train.X)]
     columns = "missing values", "constant columns and identifiers", "mixed columns, dates as text"
@@ -296,6 +293,16 @@ def _useless(inputs: Inputs) -> list[Finding]:
         return []
     words = "1 column is" if len(told) == 1 else f"{len(told)} columns are"
     return [Finding("unused columns", f"{words} left out.", details=tuple(told[:_LISTED]))]
+
+
+def _doubts(inputs: Inputs) -> list[Finding]:
+    """What the schema was not sure of: dates that may be read in two ways, and its notes."""
+    if inputs.schema is None:
+        return []
+    unsure = [c for c in inputs.schema if c.kind == "date" and c.why.startswith("no day is above")]
+    found = [Finding("dates as text", f"column {c.name!r}: {c.why}.") for c in unsure]
+    told = {f"column {c.name!r}: {c.why}" for c in unsure}
+    return found + [Finding("table", note) for note in inputs.schema.notes if note not in told]
 
 
 def _missing_values(X: dict[str, npt.NDArray[Any]]) -> list[Finding]:
@@ -315,7 +322,7 @@ def _missing_values(X: dict[str, npt.NDArray[Any]]) -> list[Finding]:
 
 
 def _odd_words(inputs: Inputs, X: dict[str, npt.NDArray[Any]]) -> list[Finding]:
-    """Columns of words most of which are numbers, or dates in a form that is not read."""
+    """Columns of words most of which are numbers."""
     found = []
     for name in inputs.columns:
         values = X[name]
@@ -333,14 +340,6 @@ def _odd_words(inputs: Inputs, X: dict[str, npt.NDArray[Any]]) -> list[Finding]:
                     "mixed kinds",
                     f"column {name!r} holds numbers ({100 * share:.1f} %) and words ({common}), "
                     "taken for categories. Mark such words as missing, or clean the column.",
-                )
-            )
-        elif sum(bool(_DATE.fullmatch(word)) for word in words) >= _DATES * len(words):
-            found.append(
-                Finding(
-                    "dates as text",
-                    f"column {name!r} holds dates such as {words[0]!r}, taken for categories. "
-                    "Write them as 2024-05-17 (ISO 8601).",
                 )
             )
     return found

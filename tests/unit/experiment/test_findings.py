@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from separatrix.data import read
 from separatrix.experiment import Experiment
 from separatrix.report.parts import Findings, Profile
 from tests.unit.experiment.problems import blobs, line, table, texts
@@ -138,3 +139,48 @@ def test_the_profile_sums_up_every_column():
     assert dict(profile.classes)["old"] == np.sum(rows["class"] == "old")
     target = part_of(Profile, line(), "price").target
     assert (target.name, target.n_missing) == ("price", 0)
+
+
+def test_a_rare_class_that_nobody_learns_is_told():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(1500, 2)), np.array(["usual"] * 1500, dtype=object)
+    y[:9] = "rare"
+    result = Experiment((X, y), learners=["logistic_regression"]).run()
+    kinds = {one.kind: one for one in result.findings}
+    assert kinds["no better than a baseline"].serious
+    assert {"imbalance"} <= set(kinds)
+    assert any("no better than a baseline" in line for line in str(result).splitlines())
+    assert result.to_dict()["findings"][0]["severity"] == "serious"
+
+
+def test_classes_with_few_rows_mixed_columns_and_columns_left_out():
+    n = 60
+    random = np.random.default_rng(0)
+    code = np.array([str(k) for k in range(n)], dtype=object)
+    code[::5] = "none"
+    rows = {
+        "x": random.normal(size=n),
+        "same": np.ones(n),
+        "code": code,
+        "class": np.array(["a", "b"] * 29 + ["c", "c"], dtype=object),
+    }
+    told = found(rows)
+    assert told["few rows"].details == ("c: 2",)
+    assert "numbers (80" in told["mixed kinds"].message
+    assert told["unused columns"].details[0].startswith("same: ")
+    assert not any(one.serious for one in told.values())
+
+
+def test_clean_data_with_a_good_champion_has_no_serious_finding():
+    X, y = blobs(300)
+    X = X + np.random.default_rng(0).normal(size=X.shape) / 9
+    result = Experiment((X, y), learners=["logistic_regression"]).run()
+    assert result.serious == ()
+
+
+def test_dates_that_may_be_read_in_two_ways():
+    lines = [
+        f"0{day}/0{month}/2020,{'ab'[day % 2]}" for day in range(1, 9) for month in range(1, 9)
+    ]
+    data = read(("when,class\n" + "\n".join(lines) + "\n").encode())
+    assert "month is taken to come first" in found(data)["dates as text"].message

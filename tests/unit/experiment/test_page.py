@@ -15,7 +15,7 @@ from separatrix.registry import LEARNERS
 from separatrix.report.parts import (
     Calibration,
     Confusion,
-    CostMatrix,
+    Costs,
     Explanations,
     LearningCurves,
     Mistakes,
@@ -105,7 +105,7 @@ def test_the_parts_of_a_classification():
 
 
 def test_costs_and_quantities_are_shown(result):
-    assert part_of(result, CostMatrix).costs.shape == (3, 3)
+    assert part_of(result, Costs).costs.shape == (3, 3)
     found = Experiment(line(), "price", learners=["bayesian_regression"]).run()
     report = part_of(found, RegressionReport)
     assert len(report.coverage) == 3

@@ -115,7 +115,7 @@ def test_the_leaderboard_shows_every_row_in_order(digits):
     assert len(rows) == len(content.leaderboard)
     for shown, row in zip(rows, content.leaderboard, strict=True):
         assert shown[1].startswith(row.learner)
-        assert shown[2].startswith(f"{100 * row.score:.2f}")
+        assert shown[2].startswith(f"{100 * row.held_out:.2f}")
         assert shown[4] == (row.setting or "–")
         assert shown[5] == f"{row.seconds:.3f}"
         assert shown[6] == f"{row.passes:.0f}"
@@ -358,8 +358,10 @@ def test_a_new_picture_needs_nothing_but_its_class():
     assert '<h2 id="balance-title">Balance</h2>' in page
 
 
-def test_two_parts_of_a_kind_are_an_error():
+def test_two_parts_of_a_kind_and_one_without_a_section_are_errors():
     content = contents.minimal()
+    with pytest.raises(ParameterError, match="needs a section and a template: Part"):
+        dataclasses.replace(content, parts=(Part(),))
     twice = (parts.Profile(1), parts.Profile(2))
     with pytest.raises(ParameterError, match="Profile"):
         dataclasses.replace(content, parts=twice)
@@ -377,8 +379,8 @@ def test_arrays_that_disagree_are_errors():
 def test_write_replaces_the_file_as_a_whole(tmp_path):
     path = tmp_path / "report.html"
     path.write_text("old", encoding="utf-8")
-    broken = dataclasses.replace(contents.minimal(), parts=(Part(),))
-    with pytest.raises(ParameterError):
+    broken = dataclasses.replace(contents.minimal(), leaderboard=None)
+    with pytest.raises(TypeError):
         write(broken, path)
     assert path.read_text(encoding="utf-8") == "old"
     write(contents.spam(), path)
