@@ -25,7 +25,7 @@ from separatrix.data.tables import (
     judged,
     make_schema,
 )
-from separatrix.data.written import MISSING_AMONG_NUMBERS, Evidence, look
+from separatrix.data.written import MISSING_AMONG_NUMBERS, Evidence, are_plain
 from separatrix.errors import FormatError, ParameterError
 
 __all__ = ["chunks_delimited", "read_delimited", "sniff_delimiter"]
@@ -158,13 +158,16 @@ def _names(cells: Sequence[str], notes: list[str]) -> list[str]:
     """Names of columns from a header: blank ones are numbers, twins are numbered."""
     names: list[str] = []
     given = [cell.strip() or str(at) for at, cell in enumerate(cells)]
+    taken: set[str] = set()
+    known = set(given)
     for name in given:
         number, free = 2, name
-        while free in names or (free != name and free in given):
+        while free in taken or (free != name and free in known):
             free, number = f"{name}.{number}", number + 1
         if free != name:
             notes.append(f"two columns are named {name!r}; the later one is {free!r}")
         names.append(free)
+        taken.add(free)
     return names
 
 
@@ -235,8 +238,8 @@ def _wanted(shape: _Shape, options: Options) -> dict[str, int]:
     """What every column is read as: numbers where the first rows have them, else words."""
     wanted = {}
     for at, name in enumerate(shape.names):
-        found = look([row[at] for row in shape.sample], options.missing)
-        plain = found.plain and not (found.padded or found.long or named_as_code(name))
+        plain = are_plain((row[at] for row in shape.sample), options.missing)
+        plain = plain and not named_as_code(name)
         wanted[name] = _NUMBERS if plain else _WORDS
     if options.schema is not None:
         for name in wanted:

@@ -24,6 +24,7 @@ __all__ = [
     "MISSING",
     "MISSING_AMONG_NUMBERS",
     "Evidence",
+    "are_plain",
     "are_texts",
     "look",
     "numbers_of",
@@ -67,6 +68,7 @@ _SIGN = "[-+\u2212]"
 _CURRENCY = (
     r"US\$|R\$|[$€£¥₹₽₩₺₪฿₫₴]|USD|EUR|GBP|CHF|JPY|CAD|AUD|NZD|INR|CNY|SEK|NOK|DKK|PLN|CZK|BRL|MXN"
 )
+_DIGIT = re.compile(r"\d", re.ASCII)
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _PADDED = re.compile(r"[+-]?0\d", re.ASCII)
@@ -332,6 +334,15 @@ def look(
     )
     if not said:
         return found
+    if not _DIGIT.search(said[0]):
+        # No number, date or length of time is without a digit, but for those without an end.
+        endless = said[0].lower() in _ENDLESS
+        if not endless:
+            none: frozenset[str] = frozenset()
+            return replace(
+                found, some=True, plain=False, whole=False, marked=none, dates=none, compact=False,
+                duration=False, either=False,
+            )  # fmt: skip
     plain = all(_PLAIN.fullmatch(value) or value.lower() in _ENDLESS for value in said)
     whole = plain and all(map(_WHOLE.fullmatch, said))
     marked, units, bare, either = (
@@ -352,6 +363,23 @@ def look(
         compact=whole and all(_is_compact(value) for value in said),
         duration=not plain and all(_seconds(value) is not None for value in said),
     )
+
+
+def are_plain(values: Iterable[str], missing: Sequence[str]) -> bool:
+    """Whether values are plain numbers or missing, none of them a code: a first look.
+
+    Examples
+    --------
+    >>> are_plain(["1", " 2.5", "-"], [""]), are_plain(["007"], [""]), are_plain(["$5"], [""])
+    (True, False, False)
+    """
+    absent = {*missing, *MISSING_AMONG_NUMBERS}
+    for value in map(str.strip, values):
+        if value not in absent and (
+            not _PLAIN.fullmatch(value) or _PADDED.match(value) or len(value) > _CODE_DIGITS + 8
+        ):
+            return False
+    return True
 
 
 def _look_at_marks(values: Sequence[str]) -> tuple[frozenset[str], frozenset[str], bool, bool]:
