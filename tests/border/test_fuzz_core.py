@@ -66,6 +66,11 @@ def margin():
     return [chains(), graph, links, CODES, 1.0 - np.eye(K), np.ones(2), np.ones(2)]
 
 
+def segment_kinds():
+    """One kind of segments: of one token with tag 0, or of two with the tags 0 and 1."""
+    return np.array([0]), np.array([1]), np.array([2])
+
+
 def chain_scores():
     return values()[:, :K].copy(), np.zeros(K * K), np.zeros(K), np.zeros(K)
 
@@ -88,6 +93,8 @@ def valid_calls():
         "chain_log_partition": [_core.ChainGraph.first_order(K), chain_scores(), OFFSETS, 1],
         "chain_marginals": [_core.ChainGraph.first_order(K), chain_scores(), OFFSETS, True, 1],
         "chain_sample": [_core.ChainGraph.first_order(K), chain_scores(), OFFSETS, 2, 0, 1],
+        "segments_best": [segment_kinds(), (*chain_scores(), np.ones(2)), OFFSETS, 1],
+        "segments_marginals": [segment_kinds(), (*chain_scores(), np.ones(2)), OFFSETS, 1],
         "Chains": [
             csr(), OFFSETS, np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), K, False,
             (csr(), np.arange(D + 1), np.zeros(D, dtype=np.int64)),
