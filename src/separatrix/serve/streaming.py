@@ -1,27 +1,22 @@
-"""Big batches: JSON lines, read and answered piece by piece, and Arrow tables."""
+"""Big batches: JSON lines, read and answered piece by piece."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections import deque
 from collections.abc import Callable
-from datetime import date
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json, to_json
 
-from separatrix.models import Model
 from separatrix.serve.problems import Problem
 from separatrix.serve.security import Receive, Send
 from separatrix.serve.settings import Settings
-from separatrix.tasks import FieldError
 
 if TYPE_CHECKING:
-    from separatrix.serve.batching import Job
+    pass
 
-__all__ = ["LineStream", "arrow_rows", "arrow_table"]
+__all__ = ["LineStream"]
 
 
 class LineStream:
@@ -146,60 +141,3 @@ class LineStream:
             raise problem
         line = to_json({"error": problem.content}) + b"\n"
         await self._send({"type": "http.response.body", "body": line})
-
-
-def _pyarrow() -> Any:
-    try:
-        return importlib.import_module("pyarrow")
-    except ImportError:
-        raise Problem(
-            "unsupported_media_type", "this service has no pyarrow; send JSON", "Content-Type"
-        ) from None
-
-
-def arrow_rows(body: bytes, model: Model, most: int) -> list[Any]:
-    """Rows of an Arrow stream, as a JSON request would hold them.
-
-    Of a text the only column, or that of the model's name for it; of a matrix the columns in
-    their order.
-    """
-    pa = _pyarrow()
-    try:
-        with pa.ipc.open_stream(pa.py_buffer(body)) as stream:
-            table = stream.read_all()
-        table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        told = str(error).partition("\n")[0]
-        raise Problem("bad_arrow", f"the body is no Arrow stream: {told}", "body") from None
-    if not table.num_rows:
-        raise Problem("invalid", "there are no rows", "body")
-    if table.num_rows > most:
-        told = f"must hold at most {most} rows, got {table.num_rows}"
-        raise Problem("too_large", told, "rows")
-    names = table.column_names
-    if len(set(names)) < len(names):
-        raise Problem("invalid", "two columns have the same name", "rows")
-    columns = [[_plain(value) for value in column.to_pylist()] for column in table.columns]
-    try:
-        return model.reader.of_arrow(names, columns)
-    except FieldError as error:
-        raise Problem.of(error) from None
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, float):
-        return None if value != value else value
-    if isinstance(value, date):
-        return value.isoformat()
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def arrow_table(found: Any, places: slice, job: Job) -> bytes:
-    """The answers as an Arrow stream."""
-    pa = _pyarrow()
-    table = pa.table(job.model.task.columns(job.model, found, places, job.options))
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
