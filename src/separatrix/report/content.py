@@ -118,7 +118,7 @@ class LeaderboardRow:
     gap: float = NAN
     solver: str = ""
     baseline: bool = False
-    role: Role = ""
+    role: Role = field(default="", compare=False)  # known when all others are done
     note: str = ""
     summary: str = ""
     standard_error: float = NAN
