@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.distributed.certificate import RemoteCertifier
 from separatrix.distributed.objective import DistributedObjective, added
 from separatrix.distributed.session import LostDataError
 from separatrix.distributed.shifted import (
@@ -24,6 +25,7 @@ from separatrix.losses import SquaredHinge
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers import NewtonCG
+from separatrix.solvers.certificate import ROUNDING
 
 __all__ = ["Multipliers", "ShiftedHinge"]
 
@@ -33,6 +35,9 @@ _FIRST, _GROWTH, _LARGEST = 1.0, 4.0, 1e4
 _INNER = 0.02
 #: Steps without progress after which a round ends: rounding allows no more.
 _PATIENCE = 12
+#: A gap below so many units in the last place of P, in the precision of the stored weights, that
+#: did not halve within so many rounds is that of rounding them.
+_ROUNDING_UNITS, _LEVEL_ROUNDS = 64.0, 4
 #: Rounds at most.
 _ROUNDS = 200
 
@@ -61,6 +66,7 @@ class ShiftedHinge(DistributedObjective):
             C=1.0,
             exempt=whole.exempt,
         )
+        self.whole = whole
         self.forms_hessian = whole.dense
         self.knobs = knobs
         self.last: tuple[Array, Array, float, float] | None = None
@@ -73,6 +79,13 @@ class ShiftedHinge(DistributedObjective):
         )
         self.last, self.last_value = (w, grad, exact, dual), value
         return value, grad.copy()
+
+    def imbalance(self, sums: Array) -> tuple[float, float]:
+        """That of the hinge itself: duals are points of its domain."""
+        return self.whole.imbalance(sums)
+
+    def certifier(self) -> None:
+        """None: a round ends by what its gradient proves."""
 
     def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
         """The map v -> H v at w."""
@@ -119,8 +132,11 @@ class ShiftedHinge(DistributedObjective):
         # The duals make the weights -grad, once they are brought to zero sums for free intercepts.
         share, length = self.imbalance(grad[-1]) if self.exempt else (0.0, 0.0)
         length += (1 - share) * float(np.linalg.norm(self.penalized(grad)))
-        gap = value - (1 - share) * dual + 0.5 * length * length
-        return value, max(gap, 0.0)
+        # Rounding of the sums: duals of a row add up to twice its weight at most.
+        mass = 2 * float(self.whole.class_weights.sum())
+        length += ROUNDING * mass * math.hypot(self.longest_row, 1.0)
+        noise = ROUNDING * (abs(dual) + abs(exact) + length * length)
+        return value, value - (1 - share) * dual + 0.5 * length * length + noise
 
 
 class _RoundMonitor(Monitor):
@@ -175,8 +191,11 @@ class Multipliers:
         w: Array = np.zeros(objective.weight_shape)
         if w0 is not None:
             w = np.array(w0, dtype=np.float64)
-        best, best_value, below = w, math.inf, -math.inf
+        certifier = RemoteCertifier(objective)
+        best, best_value, noise, below = w, math.inf, 0.0, 0.0
         passes, stopped = 0.0, None
+        least, n_level = math.inf, 0
+        unit = _ROUNDING_UNITS * float(np.finfo(objective.dtype).eps)
         duals = self._fresh(objective)
         try:
             for _ in range(_ROUNDS):
@@ -190,10 +209,17 @@ class Multipliers:
                     duals = self._fresh(objective)
                     continue
                 below = max(below, value - gap)
+                # P is that of the weights as they will be stored.
+                stored, value, off, _ = certifier.value_at(w)
+                passes += 1
                 if value <= best_value:
-                    best, best_value = w, value
-                gap = best_value - below
+                    best, best_value, noise = stored.astype(np.float64), value, off
+                gap = best_value - below + noise
                 stopped = monitor.record(passes, best_value, gap, lambda: best)  # noqa: B023
+                level = 0.5 * least <= gap <= unit * abs(best_value)
+                least, n_level = (least, n_level + 1) if level else (gap, 0)
+                if stopped is None and n_level >= _LEVEL_ROUNDS:
+                    stopped = StopReason.PRECISION
                 if stopped is not None:
                     break
                 knobs = knobs._replace(
@@ -204,7 +230,7 @@ class Multipliers:
         return Solution(
             w=best,
             n_passes=passes,
-            gap=best_value - below,
+            gap=best_value - below + noise,
             stopped=stopped or StopReason.BUDGET,
             trace=monitor.trace,
             objective=best_value,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.distributed.certificate import RemoteCertifier, partial_proof
 from separatrix.distributed.session import Session
 from separatrix.losses import is_softmax
 from separatrix.objective import Objective
@@ -118,6 +119,15 @@ class DistributedObjective(Objective):
         """The loss part C sum_i c_i loss_i alone, and its gradient."""
         value, grad = self.session.reduce(partial_gradient, added, self.parts, w)
         return self.C * value, self.C * grad
+
+    def certifier(self) -> RemoteCertifier | None:
+        """What proves gaps in double precision, whatever the rows are in."""
+        return RemoteCertifier(self) if RemoteCertifier.fits(self) else None
+
+    def proof_sums(self, stored: Array, off: float) -> tuple[Any, ...]:
+        """The sums of `Certifier.sums` over all partitions, for C c_i."""
+        sums = self.session.reduce(partial_proof, added, self.parts, stored, off)
+        return tuple(self.C * member for member in sums)
 
     def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
         """The map v -> H v at w; w is sent once, v with every product."""

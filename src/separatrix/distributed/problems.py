@@ -16,6 +16,7 @@ from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import Unpenalized
 from separatrix.results import Monitor
+from separatrix.solvers.certificate import Certifier
 from separatrix.solvers.online.flat import OnlineLearner
 from separatrix.solvers.points import Points
 from separatrix.solvers.primal.hessian import loss_hessian
@@ -152,6 +153,10 @@ class Problem:
     def value_and_grad(self, w: Array, held_out: int = -1) -> tuple[float, Array]:
         """Sums over the rows of c_i loss_i and of its gradient."""
         return self.objective(held_out).loss_value_and_grad(aligned(w))
+
+    def proof_sums(self, w: Array, off: float, held_out: int = -1) -> tuple[Any, ...]:
+        """What a proof in double precision needs of these rows."""
+        return Certifier(self.objective(held_out)).sums(aligned(w), off)
 
     def hessian_product(self, w: Array, v: Array, held_out: int = -1) -> Array:
         """Hessian at w times v; second derivatives are computed once for every w."""

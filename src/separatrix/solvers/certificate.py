@@ -16,6 +16,7 @@ Column sums r that are not exactly zero are made so by mixing theta with a point
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,11 +31,11 @@ from separatrix.protocols import Array
 from separatrix.regularizers import L1, L2, ElasticNet
 from separatrix.solvers.blas import blas_threads
 
-__all__ = ["Certified", "Certifier"]
+__all__ = ["ROUNDING", "Certified", "Certifier", "as_stored"]
 
 #: Rounding errors of a sum, in units of the last place of its largest possible value: sums are
 #: blocked or pairwise, so that errors grow with the logarithm of their length.
-_ROUNDING = 4 * float(np.finfo(np.float64).eps)
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
 #: Share of the wanted gap that the balance of theta may cost.
 _BALANCE = 0.02
 #: Steps of the search for intercepts at most.
@@ -61,6 +62,21 @@ class Certified(NamedTuple):
     w: Array
     value: float
     gap: float
+
+
+def as_stored(w: Array, dtype: Any, loss: Any) -> Array:
+    """Weights as an estimator keeps them, in the precision of the data.
+
+    Of two classes with a score each it keeps the difference alone: let that be exact. The losses do
+    not see the mean, and the penalty is smallest without it.
+    """
+    stored = np.array(w, dtype=dtype, order="C")
+    if type(loss) is GeneratedLoss and stored.shape[1] == 2 and kernel_of(loss) is not None:
+        half = (stored[:, 1].astype(np.float64) / 2 - stored[:, 0].astype(np.float64) / 2).astype(
+            dtype
+        )
+        stored = np.stack([-half, half], axis=1)
+    return stored
 
 
 class Certifier:
@@ -132,14 +148,8 @@ class Certifier:
             Whether free intercepts may be moved.
         """
         objective = self.objective
-        stored = np.array(w, dtype=self._dtype, order="C")
+        stored = as_stored(w, self._dtype, self._loss)
         w = stored.astype(np.float64)
-        if type(self._loss) is GeneratedLoss and w.shape[1] == 2 and self._kernel is not None:
-            # Estimators keep the difference of two classes alone: let that be exact. The losses do
-            # not see the mean, and the penalty is smallest without it.
-            half = (w[:, 1] / 2 - w[:, 0] / 2).astype(self._dtype)
-            stored = np.stack([-half, half], axis=1)
-            w = stored.astype(np.float64)
         scores = double_scores(self._design, stored, self._n_threads)
         total, theta = self._losses(scores)
         value, judged = total, scores
@@ -158,7 +168,7 @@ class Certifier:
                 moved -= moved.mean()
             there = scores + moved
             at_last = self._losses(there)[0] if moved.any() else value
-            if at_last <= total * (1 + _ROUNDING):
+            if at_last <= total * (1 + ROUNDING):
                 stored[-1], w[-1] = last, last
                 value, judged = at_last, there
                 intercepts = max(intercepts, float(np.abs(last).max()))
@@ -171,10 +181,48 @@ class Certifier:
             for candidate in self._dual_points(scores, duals):
                 self._try(*candidate, total, scores)
         size = math.sqrt(float(np.vdot(inner, inner)))
-        off = _ROUNDING * (self._longest * size + intercepts)
-        noise = _ROUNDING * (abs(value) + self._grain) + self._steepest(judged, off) * off
+        off = ROUNDING * (self._longest * size + intercepts)
+        noise = ROUNDING * (abs(value) + self._grain) + self._steepest(judged, off) * off
         gap = value - self.lower + noise
         return Certified(stored, value, gap if math.isfinite(gap) else math.inf)
+
+    def sums(self, stored: Array, off: float) -> tuple[Any, ...]:
+        """What a proof needs of some of the rows, as sums over them: one pass, nothing is moved.
+
+        Parameters
+        ----------
+        stored : ndarray of shape (d, K)
+            Weights in the precision of the data.
+        off : float
+            How far scores may be off by rounding.
+
+        Returns
+        -------
+        total, paired, mass, size, steepest : float
+            Sums of the losses, of <theta, s>, |theta| and |theta s|, and of the slopes nearby.
+        sums : ndarray of shape (K,)
+            Sums of the columns of theta.
+        pulled : ndarray
+            X' theta, of the shape of the penalized weights.
+        grain : float
+            Sum of the row weights where rounding is a share of these, times 1 + |s|.
+        """
+        scores = double_scores(self._design, stored, self._n_threads)
+        total, theta = self._losses(scores)
+        pulled = double_adjoint(self._design, np.ascontiguousarray(theta), self._n_threads)
+        if self._has_intercept and not self.objective.exempt:
+            pulled = np.vstack([pulled, theta.sum(axis=0)])
+        largest = 1 + float(np.abs(scores).max(initial=0.0))
+        return (
+            total,
+            float(np.vdot(theta, scores)),
+            float(np.abs(theta).sum()),
+            float(np.abs(theta * scores).sum()),
+            self._steepest(scores, off),
+            theta.sum(axis=0),
+            pulled,
+            self._grain * largest,
+        )
 
     @property
     def _has_intercept(self) -> bool:
@@ -221,7 +269,7 @@ class Certifier:
     def _search_one(self, scores: Array, total: float, theta: Array) -> tuple[Array, float, Array]:
         """The intercept at which the losses have slope zero: Newton's method within a bracket."""
         low, high, at, slope = -math.inf, math.inf, 0.0, float(theta.sum())
-        small = 4 * _ROUNDING * float(np.abs(theta).sum())
+        small = 4 * ROUNDING * float(np.abs(theta).sum())
         step, product = 1.0, getattr(self._loss, "curvature_product", None)
         for _ in range(_STEPS):
             if abs(slope) <= small:
@@ -271,7 +319,7 @@ class Certifier:
             moved = None
             for _ in range(20):
                 moved_total, moved = self._losses(scores + (shift + step))
-                if moved_total <= total + _ROUNDING * abs(total):
+                if moved_total <= total + ROUNDING * abs(total):
                     break
                 step = step / 2
             else:
@@ -367,24 +415,54 @@ class Certifier:
 
     def _try(self, v: float, theta: Array, total: float, scores: Array) -> None:
         """Raise the lower bound to D(theta), made feasible, less its rounding."""
-        regularizer = self.objective.regularizer
-        curvature = float(getattr(regularizer, "curvature", 0.0))
-        threshold = 0.0 if type(regularizer) is L2 else 1 - curvature
-        mass = float(np.abs(theta).sum())
         pulled = double_adjoint(self._design, np.ascontiguousarray(theta), self._n_threads)
         if self._has_intercept and not self.objective.exempt:
             pulled = np.vstack([pulled, theta.sum(axis=0)])
-        share, loose = 0.0, 0.0
-        if self.objective.exempt:
-            share, loose = self.objective.imbalance(theta.sum(axis=0))
-            if not math.isfinite(share):
-                return
-        # What balancing and rounding may add to any entry of X' theta, and to its length.
-        loose += _ROUNDING * (mass + self._grain) * self._longest
         size = abs(total) + float(np.abs(theta * scores).sum())
         if self._grain:
             size += self._grain * (1 + float(np.abs(scores).max(initial=0.0)))
-        noise = _ROUNDING * size
+        mass = float(np.abs(theta).sum())
+        self._raise(
+            v, pulled, theta.sum(axis=0), mass, size, lambda scale: self._scaled(v, theta, scale)
+        )
+
+    def _raise(
+        self,
+        v: float,
+        pulled: Array,
+        sums: Array,
+        mass: float,
+        size: float,
+        scaled: Callable[[float], float],
+    ) -> None:
+        """Raise the lower bound to that of theta, known by its sums.
+
+        Parameters
+        ----------
+        v : float
+            V(theta).
+        pulled : ndarray of shape (d, K)
+            X' theta.
+        sums : ndarray of shape (K,)
+            Sums of its columns.
+        mass : float
+            Sum of |theta|.
+        size : float
+            Size of the terms of v, of which rounding is a share.
+        scaled : callable
+            V(scale theta), or less.
+        """
+        regularizer = self.objective.regularizer
+        curvature = float(getattr(regularizer, "curvature", 0.0))
+        threshold = 0.0 if type(regularizer) is L2 else 1 - curvature
+        share, loose = 0.0, 0.0
+        if self.objective.exempt:
+            share, loose = self.objective.imbalance(sums)
+            if not math.isfinite(share):
+                return
+        # What balancing and rounding may add to any entry of X' theta, and to its length.
+        loose += ROUNDING * (mass + self._grain) * self._longest
+        noise = ROUNDING * size
         if threshold == 0:
             length = (1 - share) * float(np.linalg.norm(pulled)) + loose
             bound = (1 - share) * v - length * length / (2 * curvature)
@@ -398,14 +476,12 @@ class Certifier:
         for scale in scales:
             beyond = np.maximum(scale * inner - threshold, 0)
             penalty = float(np.vdot(beyond, beyond)) / (2 * curvature) if curvature > 0 else 0.0
-            bound = (1 - share) * self._scaled(v, theta, scale) - penalty
+            bound = (1 - share) * (v if scale == 1 else scaled(scale)) - penalty
             if math.isfinite(bound):
                 self.lower = max(self.lower, bound - noise)
 
     def _scaled(self, v: float, theta: Array, scale: float) -> float:
         """V(scale theta), or a bound from its concavity where the conjugate is not known."""
-        if scale == 1:
-            return v
         used = self._upper > 0
         unit: Array = scale * theta[used] / self._upper[used, None]
         if self._kernel is not None and self._kernel.conjugate is not None:

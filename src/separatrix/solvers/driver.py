@@ -20,6 +20,9 @@ __all__ = ["Iterate", "drive", "rounding"]
 
 #: How much of the hoped-for gap must have gone since a proof failed before the next is tried.
 _AGAIN = 0.5
+#: A hoped-for gap below so many units in the last place of P, in the precision of the data, that
+#: did not halve within so many iterates consists of rounding.
+_ROUNDING_UNITS, _LEVEL_ITERATES = 64.0, 16
 #: Rounding of a value in double precision, relative to it.
 _UNIT = 4 * float(np.finfo(np.float64).eps)
 
@@ -56,12 +59,20 @@ class _Judge:
     def __init__(self, points: Points, monitor: Monitor) -> None:
         self._points, self._monitor = points, monitor
         self._objective = points.objective
-        self._certifier = Certifier(self._objective) if Certifier.fits(self._objective) else None
+        self._certifier = self._make_certifier()
         self._lower = -math.inf
         #: Proven gap divided by its estimate when a proof failed, and the estimate then.
         self._ratio, self._failed = 1.0, math.inf
         self._before = math.inf
+        self._least, self._n_level = math.inf, 0
         self.bounded = self._certifier is not None
+
+    def _make_certifier(self) -> Certifier | None:
+        if Certifier.fits(self._objective):
+            return Certifier(self._objective)
+        # Rows that lie elsewhere are proven there.
+        make = getattr(self._objective, "certifier", None)
+        return make() if make is not None else None
 
     def __call__(self, iterate: Iterate) -> tuple[Point, float, bool]:
         """The point, perhaps with better intercepts, its gap, and whether the gap is proven."""
@@ -83,12 +94,24 @@ class _Judge:
             noise = _UNIT * abs(point.value) + getattr(self._objective, "noise", 0.0)
             return point, point.value - self._lower + noise, True
         hope = self._hope(iterate)
+        self._watch(hope, point.value)
         worth = hope * self._ratio <= self._monitor.wanted(point.value)
         if iterate.prove or (iterate.prove is None and worth and hope <= _AGAIN * self._failed):
             if iterate.flatter is not None and iterate.flatter[1] <= hope:
                 point = replace(point, w=iterate.flatter[0])
             return self.prove(point, hope)
         return point, min(hope * self._ratio, point.value - self._certifier.lower), False
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether all that gaps are estimated by has been rounding for some time."""
+        return self._n_level >= _LEVEL_ITERATES
+
+    def _watch(self, hope: float, value: float) -> None:
+        rounding = _ROUNDING_UNITS * float(np.finfo(self._objective.dtype).eps) * abs(value)
+        level = 0.5 * self._least <= hope <= rounding
+        self._n_level = self._n_level + 1 if level else 0
+        self._least = self._least if level else hope
 
     def _hope(self, iterate: Iterate) -> float:
         """What a proof may find at most: the gap of the slopes of the losses, or an estimate."""
@@ -158,6 +181,8 @@ def drive(
             still = not judge.bounded and n_seen > 1 and monitor.converged(point.value, new_gap)
             if stopped is None and still:
                 stopped = StopReason.STATIONARY
+            if stopped is None and judge.is_exhausted:
+                stopped = StopReason.PRECISION
             if stopped is not None:
                 break
         if best is not None and not proven and stopped is not StopReason.STATIONARY:
