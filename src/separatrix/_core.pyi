@@ -1,7 +1,7 @@
 """Typed stub of the Rust extension; checked against the built module by the tests."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -65,7 +65,27 @@ def read_svmlight(
 def conll_layout(block: Block) -> str | None: ...
 def read_conll(
     block: Block, layout: str, shape: tuple[int, int] | None, n_threads: int
-) -> tuple[npt.NDArray[np.int64], list[_Coded], tuple[_Words, npt.NDArray[np.int64]]]: ...
+) -> tuple[
+    npt.NDArray[np.int64],
+    list[_Coded],
+    tuple[_Words, npt.NDArray[np.int64]],
+    npt.NDArray[np.int64],
+]: ...
+
+@final
+class WordIndex:
+    def __new__(cls, data: bytes, offsets: npt.NDArray[np.int64]) -> WordIndex: ...
+    def __len__(self) -> int: ...
+
+def encode_items(
+    sequences: Iterable[Any], index: WordIndex | None, letters: bool
+) -> tuple[
+    npt.NDArray[Any],
+    npt.NDArray[np.int32],
+    npt.NDArray[Any],
+    npt.NDArray[np.int64],
+    _Words | None,
+]: ...
 def read_crfsuite(
     block: Block, n_threads: int
 ) -> tuple[
@@ -986,10 +1006,13 @@ class ChainDual:
         upper: _Doubles,
         free_edges: _Bools,
         boundaries: bool,
+        l1: float,
+        l2: float,
         seed: int,
     ) -> ChainDual: ...
     def run_pass(self) -> float: ...
     def weights(self) -> _LearnerWeights: ...
+    def curvature(self) -> _LearnerWeights: ...
 
 @final
 class ChainMargin:

@@ -190,8 +190,9 @@ fn arrays<'py, I>(
     )
 }
 
-/// Where sentences begin, the columns, and comments with the sentence that each belongs to.
-type Sentences<'py> = (Integers<'py>, Vec<Coded<'py>>, (Words<'py>, Integers<'py>));
+/// Where sentences begin, the columns, comments with the sentence that each belongs to, and the sentences that
+/// documents begin with.
+type Sentences<'py> = (Integers<'py>, Vec<Coded<'py>>, (Words<'py>, Integers<'py>), Integers<'py>);
 
 /// What parts the columns of CoNLL text by its first token, "space" or "tab"; None where there is no token.
 #[pyfunction]
@@ -224,7 +225,8 @@ pub fn read_conll<'py>(
     let (ends, sentences): (Vec<usize>, Vec<usize>) = read.comment_ends.into_iter().unzip();
     let starts = std::iter::once(0).chain(ends).collect();
     let comments = (PyBytes::new(py, &read.comments), integers(py, starts));
-    Ok((integers(py, read.starts), columns, (comments, integers(py, sentences))))
+    let documents = integers(py, read.documents);
+    Ok((integers(py, read.starts), columns, (comments, integers(py, sentences)), documents))
 }
 
 /// A column of delimited text: None where it was not asked for, False where some value is no number, numbers with the

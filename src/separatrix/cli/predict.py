@@ -61,8 +61,8 @@ def predict(
 
     Prints CSV with one row per row: the label, or for a regression the mean and the ends of its
     interval; label sets have commas between their labels. A tagger adds its labels to a CoNLL file
-    as the last column; one that needs only words tags lines of text too. Files of any size are read
-    piece by piece.
+    as the last column, and replaces their column in CoNLL-U; all other lines come back as they are.
+    One that needs only words tags lines of text too. Files of any size are read piece by piece.
     """
     import sys
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,12 +20,96 @@ from separatrix.data.tables import find_column
 from separatrix.data.writing import write_atomically
 from separatrix.errors import DataError, FormatError, ParameterError
 
-__all__ = ["UNIVERSAL", "chunks_conll", "conll_text", "read_conll", "write_conll"]
+__all__ = ["UNIVERSAL", "Written", "chunks_conll", "conll_text", "read_conll", "write_conll"]
 
 #: Columns of CoNLL-U.
 UNIVERSAL = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _SPACE = frozenset(" \t\n\r\x0b\x0c")
 _WRITE_SENTENCES = 10_000
+
+
+@dataclass(frozen=True)
+class Written:
+    """The lines of a piece of a CoNLL file as they are, to be given back with labels.
+
+    Parameters
+    ----------
+    blocks : tuple of Block
+        The lines.
+    layout : {"space", "tab", "universal"}
+    n_columns : int
+        Columns of a token.
+    """
+
+    blocks: tuple[Block, ...]
+    layout: str
+    n_columns: int
+
+    def labeled(
+        self, labels: Sequence[str], target: str | None, proba: Sequence[str] | None = None
+    ) -> Iterator[bytes]:
+        r"""The same lines with the labels of their tokens.
+
+        The labels become the last column. In CoNLL-U, which has ten columns, they replace the
+        column of the target, or where it has none they stand in MISC. All else comes back byte for
+        byte: comments, marks of documents, lines of multiword tokens and empty nodes, line ends.
+
+        Parameters
+        ----------
+        labels : sequence of str
+            One per token.
+        target : str or None
+            Name of the column that was learned.
+        proba : sequence of str, optional
+            Probability of each label: a further column; in CoNLL-U it stands in MISC.
+        """
+        separator = " " if self.layout == "space" else "\t"
+        broken = {" ", "\t", "\n", "\r"} if separator == " " else {"\t", "\n", "\r"}
+        wrong = next((one for one in set(labels) if not one or not broken.isdisjoint(one)), None)
+        if wrong is not None:
+            raise DataError(f"label {wrong!r} cannot be written in this file")
+        at, n = 0, len(labels)
+        for block in self.blocks:
+            lines, inside = block.data().split(b"\n"), False
+            for number, line in enumerate(lines):
+                if not line.strip() or line.startswith(b"-DOCSTART-"):
+                    inside = False
+                elif self._is_token(line, inside):
+                    inside = True
+                    if at < n:
+                        added = [labels[at]] if proba is None else [labels[at], proba[at]]
+                        lines[number] = self._with(line, added, target, separator)
+                    at += 1
+            yield b"\n".join(lines)
+        if at != n:
+            raise DataError(f"there are {n} labels for {at} tokens")
+
+    def _is_token(self, line: bytes, inside: bool) -> bool:
+        """Whether a line that is not blank holds a token; as the kernel reads it."""
+        if self.layout == "universal":
+            return line.partition(b"\t")[0].isdigit()
+        if inside or not line.startswith(b"#"):
+            return True
+        columns = line.split() if self.layout == "space" else line.split(b"\t")
+        return len(columns) == self.n_columns
+
+    def _with(self, line: bytes, added: list[str], target: str | None, separator: str) -> bytes:
+        end = b"\r" if line.endswith(b"\r") else b""
+        line = line.removesuffix(b"\r")
+        if self.layout != "universal":
+            line = line.rstrip() if separator == " " else line
+            return separator.join(["", *added]).encode().join([line, end])
+        fields = line.split(b"\t")
+        label, *shares = added
+        remarks = [f"Prob={share}" for share in shares]
+        if target in UNIVERSAL:
+            fields[UNIVERSAL.index(target)] = label.encode()
+        else:
+            remarks.insert(0, f"Label={label}")
+        if remarks:
+            kept = [] if fields[-1] == b"_" else [fields[-1]]
+            fields[-1] = b"|".join([*kept, *(remark.encode() for remark in remarks)])
+        return b"\t".join(fields) + end
 
 
 def _dataset(
@@ -36,7 +121,7 @@ def _dataset(
     shape: tuple[int, int] | None,
 ) -> Dataset | None:
     universal = format == "conllu"
-    offsets, coded, remarks = parse_conll(block, layout, shape, options.n_threads)
+    offsets, coded, remarks, marks = parse_conll(block, layout, shape, options.n_threads)
     if len(offsets) < 2:
         return None
     names = _names(options, universal, len(coded))
@@ -46,10 +131,13 @@ def _dataset(
     }
     target = _target(names, options, universal)
     y = None if target is None else columns.pop(target)
-    comments = _comments(remarks, len(offsets) - 1) if universal else ()
+    n = len(offsets) - 1
+    comments = _comments(remarks, n) if universal else ()
+    # The first document may have no mark.
+    documents = np.searchsorted(marks, np.arange(n), side="right") if len(marks) else None
     return Dataset(
         "sequences",
-        TokenSequences(columns, offsets, comments),
+        TokenSequences(columns, offsets, comments, documents),
         y,
         feature_names=tuple(columns),
         target_name=target,
@@ -111,22 +199,55 @@ def read_conll(origin: Origin, format: str, options: Options) -> Dataset:
 def chunks_conll(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
     """Datasets of at most `n` sentences; each has a vocabulary of its own."""
     with naming(origin.name):
-        source = origin.open()
         layout: str | None = None
         shape: tuple[int, int] | None = None
-        while (block := source.block(n, True)) is not None:
+        data: Dataset | None = None
+        for lines in _blocks(origin, n):
+            block = lines[-1]
             layout = layout or _layout(block, format, options)
-            if layout is None:
+            found = None
+            if layout is not None:
+                found = _dataset(block, origin, format, options, layout, shape)
+            if found is None or layout is None:
+                # Lines without a token go with the piece before them.
+                if data is not None:
+                    data = _with_lines(data, (*data.X.written.blocks, *lines))
                 continue
-            data = _dataset(block, origin, format, options, layout, shape)
-            if data is None:
-                continue
+            if data is not None:
+                yield data
             if shape is None:
-                columns = len(data.feature_names) + (data.target_name is not None)
+                columns = len(found.feature_names) + (found.target_name is not None)
                 shape = (columns, block.first_line)
-            yield data
-        if shape is None:
+            written = Written(lines, layout, shape[0])
+            data = replace(found, X=replace(found.X, documents=None, written=written))
+        if data is None:
             raise FormatError("there are no tokens")
+        yield data
+
+
+def _blocks(origin: Origin, n: int) -> Iterator[tuple[Block, ...]]:
+    """Blocks of `n` sentences; comments and marks before the first go with it.
+
+    Until a line is seen that is neither, a line with ``#`` may be a comment or a token.
+    """
+    source = origin.open()
+    ahead: tuple[Block, ...] = ()
+    told = False
+    while (block := source.block(n, True)) is not None:
+        told = told or any(
+            line.strip() and not line.startswith((b"#", b"-DOCSTART-"))
+            for line in block.data().split(b"\n")
+        )
+        if told:
+            yield (*ahead, block)
+        ahead = () if told else (*ahead, block)
+    if ahead:
+        yield (Block(b"".join(one.data() for one in ahead), 1),)
+
+
+def _with_lines(data: Dataset, blocks: tuple[Block, ...]) -> Dataset:
+    written = replace(data.X.written, blocks=blocks)
+    return replace(data, X=replace(data.X, written=written))
 
 
 def write_conll(

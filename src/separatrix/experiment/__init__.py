@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from separatrix.experiment.result import LeaderboardRow, Result
     from separatrix.experiment.run import Experiment, Progress
     from separatrix.experiment.split import (
+        ByDocument,
         ByTime,
         Given,
         Grouped,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ByDocument",
     "ByTime",
     "Experiment",
     "Given",
@@ -38,6 +40,7 @@ _HOMES = {
     "ByTime": "split",
     "Experiment": "run",
     "Given": "split",
+    "ByDocument": "split",
     "Grouped": "split",
     "LeaderboardRow": "result",
     "Progress": "run",

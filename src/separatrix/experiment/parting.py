@@ -9,10 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.data import Dataset
+from separatrix.data import Dataset, TokenSequences
+from separatrix.data.tables import find_column
 from separatrix.errors import DataError
 from separatrix.experiment.source import as_dataset
-from separatrix.experiment.split import Given, SealedTest, Split
+from separatrix.experiment.split import (
+    ByDocument,
+    Given,
+    SealedTest,
+    Split,
+    Stratified,
+    documents_of,
+)
 from separatrix.tasks import Task
 from separatrix.tasks.inputs import Inputs
 
@@ -28,7 +36,8 @@ def make_parts(
     ----------
     data : Dataset
         All rows.
-    split : Stratified, Grouped, ByTime or Given
+    split : Stratified, Grouped, ByTime, ByDocument or Given
+        Where the data mark documents, whole ones are split instead of rows.
     task : Task
     drop : sequence of str
         Columns to leave out.
@@ -36,6 +45,8 @@ def make_parts(
         Seed of the split.
     """
     generator = np.random.default_rng(random_state)
+    if isinstance(split, Stratified) and documents_of(data, split.shares) is not None:
+        split = ByDocument(split.shares)
     rows = split.rows(data, generator, task.strata(data.y))
     train, held_out, test = (data.take(part) for part in rows)
     # The train rows alone decide which columns are of use.
@@ -44,8 +55,17 @@ def make_parts(
         test = _further(split.test, inputs)
         if split.held_out is not None:
             held_out = _further(split.held_out, inputs)
-    rule = split.describe(task.units, task.evenly)
     remarks: list[str] = []
+    if getattr(split, "held_out", None) is None:
+        repeated = task.repeated(inputs, train, held_out)
+        if 0 < repeated.sum() < len(held_out):
+            # They say nothing about new rows, but may be learned from.
+            train, held_out = _joined(train, held_out, repeated)
+            remarks.append(
+                f"{repeated.sum()} held-out {task.units} that stand among the train "
+                f"{task.units} too are not held out but learned from."
+            )
+    rule = split.describe(task.units, task.evenly)
     for part, found in (("train", train), ("held-out", held_out), ("test", test)):
         if len(found) == 0:
             raise DataError(
@@ -58,12 +78,25 @@ def make_parts(
             )
         inputs.take(found)
         remarks += task.check_part(part, found, train, rule)
-    return Split(train, held_out, SealedTest(test)), inputs, tuple(remarks)
+    return Split(train, held_out, SealedTest(test), rule), inputs, tuple(remarks)
+
+
+def _joined(train: Dataset, held_out: Dataset, moved: Any) -> tuple[Dataset, Dataset]:
+    """Both with some of the held-out rows moved to the train rows."""
+    more = held_out.take(np.flatnonzero(moved))
+    both = replace(train, X=train.X.joined(more.X), y=train.y.joined(more.y))
+    return both, held_out.take(np.flatnonzero(~moved))
 
 
 def _without(data: Dataset, column: str | None) -> Dataset:
     """The data without the column that decided the split."""
-    if column is None or not isinstance(data.X, dict):
+    if column is None:
+        return data
+    if isinstance(data.X, TokenSequences):
+        column = find_column(column, list(data.X.names), "split")
+        columns = {name: part for name, part in data.X.columns.items() if name != column}
+        return replace(data, X=replace(data.X, columns=columns), feature_names=tuple(columns))
+    if not isinstance(data.X, dict):
         return data
     kept = {name: values for name, values in data.X.items() if name != column}
     texts = tuple(name for name in data.text_names if name != column)

@@ -102,7 +102,8 @@ class Experiment:
         chunk F1 where the labels tell chunks (BIO, IOB, BIOES), else the accuracy of the tokens; of
         label sets the share of whole sets.
     split : three floats, Stratified, Grouped, ByTime or Given, default=(0.6, 0.2, 0.2)
-        How rows are split; shares stand for `Stratified`.
+        How rows are split; shares stand for `Stratified`, or for `ByDocument` where a file of
+        sequences marks documents.
     budget : float, optional
         Seconds for everything. What cannot be tried in time is left out, and said to be.
     cost : path or array of shape (K, K), optional
@@ -302,7 +303,7 @@ class Experiment:
             inputs=needed,
             test=opened.report,
             sizes=sizes,
-            split=self.split.describe(task.units, task.evenly),
+            split=parts.rule,
             steps=(preparation.describe(), *_left_out(needed)),
             notes=(*notes, finalists[0].calibration) if finalists[0].calibration else notes,
             findings=findings,

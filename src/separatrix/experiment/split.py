@@ -9,10 +9,20 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data import Dataset
+from separatrix.data import Dataset, TokenSequences
 from separatrix.errors import DataError, ParameterError, SeparatrixError
 
-__all__ = ["ByTime", "Given", "Grouped", "SealError", "SealedTest", "Split", "Stratified"]
+__all__ = [
+    "ByDocument",
+    "ByTime",
+    "Given",
+    "Grouped",
+    "SealError",
+    "SealedTest",
+    "Split",
+    "Stratified",
+    "documents_of",
+]
 
 Shares = tuple[float, float, float]
 Parts = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.intp]]
@@ -65,11 +75,12 @@ class SealedTest:
 
 @dataclass(frozen=True)
 class Split:
-    """The three parts of an experiment's data."""
+    """The three parts of an experiment's data, and how they were made, in words."""
 
     train: Dataset
     held_out: Dataset
     test: SealedTest
+    rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,8 @@ class Grouped:
     Parameters
     ----------
     column : str
-        The column that names the group of every row; it is no feature then.
+        The column that names the group of every row; it is no feature then. Of sequences, the
+        column of their first token.
     shares : (float, float, float)
         Shares of train, held-out and test, met as closely as the groups allow.
     """
@@ -138,25 +150,72 @@ class Grouped:
         self, data: Dataset, generator: np.random.Generator, strata: Strata | None = None
     ) -> Parts:
         """Row numbers of train, held-out and test, in random order."""
-        shares = check_shares(self.shares)
-        _, codes = np.unique(_column(data, self.column).astype(str), return_inverse=True)
-        sizes = np.bincount(codes)
-        if len(sizes) < 3:
-            raise DataError(f"column {self.column!r} has {len(sizes)} groups; a split needs three")
-        part_of = np.empty(len(sizes), dtype=np.intp)
-        filled = np.zeros(3)
-        for group in generator.permutation(len(sizes)):
-            # Where the most is missing; a part without any group comes first.
-            part = int(np.argmax(np.array(shares) * len(codes) - filled + (filled == 0) * 1e18))
-            part_of[group] = part
-            filled[part] += sizes[group]
-        order = generator.permutation(len(codes))
-        train, held_out, test = (order[part_of[codes[order]] == part] for part in range(3))
-        return train, held_out, test
+        groups = _column(data, self.column).astype(str)
+        if (n := len(np.unique(groups))) < 3:
+            raise DataError(f"column {self.column!r} has {n} groups; a split needs three")
+        return _whole_groups(groups, check_shares(self.shares), generator)
 
     def describe(self, units: str = "rows", evenly: str = "stratified by the target") -> str:
         """The split in words."""
         return f"whole groups of {self.column!r} at random"
+
+
+@dataclass(frozen=True)
+class ByDocument:
+    """Sequences of whole documents at random, where a file marks documents.
+
+    Sentences of one document share names and topics: parted, they would make held-out and test
+    scores too good.
+
+    Parameters
+    ----------
+    shares : (float, float, float)
+        Shares of train, held-out and test, met as closely as the documents allow.
+    """
+
+    shares: Shares = (0.6, 0.2, 0.2)
+
+    column = None
+
+    def rows(
+        self, data: Dataset, generator: np.random.Generator, strata: Strata | None = None
+    ) -> Parts:
+        """Row numbers of train, held-out and test, in random order."""
+        documents = documents_of(data, self.shares)
+        if documents is None:
+            raise DataError("there are no documents, or too large ones, to split by")
+        return _whole_groups(documents, check_shares(self.shares), generator)
+
+    def describe(self, units: str = "rows", evenly: str = "stratified by the target") -> str:
+        """The split in words."""
+        return "whole documents at random"
+
+
+def documents_of(data: Dataset, shares: Any) -> npt.NDArray[np.int64] | None:
+    """The document of every sequence; None without marks, or where one is larger than a share."""
+    documents = getattr(data.X, "documents", None)
+    if documents is None or not len(documents):
+        return None
+    largest = np.unique(documents, return_counts=True)[1].max()
+    return documents if largest <= min(shares) * len(documents) else None
+
+
+def _whole_groups(
+    groups: npt.NDArray[Any], shares: Shares, generator: np.random.Generator
+) -> Parts:
+    """Rows of train, held-out and test in random order, those of a group together."""
+    _, codes = np.unique(groups, return_inverse=True)
+    sizes = np.bincount(codes)
+    part_of = np.empty(len(sizes), dtype=np.intp)
+    filled = np.zeros(3)
+    for group in generator.permutation(len(sizes)):
+        # Where the most is missing; a part without any group comes first.
+        part = int(np.argmax(np.array(shares) * len(codes) - filled + (filled == 0) * 1e18))
+        part_of[group] = part
+        filled[part] += sizes[group]
+    order = generator.permutation(len(codes))
+    train, held_out, test = (order[part_of[codes[order]] == part] for part in range(3))
+    return train, held_out, test
 
 
 @dataclass(frozen=True)
@@ -210,7 +269,8 @@ class Given:
     test : path or Dataset
         The test rows.
     held_out : path or Dataset, optional
-        The held-out rows; without them a quarter of the rows is held out, class by class.
+        The held-out rows; without them a quarter of the rows is held out, class by class, or whole
+        documents where a file of sequences marks them.
     """
 
     test: Any
@@ -225,7 +285,9 @@ class Given:
         nothing = np.empty(0, dtype=np.intp)
         if self.held_out is not None:
             return generator.permutation(len(data)), nothing, nothing
-        train, held_out, test = Stratified((0.75, 0.125, 0.125)).rows(data, generator, strata)
+        shares = (0.75, 0.125, 0.125)
+        way = Stratified(shares) if documents_of(data, shares) is None else ByDocument(shares)
+        train, held_out, test = way.rows(data, generator, strata)
         return train, np.concatenate([held_out, test]), nothing
 
     def describe(self, units: str = "rows", evenly: str = "stratified by the target") -> str:
@@ -251,6 +313,10 @@ def check_shares(shares: Any) -> Shares:
 def _column(data: Dataset, name: str) -> npt.NDArray[Any]:
     from separatrix.data.tables import find_column, with_schema
 
+    if isinstance(data.X, TokenSequences):
+        found = data.X.columns[find_column(name, list(data.X.names), "split")]
+        firsts: npt.NDArray[Any] = found.flat[data.X.offsets[:-1]]
+        return firsts
     data = with_schema(data)
     if not isinstance(data.X, dict):
         raise ParameterError(f"a split by {name!r} needs a table with that column")

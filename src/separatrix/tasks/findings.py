@@ -27,6 +27,7 @@ __all__ = [
     "few_rows",
     "imbalance",
     "leaks",
+    "row_keys",
 ]
 
 #: (train column, held-out column, train y, held-out y) -> how well the column tells y, up to 1.
@@ -96,7 +97,7 @@ def column_of(name: str, values: npt.NDArray[Any], is_text: bool, used: bool, no
     return Column(name, kind, missing, len(counts), frequent=frequent, used=used, note=note)
 
 
-def _keys(X: Any) -> list[Any]:
+def row_keys(X: Any) -> list[Any]:
     """Something hashable for every row, equal for equal rows."""
     if isinstance(X, dict):
         return list(zip(*(_hashable(values) for values in X.values()), strict=True))
@@ -125,14 +126,14 @@ def duplicates(
     cure: str = "Remove duplicates, or split by group.",
 ) -> list[Finding]:
     """Held-out and test rows that stand elsewhere too."""
-    seen = set(_keys(train.X))
+    seen = set(row_keys(train.X))
     found = []
     # The last fit learns from the held-out rows too.
     for name, rows, others in (
         ("held-out", held_out, f"train {units}"),
         ("test", test, f"train or held-out {units}"),
     ):
-        keys = _keys(rows.X)
+        keys = row_keys(rows.X)
         twice = sum(key in seen for key in keys)
         seen.update(keys)
         if twice:

@@ -31,7 +31,7 @@ from separatrix.registry import Learner
 from separatrix.report import parts as shown
 from separatrix.report.parts import Finding, Part, Profile
 from separatrix.tasks.classes import class_rows
-from separatrix.tasks.findings import alone_class, column_of, duplicates, leaks
+from separatrix.tasks.findings import alone_class, column_of, duplicates, leaks, row_keys
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import Preparation
 from separatrix.tasks.rows import Rows
@@ -134,6 +134,13 @@ class Tagging(Task):
             return int(np.isin(flat, np.array(sorted(odd), dtype=object)).sum())
 
         return self.unknown_labels(part, found, train, "tokens", n_tokens)
+
+    def repeated(self, inputs: Inputs, train: Dataset, held_out: Dataset) -> npt.NDArray[np.bool_]:
+        """Sentences that stand among the train sentences too."""
+        if not isinstance(train.X, TokenSequences):
+            return super().repeated(inputs, train, held_out)
+        seen = set(row_keys(inputs.take(train)))
+        return np.array([key in seen for key in row_keys(inputs.take(held_out))], dtype=bool)
 
     # -- the experiment --------------------------------------------------------------------------
 
@@ -417,13 +424,21 @@ def _conll(pieces: Iterator[tuple[Any, Dataset]]) -> Iterator[str]:
     for (model, (labels, marginals, *_)), data in pieces:
         if not isinstance(data.X, TokenSequences):
             raise ParameterError("attributes have no columns to write; give --format csv or jsonl")
-        columns = [*data.X.columns.values(), TokenColumn.of(labels)]
+        own: list[list[str]] | None = None
         if marginals is not None:
             codes = {label: code for code, label in enumerate(model.learner.classes_.tolist())}
             own = [
                 [f"{row[codes[label]]:.4f}" for row, label in zip(chances, chosen, strict=True)]
                 for chosen, chances in zip(labels, marginals, strict=True)
             ]
+        if data.X.written is not None:
+            tokens = [str(label) for row in labels for label in row]
+            proba = None if own is None else list(chain.from_iterable(own))
+            for part in data.X.written.labeled(tokens, model.inputs.target, proba):
+                yield part.decode()
+            continue
+        columns = [*data.X.columns.values(), TokenColumn.of(labels)]
+        if own is not None:
             columns.append(TokenColumn.of(own))
         if separator is None:
             spaced = any(

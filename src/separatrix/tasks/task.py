@@ -226,6 +226,10 @@ class Task(ABC):
     def strata(self, y: Any) -> npt.NDArray[np.intp]:
         """For every row the number of the stratum that a random split parts evenly."""
 
+    def repeated(self, inputs: Inputs, train: Dataset, held_out: Dataset) -> npt.NDArray[np.bool_]:
+        """Which held-out rows are not held out since they stand among the train rows too."""
+        return np.zeros(0, dtype=bool)
+
     @abstractmethod
     def check_part(self, part: str, found: Dataset, train: Dataset, rule: str) -> tuple[str, ...]:
         """Complain now rather than after the search about rows that cannot be scored.

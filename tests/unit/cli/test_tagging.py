@@ -155,6 +155,22 @@ def test_a_sentence_in_one_line_is_no_token_of_many_columns(run, taggers, senten
     assert run("predict", taggers["words"], path, "--input-format", "lines").code == 0
 
 
+def test_predictions_for_conllu_are_conllu(run, tmp_path):
+    rows = [
+        f"# sent_id = {n}\n1-2\tdunno\t_\t_\t_\t_\t_\t_\t_\t_\n1\tthe\t_\tDET\t_\t_\t0\t_\t_\t_\n"
+        f"2\t{noun}\t_\tNOUN\t_\t_\t0\t_\t_\t_\n2.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+        for n, noun in enumerate(["cat", "dog", "cow", "owl", "bee", "fox"] * 5)
+    ]
+    train = tmp_path / "train.conllu"
+    train.write_text("".join(rows), encoding="utf-8")
+    model = tmp_path / "t.sx"
+    done = run("train", train, "--learner", "crf", "--save", model, "--quiet")
+    assert done.code == 0, done.err
+    raw = tmp_path / "raw.conllu"
+    raw.write_text("".join(rows).replace("NOUN", "_").replace("DET", "_"), encoding="utf-8")
+    assert run("predict", model, raw).out == "".join(rows)
+
+
 def test_predict_as_a_table_and_with_probabilities(run, folder, taggers, tmp_path):
     done = run("predict", taggers["chunks"], folder / "one.conll", "--format", "csv")
     assert done.out.splitlines()[:2] == ["sequence,0,1,2,prediction", "1,the,DT,B-NP,B-NP"]
@@ -258,8 +274,6 @@ def test_bad_training_files(run, tmp_path, text, words, message):
     [
         (["--cost", "train.conll"], 2, "costs are for classes, but this is a tagging"),
         (["--metric", "rmse"], 2, "rmse scores quantities, but the target holds labels of tokens"),
-        (["--group", "1"], 2, "needs a table"),
-        (["--time", "1"], 2, "needs a table"),
         (["--calibration", "isotonic"], 2, "isotonic calibration is for classes"),
         (["--learners", "linear_svm"], 2, "this one is tagging"),
         (["--templates", "nothing"], 2, "chunking, pos, ner or a file, and there is no file"),

@@ -53,6 +53,73 @@ def test_sentences_are_those_of_a_plain_loop():
     assert (data.kind, data.feature_names, data.target_name) == ("sequences", ("0", "1"), "2")
 
 
+UNIVERSAL = (
+    "# newdoc id = a\n# text = dal gatto\n1-2\tdal\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+    "1\tda\tda\tADP\tE\t_\t3\tcase\t_\t_\n2\til\til\tDET\tRD\t_\t3\tdet\t_\t_\r\n"
+    "2.1\tx\t_\tX\t_\t_\t_\t_\t_\t_\n3\tgatto\tgatto\tNOUN\tS\t_\t0\troot\t_\tA=b\n\n"
+    "# sent_id = 2\n1\tsì\tsì\tINTJ\tI\t_\t0\troot\t_\t_\n\n# newdoc\n"
+    "1\tno\tno\tINTJ\tI\t_\t0\troot\t_\t_\n\n# the end\n"
+)
+
+
+def tagged(text, format, target, label="X", proba=None, n=10_000):
+    """The text with every label replaced, read `n` sentences at a time."""
+    pieces = chunks(text.encode(), n, format, target=None)
+    parts = []
+    for piece in pieces:
+        labels = [label] * int(piece.X.offsets[-1])
+        parts += piece.X.written.labeled(labels, target, proba and [proba] * len(labels))
+    return b"".join(parts).decode()
+
+
+@pytest.mark.parametrize("n", [1, 2, 100])
+def test_conllu_comes_back_with_only_one_column_replaced(n):
+    expected = UNIVERSAL
+    for word, tag in (("da\tda", "ADP"), ("il\til", "DET"), ("gatto\tgatto", "NOUN")):
+        expected = expected.replace(f"{word}\t{tag}", f"{word}\tX")
+    expected = expected.replace("\tINTJ\t", "\tX\t")
+    assert tagged(UNIVERSAL, "conllu", "upos", n=n) == expected
+    assert tagged(UNIVERSAL, "conllu", "xpos", "_", n=n).count("\n") == UNIVERSAL.count("\n")
+    added = tagged(UNIVERSAL, "conllu", "2", n=n)
+    assert added == UNIVERSAL.replace("\t_\n2\til", "\tLabel=X\n2\til").replace(
+        "det\t_\t_", "det\t_\tLabel=X"
+    ).replace("A=b", "A=b|Label=X").replace("root\t_\t_", "root\t_\tLabel=X")
+    sure = tagged(UNIVERSAL, "conllu", "upos", proba="0.5000", n=n)
+    assert sure == expected.replace("\t_\n2\tx", "").replace(
+        "case\t_\t_", "case\t_\tProb=0.5000"
+    ).replace("det\t_\t_", "det\t_\tProb=0.5000").replace("A=b", "A=b|Prob=0.5000").replace(
+        "root\t_\t_", "root\t_\tProb=0.5000"
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 100])
+def test_lines_of_conll_stay_aligned(n):
+    text = (
+        "# id 1 of 2\n-DOCSTART- -X- O\n\nthe  DT B \r\ncat NN I\n\n \n# # B\n\n# id 2 of 2\nx Y O"
+    )
+    lines = tagged(text, "conll", "2", n=n).split("\n")
+    assert lines == [
+        "# id 1 of 2", "-DOCSTART- -X- O", "", "the  DT B X\r", "cat NN I X", "", " ", "# # B X",
+        "", "# id 2 of 2", "x Y O X",
+    ]  # fmt: skip
+    tabs = "a b\t\tO\n\n-DOCSTART-\tO\tO\n\nc\td\tO\n"
+    assert tagged(tabs, "conll", "2", proba="0.1", n=n) == (
+        "a b\t\tO\tX\t0.1\n\n-DOCSTART-\tO\tO\n\nc\td\tO\tX\t0.1\n"
+    )
+    with pytest.raises(DataError, match="label 'a b' cannot be written"):
+        tagged(text, "conll", "2", "a b", n=n)
+
+
+def test_documents_are_numbered():
+    assert read(UNIVERSAL.encode(), "conllu").X.documents.tolist() == [1, 1, 2]
+    text = b"a X\n\n-DOCSTART- O\n\nb Y\n\nc Z\n-DOCSTART- O\nd X\n"
+    data = read(text, "conll")
+    assert data.X.documents.tolist() == [0, 1, 1, 2]
+    assert data.take([3, 0]).X.documents.tolist() == [2, 0]
+    assert data.X.joined(data.X).documents.tolist() == [0, 1, 1, 2, 3, 4, 4, 5]
+    assert read(b"a X\n\nb Y\n", "conll").X.documents is None
+
+
 def test_words_of_all_lengths_and_controls():
     # Words of 1 to 20 bytes, at the end of the text too, and bytes below the space that are none.
     lines = [f"{'x' * n} {'é' * n}a\x01b {'z' * (n % 9 + 1)}" for n in range(1, 21)]

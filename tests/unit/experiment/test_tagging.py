@@ -10,7 +10,8 @@ import pytest
 from separatrix import CRF, LogisticRegression, Templates, load
 from separatrix.data import read
 from separatrix.errors import DataError, ParameterError
-from separatrix.experiment import Experiment, Given, Grouped
+from separatrix.experiment import Experiment, Given, Grouped, Stratified
+from separatrix.experiment.parting import make_parts
 from separatrix.metrics import chunk_f1, sequence_accuracy, token_accuracy
 from separatrix.report.parts import (
     Confusion,
@@ -23,7 +24,8 @@ from separatrix.report.parts import (
     TrainingCurves,
     Weights,
 )
-from separatrix.tasks import all_metrics
+from separatrix.tasks import all_metrics, task_named
+from separatrix.tasks.findings import row_keys
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.tagging import tell_chunks
 from separatrix.tasks.templates import candidates, choose_templates
@@ -31,6 +33,7 @@ from tests.unit.experiment.problems import conll
 
 DATA = read(conll(100).encode())
 QUICK = ["structured_perceptron", "crf", "structured_svm"]
+TAGGING = task_named("tagging")
 
 
 def part(result, kind):
@@ -221,6 +224,63 @@ def test_lists_of_tokens_and_labels():
         Experiment((X, [y[0], y[1][:-1], *y[2:]])).run()
 
 
+def with_documents(n, each):
+    """A file of documents of `each` sentences."""
+    sentences = conll(n, seed=5).strip().split("\n\n")
+    parts = ["\n\n".join(sentences[at : at + each]) for at in range(0, n, each)]
+    return "".join(f"-DOCSTART- O O\n\n{part}\n\n" for part in parts)
+
+
+def test_whole_documents_are_split():
+    data = read(with_documents(60, 3).encode())
+    found = Experiment(data, learners=["crf"], champion="crf")
+    parts, _, _ = make_parts(data, found.split, TAGGING, (), 0)
+    assert parts.rule == "whole documents at random"
+    test = parts.test.open("crf")
+    documents = [set(part.X.documents.tolist()) for part in (parts.train, parts.held_out, test)]
+    assert sum(map(len, documents)) == 20 == len(set.union(*documents))
+    assert "(whole documents at random)" in str(found.run())
+    # A document that is larger than a part cannot be kept whole.
+    large = read(with_documents(60, 30).encode())
+    parts, _, _ = make_parts(large, found.split, TAGGING, (), 0)
+    assert parts.rule == "sequences at random"
+    given = read(with_documents(80, 4).encode())
+    parts, _, _ = make_parts(given, Given(data), TAGGING, (), 0)
+    both = set(parts.train.X.documents) & set(parts.held_out.X.documents)
+    assert not both
+
+
+def test_groups_of_sequences_are_kept_whole():
+    lines = conll(40).splitlines()
+    sentence, rows = 0, []
+    for line in lines:
+        sentence += not line
+        rows.append(f"doc{sentence // 4} {line}" if line else "")
+    data = read("\n".join(rows).encode())
+    parts, inputs, _ = make_parts(data, Grouped("0"), TAGGING, (), 0)
+    assert inputs.columns == ("1", "2")
+    names = [set(part.X.columns["0"].flat) for part in (parts.train, parts.held_out)]
+    assert not names[0] & names[1]
+
+
+def test_repeated_sentences_are_not_held_out():
+    text = conll(30)
+    data = read((text + text).encode())
+    parts, inputs, remarks = make_parts(data, Stratified(), TAGGING, (), 0)
+    train, held_out = (set(row_keys(inputs.take(part))) for part in (parts.train, parts.held_out))
+    assert held_out
+    assert not train & held_out
+    assert "are not held out but learned from" in remarks[0]
+    assert len(parts.train) + len(parts.held_out) + parts.test.n_rows == 60
+
+
+def test_the_rule_of_templates_is_told():
+    chosen = choose_templates(
+        "auto", Inputs.of(DATA), DATA, DATA, all_metrics()["chunk_f1"], math.inf
+    )
+    assert "later ones are taken where they save 2 % of the mistakes" in chosen.describe()
+
+
 def test_a_previous_tagger_takes_part(result):
     crf = Experiment(DATA, learners=[], previous=result.model).run()
     assert crf.leaderboard[0].learner == "previous_model"
@@ -260,7 +320,6 @@ def test_labels_that_only_the_test_has_are_remarked_upon():
         (DATA, {"metric": "accuracy"}, ParameterError, "accuracy scores classes"),
         (DATA, {"task": "regression"}, ParameterError, "their task is tagging"),
         (DATA, {"calibration": "sigmoid"}, ParameterError, "sigmoid calibration is for classes"),
-        (DATA, {"split": Grouped("1")}, ParameterError, "needs a table"),
         (DATA, {"learners": ["mira"]}, ParameterError, "this one is tagging"),
         (DATA, {"drop": ["pos"]}, ParameterError, "pos"),
         (read(b"a DT X\nb NN X\n\nc NN X\n"), {}, DataError, "all tokens have the same label, 'X'"),

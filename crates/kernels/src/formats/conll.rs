@@ -4,7 +4,9 @@
 //! text is kept in a few bytes a token and compared by numbers. Columns are parted by runs of space, or by single
 //! tabs; all tokens have equally many. In CoNLL-U (<https://universaldependencies.org/format.html>) lines with `#`
 //! are comments of the sentence that follows, and the lines of multiword ranges (`3-4`) and of empty nodes
-//! (`5.1`) are left out: what remains are the syntactic words. Returns where sentences begin, the columns, and the comments.
+//! (`5.1`) are left out: what remains are the syntactic words. In the other layouts a line with `#` before the first
+//! token of a sentence is a comment where it has not as many columns as tokens have. Documents begin at `-DOCSTART-`
+//! or `# newdoc`. Returns where sentences and documents begin, the columns, and the comments of CoNLL-U.
 
 use super::intern::Interner;
 use super::lines::{
@@ -21,6 +23,8 @@ const UNIVERSAL: usize = 10;
 const WORTH_THREADS: usize = 1 << 18;
 /// Marks the beginning of a document in CoNLL-2003; not a token.
 pub(super) const DOCUMENT: &[u8] = b"-DOCSTART-";
+/// The same among comments (CoNLL-U).
+const NEW_DOCUMENT: &[u8] = b"# newdoc";
 
 /// Which of the two formats, and what parts columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +57,8 @@ pub struct Sentences {
     pub comments: Vec<u8>,
     /// Where each comment ends, and the sentence it belongs to.
     pub comment_ends: Vec<(usize, usize)>,
+    /// Numbers of the sentences that documents begin with, where there are marks.
+    pub documents: Vec<usize>,
     /// Line of the first token; zero in CoNLL-U, which has ten columns.
     first_line: usize,
 }
@@ -65,7 +71,11 @@ pub fn layout_of(block: &Block) -> Option<Layout> {
 
 /// The line of the first token, after so many others.
 fn first_token(block: &Block) -> Option<(usize, &[u8])> {
-    lines(&block.bytes).enumerate().find(|(_, line)| !is_blank(line) && !line.starts_with(DOCUMENT))
+    let token = |line: &&[u8]| !is_blank(line) && !line.starts_with(DOCUMENT);
+    let plain = |line: &&[u8]| token(line) && !line.starts_with(b"#");
+    // Comments may stand before it; a file of nothing but `#` has tokens all the same.
+    let found = lines(&block.bytes).enumerate().find(|(_, line)| plain(line));
+    found.or_else(|| lines(&block.bytes).enumerate().find(|(_, line)| token(line)))
 }
 
 /// Read all sentences of a text. `shape` is the number of columns and the line that told it, from an earlier
@@ -95,11 +105,15 @@ pub fn read(
 /// Columns of the first token, and its line.
 fn shape_of(block: &Block, layout: Layout) -> Option<(usize, usize)> {
     let (at, line) = first_token(block)?;
-    let columns = match layout {
+    Some((columns_of(line, layout), block.first_line + at))
+}
+
+/// Columns of a line.
+fn columns_of(line: &[u8], layout: Layout) -> usize {
+    match layout {
         Layout::Space => line.split(|&byte| is_space(byte)).filter(|field| !field.is_empty()).count(),
         _ => line.split(|&byte| byte == b'\t').count(),
-    };
-    Some((columns, block.first_line + at))
+    }
 }
 
 /// Words and comments must be UTF-8; where one is not, its line is looked up.
@@ -131,9 +145,13 @@ fn read_piece(
         }
         let line = trim_return(line);
         let number = piece.first_line + at;
-        if is_blank(line) || (layout == Layout::Tab && line.starts_with(DOCUMENT)) {
+        if is_blank(line) {
             part.end_sentence();
-        } else if layout != Layout::Universal || part.is_word(line, number)? {
+        } else if layout == Layout::Universal {
+            if part.is_word(line, number)? {
+                part.read_token(line, number)?;
+            }
+        } else if !part.passes_over(line, layout) {
             part.read_token(line, number)?;
         }
     }
@@ -182,9 +200,39 @@ impl Sentences {
         }
     }
 
+    /// Whether a line that is not blank marks a document, or is a comment.
+    #[inline]
+    pub(super) fn passes_over(&mut self, line: &[u8], layout: Layout) -> bool {
+        if line.starts_with(DOCUMENT) {
+            self.begin_document();
+            return true;
+        }
+        let tokens = self.columns.first().map_or(0, |column| column.codes.len());
+        let begins = line[0] == b'#' && self.starts.last() == Some(&tokens);
+        if !begins || columns_of(line, layout) == self.columns.len() {
+            return false;
+        }
+        if line.starts_with(NEW_DOCUMENT) {
+            self.begin_document();
+        }
+        true
+    }
+
+    /// The next sentence is the first of a document.
+    fn begin_document(&mut self) {
+        self.end_sentence();
+        let sentence = self.starts.len() - 1;
+        if self.documents.last() != Some(&sentence) {
+            self.documents.push(sentence);
+        }
+    }
+
     /// Whether a line of CoNLL-U is a word; comments are kept, ranges and empty nodes passed over.
     fn is_word(&mut self, line: &[u8], number: usize) -> Result<bool, KernelError> {
         if line[0] == b'#' {
+            if line.starts_with(NEW_DOCUMENT) {
+                self.begin_document();
+            }
             self.comments.extend_from_slice(line);
             self.comment_ends.push((self.comments.len(), self.starts.len() - 1));
             return Ok(false);
@@ -205,7 +253,7 @@ impl Sentences {
 impl Sentences {
     /// Add the sentences that follow in the file.
     fn join(&mut self, part: Self) -> Result<(), KernelError> {
-        if self.starts.len() == 1 && self.comments.is_empty() {
+        if self.starts.len() == 1 && self.comments.is_empty() && self.documents.is_empty() {
             *self = part;
             return Ok(());
         }
@@ -213,6 +261,7 @@ impl Sentences {
         self.comments.extend_from_slice(&part.comments);
         let moved = part.comment_ends.iter().map(|&(end, sentence)| (bytes + end, sentences + sentence));
         self.comment_ends.extend(moved);
+        self.documents.extend(part.documents.iter().map(|document| sentences + document));
         let tokens = self.columns.first().map_or(0, |column| column.codes.len());
         self.starts.extend(part.starts[1..].iter().map(|start| tokens + start));
         for (column, other) in self.columns.iter_mut().zip(&part.columns) {
@@ -252,6 +301,7 @@ mod tests {
         assert_eq!(all.starts, [0, 2, 3]);
         assert_eq!(column(&all, 0), ["the", "cat", "sat"]);
         assert_eq!(column(&all, 2), ["B", "I", "O"]);
+        assert_eq!(all.documents, [0]);
         let empty = parse("a b\t\tX\nc\td\tY\n", Layout::Tab, 1).unwrap();
         assert_eq!(column(&empty, 0), ["a b", "c"]);
         assert_eq!(column(&empty, 1), ["", "d"]);
@@ -279,6 +329,21 @@ mod tests {
     }
 
     #[test]
+    fn documents_and_comments() {
+        let text = "# id 7\na X\n# #\n\n# newdoc id = 2\nb Y\n-DOCSTART- O\nc Z\n\n# #\n";
+        let all = parse(text, Layout::Space, 1).unwrap();
+        assert_eq!(column(&all, 0), ["a", "#", "b", "c", "#"]);
+        assert_eq!((all.starts, all.documents), (vec![0, 2, 3, 4, 5], vec![1, 2]));
+        let tabs = parse(&text.replace(' ', "\t"), Layout::Tab, 1).unwrap();
+        assert_eq!(column(&tabs, 0), ["a", "#", "b", "c", "#"]);
+        assert_eq!(tabs.documents, [2]); // "# newdoc" has a space
+        assert_eq!(complaint("a X\n# 1 2\n", Layout::Space), "line 2: 3 columns, but 2 on line 1");
+        let row = |id: &str| format!("{id}\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n");
+        let one = format!("# newdoc id = a\n{0}{0}# newdoc\n{0}", row("1"));
+        assert_eq!(parse(&one, Layout::Universal, 1).unwrap().documents, [0, 2]);
+    }
+
+    #[test]
     fn errors_name_the_line() {
         assert_eq!(complaint("a b\n\nc d\ne\n", Layout::Space), "line 4: 1 columns, but 2 on line 1");
         assert!(complaint("a b c\n\nc d e f\n", Layout::Space).starts_with("line 3: 4 columns"));
@@ -290,11 +355,22 @@ mod tests {
     #[test]
     fn any_number_of_threads_gives_the_same_numbers() {
         let text: String = (0..40_000)
-            .map(|i| format!("w{} t{}\n{}", i * 7 % 901, i % 3, if i % 11 == 0 { "\n" } else { "" }))
+            .map(|i| {
+                let end = if i % 110 == 0 {
+                    "\n-DOCSTART- O\n\n"
+                } else if i % 11 == 0 {
+                    "\n"
+                } else {
+                    ""
+                };
+                format!("w{} t{}\n{end}", i * 7 % 901, i % 3)
+            })
             .collect();
         let (one, three) = (parse(&text, Layout::Space, 1).unwrap(), parse(&text, Layout::Space, 3).unwrap());
         assert!(text.len() > WORTH_THREADS);
         assert_eq!(one.starts, three.starts);
+        assert_eq!(one.documents, three.documents);
+        assert_eq!(one.documents.len(), 364);
         for (a, b) in one.columns.iter().zip(&three.columns) {
             assert_eq!(a.codes, b.codes);
             assert!(a.words.words().eq(b.words.words()));

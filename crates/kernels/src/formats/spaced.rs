@@ -1,6 +1,6 @@
 //! Columns parted by space, read in one pass: eight bytes at a time give a word, its end and its key together.
 
-use super::conll::{DOCUMENT, Sentences};
+use super::conll::{Layout, Sentences};
 use super::lines::{LINES_PER_LOOK, Piece, is_space};
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
@@ -32,11 +32,13 @@ impl Sentences {
             if line % LINES_PER_LOOK == 0 {
                 flag.check()?;
             }
-            if text[at] == b'-' && text[at..].starts_with(DOCUMENT) {
-                self.end_sentence();
-                at = memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1);
-                line += 1;
-                continue;
+            if text[at] == b'-' || text[at] == b'#' {
+                let end = memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end);
+                if self.passes_over(&text[at..end], Layout::Space) {
+                    at = (end + 1).min(text.len());
+                    line += 1;
+                    continue;
+                }
             }
             let mut found = 0;
             while let Some(&byte) = text.get(at) {
