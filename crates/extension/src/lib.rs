@@ -11,6 +11,8 @@ mod _core {
     use super::*;
 
     #[pymodule_export]
+    use separatrix_python::attributes::{WordIndex, encode_items};
+    #[pymodule_export]
     use separatrix_python::chain::{
         ChainGraph, chain_best, chain_k_best, chain_log_partition, chain_marginals, chain_sample,
     };

@@ -4,6 +4,7 @@
 //! lists what is public.
 
 mod arrays;
+pub mod attributes;
 pub mod chain;
 pub mod chain_crfsuite;
 pub mod chain_learners;

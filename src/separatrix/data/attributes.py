@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from separatrix._core import encode_items as kernel
 from separatrix.data.sequences import AttributeSequences, TokenSequences, Vocabulary
 from separatrix.errors import DataError
 
@@ -105,32 +106,6 @@ def _stack(sequences: Sequence[Any]) -> AttributeSequences:
     return AttributeSequences.of(np.vstack(full) if full else np.zeros((0, width)), lengths)
 
 
-def _pairs(item: Any, prefix: str, letters: bool) -> Iterator[tuple[str, float]]:
-    """Attributes of a token and their values, named as python-crfsuite names them.
-
-    A dict holds numbers, truth values, strings (``key:value``), and dicts, lists or sets whose
-    names follow ``key:``; a list or set holds names. Bytes are text in UTF-8.
-    """
-    if isinstance(item, Mapping):
-        for key, value in item.items():
-            name = _text(key)
-            if isinstance(value, str | bytes):
-                yield f"{prefix}{name}:{_text(value)}", 1.0
-            elif isinstance(value, Mapping | list | tuple | set | frozenset):
-                yield from _pairs(value, f"{prefix}{name}:", letters)
-            else:
-                yield f"{prefix}{name}", float(value)
-    elif isinstance(item, bytes) or (isinstance(item, str) and not letters):
-        raise TypeError(f"a token must be a dict or a list of str, got {item!r}")
-    else:
-        for name in item:
-            yield f"{prefix}{_text(name)}", 1.0
-
-
-def _text(word: Any) -> Any:
-    return word.decode() if isinstance(word, bytes) else word
-
-
 def encode_items(
     sequences: Iterable[Iterable[Any]],
     vocabulary: Vocabulary | None = None,
@@ -139,7 +114,10 @@ def encode_items(
 ) -> AttributeSequences:
     """Tokens given as dicts or lists of str, numbered by their first use or by `vocabulary`.
 
-    Values that float32 holds exactly (ones, above all) are kept in float32.
+    Attributes are named as python-crfsuite names them: a dict holds numbers, truth values, strings
+    (``key:value``), and dicts, lists or sets whose names follow ``key:``; a list or set holds
+    names. Bytes are text in UTF-8. Values that float32 holds exactly (ones, above all) are kept in
+    float32. With `letters`, the letters of a token that is a str are its attributes.
 
     Examples
     --------
@@ -147,36 +125,13 @@ def encode_items(
     >>> encode_items([[token]])[0]
     [{'bias': 1.0, 'word:cat': 1.0, 'shape:title': 1.0, 'suffix:at': 1.0, 'suffix:t': 1.0}]
     """
-    numbers: dict[str, int] = {} if vocabulary is None else vocabulary.numbers
-    indptr, indices, values, lengths = [0], [], [], []
-    for sequence_number, sequence in enumerate(sequences):
-        start = len(indptr)
-        for token_number, item in enumerate(sequence):
-            try:
-                for name, value in _pairs(item, "", letters):
-                    if vocabulary is None:
-                        indices.append(numbers.setdefault(name, len(numbers)))
-                    elif (number := numbers.get(name)) is not None:
-                        indices.append(number)
-                    else:
-                        continue
-                    values.append(value)
-            except (TypeError, ValueError) as error:
-                place = f"token {token_number} of sequence {sequence_number}"
-                raise DataError(f"{place} cannot be read: {error}") from None
-            indptr.append(len(values))
-        lengths.append(len(indptr) - start)
-    data = np.array(values, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        single = data.astype(np.float32)
-    arrays: Any = (
-        single if np.array_equal(single, data) else data,
-        np.array(indices, dtype=np.int32),
-        np.array(indptr, dtype=np.int64 if len(values) >= 2**31 else np.int32),
-    )
-    matrix: Any = sp.csr_matrix(arrays, shape=(len(indptr) - 1, len(numbers)), copy=False)
-    matrix.sum_duplicates()
-    names = Vocabulary.of(numbers) if vocabulary is None else vocabulary
+    index = None if vocabulary is None else vocabulary.word_index
+    indptr, columns, values, lengths, words = kernel(sequences, index, letters)
+    names = Vocabulary(*words) if words is not None else vocabulary
+    assert names is not None
+    shape = (len(indptr) - 1, len(names))
+    matrix: Any = sp.csr_matrix((values, columns, indptr), shape=shape, copy=False)
+    matrix.has_canonical_format = True  # the kernel sorts, and adds up what is the same
     return AttributeSequences.of(matrix, lengths, names)
 
 

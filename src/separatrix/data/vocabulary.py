@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from separatrix._core import WordIndex
 from separatrix.errors import DataError
 
 __all__ = ["Vocabulary"]
@@ -64,6 +65,15 @@ class Vocabulary(Sequence[str]):
     def numbers(self) -> dict[str, int]:
         """Number of every word."""
         return {word: number for number, word in enumerate(self.array.tolist())}
+
+    @cached_property
+    def word_index(self) -> WordIndex:
+        """Numbers of the words, for kernels that look words up."""
+        return WordIndex(self.data, np.ascontiguousarray(self.offsets, dtype=np.int64))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is made of the words when first asked for is made again elsewhere.
+        return {"data": self.data, "offsets": self.offsets}
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,11 @@ def encode_tags(
 def _number(
     rows: list[Any], numbers: dict[Any, int], sets: list[tuple[int, Any]], partial: bool
 ) -> Integers:
+    flat = list(chain.from_iterable(rows))
+    if set(map(type, flat)) <= {str}:
+        # The usual case, without a look at every label.
+        numbers.update((label, number) for number, label in enumerate(dict.fromkeys(flat)))
+        return np.fromiter(map(numbers.__getitem__, flat), dtype=np.int64, count=len(flat))
     codes: list[int] = []
     for row in rows:
         for label in row:
