@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -108,6 +108,47 @@ class ElasticNet:
         return L1().prox(w, step * self.l1_ratio) / (1 + step * (1 - self.l1_ratio))
 
 
+@dataclass(frozen=True, eq=False)
+class SharedElasticNet:
+    """sum_j (l1 scale_j |v_j| + l2/2 v_j^2): an elastic net of weights that columns share.
+
+    Where k columns share a weight, each has v / sqrt(k) of it: the squares stay as they are, and
+    the absolute values add up to sqrt(k) times that of v.
+
+    Parameters
+    ----------
+    l1, l2 : float
+    scale : array of shape (n, 1)
+        sqrt(k) of every variable.
+    """
+
+    l1: float
+    l2: float
+    scale: Array
+
+    name: ClassVar[str] = "elasticnet"
+    smooth: ClassVar[bool] = False
+
+    @property
+    def curvature(self) -> float:
+        """Strong convexity."""
+        return self.l2
+
+    def value(self, w: Array) -> float:
+        """The weighted sum of both penalties."""
+        return self.l1 * float((self.scale * np.abs(w)).sum()) + self.l2 * L2().value(w)
+
+    def grad(self, w: Array) -> Array:
+        """A subgradient."""
+        slope: Array = self.l1 * self.scale * np.sign(w) + self.l2 * w
+        return slope
+
+    def prox(self, w: Array, step: float) -> Array:
+        """Soft threshold, then shrink."""
+        shrunk: Array = np.sign(w) * np.maximum(np.abs(w) - step * self.l1 * self.scale, 0.0)
+        return shrunk / (1 + step * self.l2)
+
+
 @dataclass(frozen=True)
 class Unpenalized:
     """No penalty: maximum likelihood."""
@@ -129,14 +170,18 @@ class Unpenalized:
         return w
 
 
-def strengths(regularizer: Regularizer) -> tuple[float, float] | None:
+def strengths(regularizer: Regularizer) -> tuple[Any, float] | None:
     """Weights of |w|_1 and of 1/2 |w|^2 in a built-in penalty; None for a user's own.
+
+    The first is an array, of one weight per variable, where columns share weights.
 
     Examples
     --------
     >>> strengths(L2()), strengths(ElasticNet(0.25)), strengths(Unpenalized())
     ((0.0, 1.0), (0.25, 0.75), (0.0, 0.0))
     """
+    if type(regularizer) is SharedElasticNet:
+        return regularizer.l1 * regularizer.scale, regularizer.l2
     if type(regularizer) is ElasticNet:
         return regularizer.l1_ratio, 1 - regularizer.l1_ratio
     plain = {L1: (1.0, 0.0), L2: (0.0, 1.0), Unpenalized: (0.0, 0.0)}

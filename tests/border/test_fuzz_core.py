@@ -102,7 +102,9 @@ def valid_calls():
         "ChainScorer": [
             np.arange(0, D * K + 1, K), np.tile(np.arange(K), D), np.ones(D * K), K,
         ],
-        "ChainDual": [chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, 0],
+        "ChainDual": [
+            chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, 0.1, 0.9, 0,
+        ],
         "ChainCrfsuite": [
             chains(), CODES, np.ones(K * K, dtype=np.bool_), "arow", 1.0, True, 1.0, 1.0, 0,
         ],
@@ -331,6 +333,8 @@ def format_calls():
         "Source": [b"1 2:3"],
         "read_svmlight": [block(b"1 2:3\n"), None, None, 2],
         "conll_layout": [block(b"a b\n")],
+        "WordIndex": [b"ab", integers(0, 1, 2)],
+        "encode_items": [[[["a", "b"], {"c": 1.5}]], _core.WordIndex(*words), False],
         "read_conll": [block(b"a b\n"), "space", None, 2],
         "read_crfsuite": [block(b"a\tb\n"), 2],
         "write_svmlight": [

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from separatrix.regularizers import REGULARIZERS, ElasticNet
+from separatrix.regularizers import REGULARIZERS, ElasticNet, SharedElasticNet
 
 ALL = [make() for make in REGULARIZERS.values()]
 ALL += [ElasticNet(0.3), ElasticNet(0.0), ElasticNet(1.0)]
+ALL += [SharedElasticNet(0.3, 0.7, np.array([[2.0]]))]
 W = np.random.default_rng(0).normal(size=(7, 3))
 
 

@@ -25,6 +25,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// A number from zero to below one.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// A number in `0..n` (bias below 2^-32 for n < 2^32; `n` must be positive).
     #[inline]
     pub fn below(&mut self, n: usize) -> usize {

@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use separatrix_kernels::chain::dual::ChainDual as Dual;
+use separatrix_kernels::chain::dual::{ChainDual as Dual, Penalty};
 use separatrix_kernels::chain::encoded::Encoded;
 use separatrix_kernels::chain::likelihood::Targets;
 use separatrix_kernels::chain::online::{Free, OnlineChain, Weights};
@@ -158,9 +158,9 @@ impl ChainOnline {
     }
 }
 
-/// ChainDual(chains, labels, upper, free_edges, boundaries, seed)
+/// ChainDual(chains, labels, upper, free_edges, boundaries, l1, l2, seed)
 ///
-/// Dual coordinate ascent for 1/2 |w|^2 + sum_i upper_i (log Z_i - score_i).
+/// Dual coordinate ascent for l1 |w|_1 + l2/2 |w|^2 + sum_i upper_i (log Z_i - score_i).
 #[pyclass(module = "separatrix._core")]
 pub struct ChainDual {
     chains: Py<Chains>,
@@ -171,6 +171,7 @@ pub struct ChainDual {
 #[pymethods]
 impl ChainDual {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "the parts of an objective")]
     fn new(
         py: Python<'_>,
         chains: &Bound<'_, Chains>,
@@ -178,6 +179,8 @@ impl ChainDual {
         upper: PyReadonlyArray1<'_, f64>,
         free_edges: PyReadonlyArray1<'_, bool>,
         boundaries: bool,
+        l1: f64,
+        l2: f64,
         seed: u64,
     ) -> PyResult<Self> {
         let free = free_of(&free_edges, boundaries)?;
@@ -186,14 +189,14 @@ impl ChainDual {
         if let Some(i) = c.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
             return Err(data_error(format!("upper[{i}] must be finite and not negative")));
         }
-        let targets = examples.targets();
+        let (targets, penalty) = (examples.targets(), Penalty { l1, l2 });
         let state: State = either!(&chains.get().inner, |data| {
-            Box::new(run(py, 0, |_| Dual::new(data, targets, free, c, seed))?)
+            Box::new(run(py, 0, |_| Dual::new(data, targets, free, c, penalty, seed))?)
         });
         Ok(Self { chains: chains.clone().unbind(), examples, state })
     }
 
-    /// One pass over the sequences; returns 1/2 |w|^2 + sum_i upper_i loss_i, each loss at the weights of its visit.
+    /// One pass over the sequences; returns the penalty plus sum_i upper_i loss_i, each loss at the weights of its visit.
     fn run_pass(&mut self, py: Python<'_>) -> PyResult<f64> {
         let chains = self.chains.clone_ref(py);
         let chains = chains.get();
@@ -205,6 +208,18 @@ impl ChainDual {
 
     /// The weights as (weights, edges, start, end).
     fn weights<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        of_learner!(&mut self.state, Dual, |state| given(py, state.weights()))?
+        let chains = self.chains.clone_ref(py);
+        let chains = chains.get();
+        with_state!(self, chains, Dual, |data, state| given(py, &state.weights(data)))
+    }
+
+    /// Second derivatives of the losses by each weight, estimated from the marginals: (weights, edges, start, end).
+    fn curvature<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let chains = self.chains.clone_ref(py);
+        let chains = chains.get();
+        with_state!(self, chains, Dual, |data, state| {
+            let found = run(py, data.work(), |_| Ok(state.curvature(data)))?;
+            given(py, &found)
+        })
     }
 }

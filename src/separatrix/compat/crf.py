@@ -57,7 +57,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
     max_iterations : int, optional
         The most passes; unlimited for lbfgs, 1000 for l2sgd and 100 for the others by default.
     num_memories : int, optional
-        lbfgs: pairs that OWL-QN keeps (c1 > 0); no effect otherwise.
+        lbfgs: pairs that OWL-QN keeps (c1 > 0, c2 = 0); no effect otherwise.
     epsilon : float, optional
         ap, pa, arow: stop when the mean loss of a pass is below it. lbfgs: no effect.
     period : int, optional

@@ -259,8 +259,7 @@ class Training:
         """Minimize c1 |w|_1 + c2 |w|^2 + sum_i (log Z_i - score_i)."""
         settings = self.settings
         C, regularizer = _penalty(settings.get("c1", 0.0), settings["c2"])
-        # What OWL-QN estimates from a quadratic model is too small by a factor of some units.
-        tol = settings["delta"] if regularizer.smooth else 0.1 * settings["delta"]
+        tol = settings["delta"]
         objective = objective_for(
             self.chain,
             self.X,
@@ -273,10 +272,10 @@ class Training:
         )
         memory = settings.get("num_memories", 6)
         solver: Solver = Lbfgs(memory=memory)
-        if not regularizer.smooth:
-            solver = OwlQn(memory=memory)
-        elif "chain_dual" in objective.can:
+        if "chain_dual" in objective.can:
             solver = Auto(seed=self.seed)
+        elif not regularizer.smooth:
+            solver = OwlQn(memory=memory)
         options: dict[str, Any] = {
             "tol": tol,
             "max_passes": settings["max_iterations"],

@@ -84,7 +84,7 @@ def fenchel_gap(
     u : array
         The dual point at the same weights; at all others it is zero.
     regularizer : Regularizer
-        R: an L1, L2 or elastic-net penalty.
+        R: an L1, L2 or elastic-net penalty, perhaps with a weight of its own for every |w_j|.
     missing : float
         L(w) + <w, u> - h: zero at the model's own marginals.
     off : float
@@ -101,15 +101,16 @@ def fenchel_gap(
     >>> fenchel_gap(1.0, np.array([1.0]), np.array([1.5]), L2())  # 1/2 |w - u|^2
     0.125
     """
-    l1, l2 = strengths(regularizer) or (0.0, 0.0)
-    if l1 <= 0 and l2 <= 0:
-        return float("inf")
+    found, l2 = strengths(regularizer) or (0.0, 0.0)
     w, u = w.ravel(), u.ravel()
+    l1 = found.ravel() if isinstance(found, np.ndarray) else found
+    if l2 <= 0 and not (np.size(l1) and np.min(l1) > 0):
+        return float("inf")
     size = np.abs(w)
-    plain = loss + l1 * float(size.sum()) + 0.5 * l2 * float(w @ w)  # t = 0: P(w) itself
+    plain = loss + float((l1 * size).sum()) + 0.5 * l2 * float(w @ w)  # t = 0: P(w) itself
     if l2 > 0:
         scale = 1.0
-        if l1 == 0:
+        if np.ndim(l1) == 0 and l1 == 0:
             inner, terms = w - u / l2, 0.0
         else:
             over, sign = np.maximum(np.abs(u) - l1, 0.0), np.sign(u)
@@ -119,7 +120,7 @@ def fenchel_gap(
         # The derivative by u is -inner, and that changes by 1 / l2 at most.
         terms += 0.5 * l2 * square + off * float(np.sqrt(square)) + off * off / (2 * l2)
     else:
-        most = float(np.abs(u).max(initial=0.0)) + off
-        scale = min(1.0, l1 / most) if most > 0 else 1.0
+        most = float(((np.abs(u) + off) / l1).max(initial=0.0))
+        scale = min(1.0, 1.0 / most) if most > 0 else 1.0
         terms = float((l1 * size - scale * w * u).sum()) + off * float(np.linalg.norm(w))
     return min(plain, (1.0 - scale) * loss + scale * missing + terms)

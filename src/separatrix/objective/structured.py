@@ -13,7 +13,7 @@ from separatrix.objective.flat import Objective
 from separatrix.objective.passes import Passes, cost_of
 from separatrix.objective.proof import COARSE, EPSILON, ROUNDINGS, fenchel_gap
 from separatrix.protocols import Array, Regularizer
-from separatrix.regularizers import L2
+from separatrix.regularizers import L2, SharedElasticNet, strengths
 from separatrix.structures.coded_labels import CodedLabels
 
 __all__ = ["StructuredObjective", "objective_for"]
@@ -93,7 +93,9 @@ class StructuredObjective:
             can |= {"value_grad", "smooth"}
             if passes.convex and not passes.n_free:
                 can.add("hvp")
-        if type(self.regularizer) is L2 and getattr(passes, "has_dual", False):
+        known = type(self.regularizer) in (L2, SharedElasticNet)
+        squares = known and getattr(self.regularizer, "curvature", 0.0) > 0
+        if squares and getattr(passes, "has_dual", False):
             can.add("chain_dual")
         return frozenset(can)
 
@@ -341,8 +343,12 @@ def objective_for(
             features, inputs, labels, operator, weights, scale=scale, n_threads=n_threads
         )
     elif type(operator) is LogSumExp:
-        merge = type(regularizer) is L2
+        found = strengths(regularizer)
+        merge = found is not None and found != (0.0, 0.0)
         passes = make(inputs, labels, weights, merge=merge, n_threads=n_threads)
+        if merge and type(regularizer) is not L2:
+            assert found is not None
+            regularizer = SharedElasticNet(*found, passes.scale)
     else:
         passes = make(
             inputs,

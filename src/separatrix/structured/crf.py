@@ -70,9 +70,9 @@ class CRF(CrfsuiteFormat):
         Whether labels may be missing: None for an unknown label, a set for one of its members. The
         likelihood is then that of all labellings that are allowed.
     solver : {"auto", "lbfgs", "dual", "owlqn"} or Solver
-        "dual" is dual coordinate ascent, finished by L-BFGS; "auto" takes it where it applies (L2,
-        first order, all labels known, no attributes of edges), OWL-QN for a penalty with |w|_1, and
-        L-BFGS otherwise.
+        "dual" is dual coordinate ascent, finished by L-BFGS, or by OWL-QN under an elastic net;
+        "auto" takes it where it applies (L2 or elastic net, first order, all labels known, no
+        attributes of edges), OWL-QN for other penalties with |w|_1, and L-BFGS otherwise.
     tol : float
         Stop when P(w) - min P is proven to be at most tol P(w): the record says "converged". With
         `partial`, and where log Z is an estimate, nothing can be proven: it says "stationary" where
@@ -139,7 +139,7 @@ class CRF(CrfsuiteFormat):
         l1_ratio: float | None = None,
         partial: bool = False,
         solver: Any = "auto",
-        tol: float = 1e-5,
+        tol: float = 1e-3,
         max_iter: int = 1000,
         class_weight: Any = None,
         early_stopping: bool = False,

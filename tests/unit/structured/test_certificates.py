@@ -48,7 +48,8 @@ def test_the_scale_of_the_losses_does_not_change_when_a_fit_stops(learner):
 @pytest.mark.parametrize("solver", ["lbfgs", "dual", "owlqn"])
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])
 def test_likelihoods_are_proven_by_a_dual_point(penalty, solver):
-    if (penalty == "l2") == (solver == "owlqn"):
+    fits = {"l2": ("lbfgs", "dual"), "l1": ("owlqn",), "elasticnet": ("owlqn", "dual")}
+    if solver not in fits[penalty]:
         pytest.skip("the solver is for another penalty")
     X, y = sentences()
     solution = CRF(penalty=penalty, solver=solver, tol=1e-6).fit(X, y).solution_
@@ -61,6 +62,30 @@ def test_labels_known_in_part_have_no_certificate():
     solution = CRF(partial=True, tol=1e-3).fit(X, y).solution_
     assert solution.stopped is StopReason.STATIONARY
     assert (solution.gap, solution.certificate) == (np.inf, "none")
+
+
+@pytest.mark.parametrize(("ratio", "C"), [(0.1, 1.0), (1 / 3, 10 / 3), (0.7, 3.0)])
+def test_solvers_of_the_elastic_net_agree(ratio, C):
+    """Attributes with equal columns share a weight: every one of them has its part of it."""
+    X, y = sentences(60)
+    X = [[{**token, "again": token["word"]} for token in tokens] for tokens in X]
+    options = {"penalty": "elasticnet", "l1_ratio": ratio, "C": C, "tol": 1e-8, "max_iter": 5000}
+    dual, owlqn = (CRF(solver=s, **options).fit(X, y) for s in ("dual", "owlqn"))
+    assert dual.solution_.stopped is owlqn.solution_.stopped is StopReason.CONVERGED
+    assert dual.solution_.objective == pytest.approx(owlqn.solution_.objective, rel=2e-8)
+    assert dual.coef_ == pytest.approx(owlqn.coef_, abs=1e-2)
+    assert (dual.coef_ == 0).any()
+    features = dual.features_
+    names = features.names.array[features.state.attributes]
+    pairs = zip(names.tolist(), features.state.outputs.tolist(), strict=True)
+    weights = dict(zip(pairs, dual.coef_[features.sections["state"]].tolist(), strict=True))
+    for (name, label), weight in weights.items():
+        if name.startswith("again:"):
+            assert weight == pytest.approx(weights[name.replace("again", "word"), label], abs=1e-12)
+    w = dual.coef_
+    penalty = ratio * np.abs(w).sum() + (1 - ratio) / 2 * (w**2).sum()
+    value = penalty - C * dual.predict_log_proba(X, y).sum()
+    assert dual.solution_.objective == pytest.approx(value, rel=1e-10)
 
 
 def test_two_solvers_agree_as_far_as_they_claim():

@@ -275,6 +275,41 @@ impl<T: Real> Encoded<T> {
         });
     }
 
+    /// [`Encoded::scores`] at soft thresholds of `v`, u = v - clamp(v, -k theta, k theta) where k attributes share a
+    /// weight; `counts` gets per label the sum of k x^2 over the weights u that are not zero.
+    #[inline(always)]
+    pub fn soft_scores<const FMA: bool>(&self, t: usize, v: &[T], theta: T, out: &mut [T], counts: &mut [T]) {
+        let (dense, single) = v.split_at(self.n_rows * self.width);
+        let range = self.row_starts[t]..self.row_starts[t + 1];
+        let mut done = 0;
+        while done < self.width {
+            let (mut sums, mut found) = ([T::ZERO; LANES], [T::ZERO; LANES]);
+            for (i, &row) in range.clone().zip(&self.rows[range.clone()]) {
+                let first = row as usize * self.width + done;
+                let value = if self.row_values.is_empty() { T::ONE } else { self.row_values[i] };
+                let shares = &self.row_shares[first..first + LANES];
+                let v = &dense[first..first + LANES];
+                for l in 0..LANES {
+                    let share = T::from_u16(shares[l]);
+                    let u = soft(v[l], theta * share);
+                    sums[l] = u.fma::<FMA>(value, sums[l]);
+                    found[l] += if u == T::ZERO { T::ZERO } else { share * value * value };
+                }
+            }
+            out[done..done + LANES].copy_from_slice(&sums);
+            counts[done..done + LANES].copy_from_slice(&found);
+            done += LANES;
+        }
+        self.spots.each(t, |spot, value| {
+            let share = T::from_u16(spot.share);
+            let u = soft(single[spot.weight as usize], theta * share);
+            if u != T::ZERO {
+                out[spot.label as usize] += u * value;
+                counts[spot.label as usize] += share * value * value;
+            }
+        });
+    }
+
     /// Add `r`, one number per label (padded), to the weights of token `t`: the adjoint of [`Encoded::scores`].
     #[inline(always)]
     pub fn add<const FMA: bool>(&self, t: usize, r: &[T], w: &mut [T]) {
@@ -356,6 +391,12 @@ impl<T: Real> Encoded<T> {
             }
         });
     }
+}
+
+/// The soft threshold v - clamp(v, -theta, theta).
+#[inline(always)]
+pub fn soft<T: Real>(v: T, theta: T) -> T {
+    v - v.max(-theta).min(theta)
 }
 
 /// Add up `N` vectors of the rows, from column `at` on; returns how many columns were written.

@@ -1,6 +1,6 @@
 //! The learners: the dual comes close to the optimum of the likelihood, merging changes nothing, ties are mistakes.
 
-use super::dual::ChainDual;
+use super::dual::{ChainDual, Penalty};
 use super::encoded::Encoded;
 use super::graph::Graph;
 use super::likelihood::{Model, Targets, value_and_grad};
@@ -24,7 +24,14 @@ fn zero(data: &Encoded<f64>) -> Weights<f64> {
 #[test]
 fn the_dual_comes_close_to_the_optimum() {
     let stop = Interrupt::new();
-    for (k, merge, boundaries) in [(2, true, true), (5, false, false), (9, true, true)] {
+    for (k, merge, boundaries, l1, l2) in [
+        (2, true, true, 0.0, 1.0),
+        (5, false, false, 0.0, 1.0),
+        (9, true, true, 0.0, 1.0),
+        (2, true, true, 0.4, 0.7),
+        (5, false, false, 0.2, 1.5),
+        (9, true, true, 0.5, 0.5),
+    ] {
         let data = Data::new(120, 30, k, k != 5, 7);
         let encoded =
             Encoded::new(&data.csr(), data.offsets.clone(), &data.pattern(), k, merge).expect("valid");
@@ -33,11 +40,17 @@ fn the_dual_comes_close_to_the_optimum() {
         let n = data.offsets.len() - 1;
         let c: Vec<f64> = (0..n).map(|i| 0.3 + (i % 3) as f64).collect();
         let free = Free { edges: (0..k * k).map(|e| e % 4 != 1).collect(), boundaries };
-        let mut dual = ChainDual::new(&encoded, targets, free.clone(), c.clone(), 3).expect("valid");
-        for _ in 0..400 {
-            dual.run_pass(&encoded, targets, &stop).expect("valid");
+        let penalty = Penalty { l1, l2 };
+        let mut dual = ChainDual::new(&encoded, targets, free.clone(), c.clone(), penalty, 3).expect("valid");
+        let mut last = 0.0;
+        for _ in 0..300 {
+            last = dual.run_pass(&encoded, targets, &stop).expect("valid");
         }
-        let w = dual.weights();
+        let w = dual.weights(&encoded);
+        if l1 > 0.0 {
+            let zeros = w.state.iter().zip(encoded.multiplicity()).filter(|(w, m)| **m > 0.0 && **w == 0.0);
+            assert!(zeros.count() > 0, "no weight is zero");
+        }
         let model = Model {
             graph: &graph,
             weights: &w.state,
@@ -48,26 +61,36 @@ fn the_dual_comes_close_to_the_optimum() {
         };
         let weighted = Targets { weights: Some(&c), ..targets };
         let found = value_and_grad(&encoded, &model, weighted, 1, &stop).expect("valid");
-        // A weight that m attributes share is the sum of theirs: its penalty is w^2 / 2m.
+        // The penalty r of a weight and r(w) + r*(-g) + w g, its part of the duality gap.
+        let value = |w: f64| l1 * w.abs() + 0.5 * l2 * w * w;
+        let gap = |w: f64, g: f64| {
+            let over = (g.abs() - l1).max(0.0);
+            value(w) + 0.5 * over * over / l2 + w * g
+        };
+        // A weight that m attributes share is the sum of theirs, and they have the same.
         let (mut bound, mut penalty) = (0.0, 0.0);
-        for ((g, w), &m) in found.weights.iter().zip(&w.state).zip(encoded.multiplicity()) {
+        for ((&g, &w), &m) in found.weights.iter().zip(&w.state).zip(encoded.multiplicity()) {
             if m > 0.0 {
-                bound += 0.5 * f64::from(m) * (g + w / f64::from(m)).powi(2);
-                penalty += 0.5 * w * w / f64::from(m);
+                let m = f64::from(m);
+                bound += m * gap(w / m, g);
+                penalty += m * value(w / m);
             }
         }
         let mut others = Vec::new();
         others.extend(found.edges.iter().zip(&w.edges).zip(free.edges.iter().copied()));
         let ends = found.start.iter().zip(&w.start).chain(found.end.iter().zip(&w.end));
         others.extend(ends.map(|pair| (pair, boundaries)));
-        for ((g, w), free) in others {
-            assert!(free || *w == 0.0);
+        for ((&g, &w), free) in others {
+            assert!(free || w == 0.0);
             if free {
-                bound += 0.5 * (g + w).powi(2);
-                penalty += 0.5 * w * w;
+                bound += gap(w, g);
+                penalty += value(w);
             }
         }
-        // Half the squared gradient bounds the distance from the optimum.
+        assert!((last - found.value - penalty).abs() < 1e-3 * last, "{last} {}", found.value + penalty);
+        let curvature = dual.curvature(&encoded);
+        assert!(curvature.state.iter().all(|h| h.is_finite()));
+        assert!(curvature.edges.iter().all(|h| *h >= 0.0));
         assert!(bound < 1e-2 * (found.value + penalty), "{bound} {}", found.value + penalty);
     }
 }

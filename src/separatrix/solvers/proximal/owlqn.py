@@ -38,6 +38,9 @@ class OwlQn:
     ----------
     memory : int
         Number of pairs kept.
+    scale : array of the shape of w, optional
+        The pairs see w / scale: the root of a diagonal matrix that stands for the inverse of the
+        Hessian, where that is known.
 
     Examples
     --------
@@ -57,6 +60,7 @@ class OwlQn:
     """
 
     memory: int = 10
+    scale: Array | None = None
 
     needs: ClassVar[frozenset[str]] = frozenset({"smooth_loss", "elastic_net"})
 
@@ -78,12 +82,16 @@ class OwlQn:
         if not math.isfinite(point.value):
             point = _smooth_point(points, np.zeros_like(start), curvature)
         total = point.value + _absolute(objective, point.w, weight)
+        seen = self._scaled(point)  # by the pairs
         while True:
             slope = _pseudo_gradient(objective, point, weight)
-            direction = -pairs(slope)
+            steep = slope if self.scale is None else self.scale * slope
+            direction = -pairs(steep)
+            norm = float(np.linalg.norm(steep))
+            if self.scale is not None:
+                direction *= self.scale
             direction[direction * slope > 0] = 0.0
             promised = -float(np.vdot(slope, direction))
-            norm = float(np.linalg.norm(slope))
             known = len(pairs) > 0
             shown = Point(point.w, total, slope)
             estimate = 0.5 * promised if known and promised > 0 else None
@@ -95,8 +103,15 @@ class OwlQn:
                     return
                 pairs.clear()
                 continue
-            pairs.add(point, after[0])
             point, total = after
+            before, seen = seen, self._scaled(point)
+            pairs.add(before, seen)
+
+    def _scaled(self, point: Point) -> Point:
+        """The point as the pairs see it."""
+        if self.scale is None:
+            return point
+        return Point(point.w / self.scale, point.value, point.grad * self.scale)
 
     @staticmethod
     def _search(
@@ -106,7 +121,7 @@ class OwlQn:
         direction: Array,
         slope: Array,
         step: float,
-        weight: float,
+        weight: Any,
         curvature: float,
     ) -> tuple[Point, float] | None:
         objective = points.objective
@@ -115,7 +130,7 @@ class OwlQn:
         noise = rounding(Point(point.w, total, slope), objective)
         for _ in range(_HALVINGS):
             w = point.w + step * direction
-            if weight > 0:
+            if np.any(weight > 0):
                 crossed = w[:inner] * orthant[:inner] <= 0
                 w[:inner][crossed] = 0.0
             after = _smooth_point(points, w, curvature)
@@ -140,19 +155,15 @@ def _smooth_point(points: Points, w: Array, curvature: float) -> Point:
     return Point(w, value + 0.5 * curvature * float(np.vdot(inner, inner)), grad)
 
 
-def _absolute(objective: Any, w: Array, weight: float) -> float:
-    return weight * float(np.abs(objective.penalized(w)).sum())
+def _absolute(objective: Any, w: Array, weight: Any) -> float:
+    return float((weight * np.abs(objective.penalized(w))).sum())
 
 
-def _pseudo_gradient(objective: Any, point: Point, weight: float) -> Array:
+def _pseudo_gradient(objective: Any, point: Point, weight: Any) -> Array:
     """The subgradient of smallest norm (Andrew & Gao 2007, equation 4)."""
     slope = point.grad.copy()
     w = objective.penalized(point.w)
     inner = slope[: len(w)]
-    right, left = inner + weight, inner - weight
-    inner[...] = np.where(
-        w > 0,
-        right,
-        np.where(w < 0, left, np.where(right < 0, right, np.where(left > 0, left, 0.0))),
-    )
+    # Beside zero the slope of |w| is that of its side; at zero it is the one that helps most.
+    inner += np.where(w != 0, weight * np.sign(w), -np.clip(inner, -weight, weight))
     return slope

@@ -47,7 +47,7 @@ class ChainPasses:
     weights : array of shape (n_sequences,) or None
         c_i; None stands for ones.
     merge : bool
-        Whether attributes with equal columns share a weight: right under an L2 penalty.
+        Whether attributes with equal columns share a weight: right under L1, L2 and elastic nets.
     n_threads : int
         Threads; the result does not depend on them.
     """
@@ -94,6 +94,11 @@ class ChainPasses:
     def dtype(self) -> np.dtype[Any]:
         """Precision of the passes."""
         return self._data.dtype if self.is_single else np.dtype(np.float64)
+
+    @property
+    def scale(self) -> Array:
+        """Sum of |w| over the weights that share a variable, per |variable|, shape (n, 1)."""
+        return np.concatenate([np.ones(self._n_inner), self._scale])[:, None]
 
     @property
     def convex(self) -> bool:
@@ -167,19 +172,30 @@ class ChainPasses:
             and entries <= _MOST_MARGINALS
         )
 
-    def dual_handle(self, C: float, seed: int) -> ChainDual:
-        """A solver of the dual at w = 0."""
+    def dual_handle(self, C: float, l1: float, l2: float, seed: int) -> ChainDual:
+        """A solver of the dual of l1 |w|_1 + l2/2 |w|^2 + C times the sum, at w = 0."""
         assert self._labels is not None
         c = np.ones(self.n_rows) if self._weights is None else self._weights
         edges = np.ascontiguousarray(self.features.transitions.T).ravel()
         handle, boundaries = self._data.handle, self.features.boundaries
-        return ChainDual(handle, self._labels, C * c, edges, boundaries, seed)
+        return ChainDual(handle, self._labels, C * c, edges, boundaries, l1, l2, seed)
 
     def variables_of(self, weights: tuple[Floats, Floats, Floats, Floats]) -> Array:
         """The solver's variables from (weights, edges, start, end) of a kernel."""
         state, edges, start, end = weights
         free = self.features.gather(edges, start, end, np.zeros(0))
         return np.concatenate([free, state[self._used] / self._scale])[:, None]
+
+    def curvature(self, handle: ChainDual) -> Array:
+        """Second derivatives of the sum by each variable, estimated from a dual solver's marginals.
+
+        Shape (n_variables, 1).
+        """
+        state, edges, start, end = handle.curvature()
+        free = self.features.gather(edges, start, end, np.zeros(0))
+        found = np.concatenate([free, state[self._used] * self._scale**2])[:, None]
+        curvature: Array = np.maximum(found, 0.0)
+        return curvature
 
     @property
     def value_at_zero(self) -> float:
