@@ -336,6 +336,7 @@ def format_calls():
         "WordIndex": [b"ab", integers(0, 1, 2)],
         "encode_items": [[[["a", "b"], {"c": 1.5}]], _core.WordIndex(*words), False],
         "read_conll": [block(b"a b\n"), "space", None, 2],
+        "read_csv": [b"1,a\n2,b\n", 0, 44, b"\1\2", [b""], (1, 1), None, True, 2],
         "read_crfsuite": [block(b"a\tb\n"), 2],
         "write_svmlight": [
             np.ones(1), integers(0, 1), integers(), integers(0, 1), integers(3), np.ones(1),
