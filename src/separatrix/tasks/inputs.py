@@ -55,7 +55,7 @@ class Inputs:
     >>> data = read(b"id,color,size,class\n1,red,1.5,a\n2,blue,2,b\n3,red,7,a\n")
     >>> inputs = Inputs.of(data)
     >>> inputs.kind, inputs.columns, inputs.left_out
-    ('table', ('color', 'size'), (('id', 'looks like an identifier'),))
+    ('table', ('color', 'size'), (('id', 'counts the rows'),))
     >>> inputs.take(data)["size"].tolist()
     [1.5, 2.0, 7.0]
     """
