@@ -305,9 +305,10 @@ impl<'a, X: Source> Run<'a, X> {
         let size = self.w.len();
         let matrix = &mut found.hessian;
         let mean = (0..size).map(|j| matrix[j * size + j]).sum::<f64>() / size.max(1) as f64;
+        let penalized = self.penalized();
         for j in 0..size {
-            // A free intercept may have no curvature at all.
-            matrix[j * size + j] += if j < self.penalized() { 1.0 } else { (1e-10 * mean).max(1e-300) };
+            matrix[j * size + j] +=
+                if j < penalized { 1.0 } else { least_curvature(mean, &found.pull[penalized..]) };
         }
         let mut step = found.pull.clone();
         if !cholesky::solve(matrix, size, &mut step) {
@@ -472,6 +473,12 @@ impl<'a, X: Source> Run<'a, X> {
         }
         Ok(())
     }
+}
+
+/// Curvature that free intercepts are given: they may have none where no row bends, and then move by a hundred margins
+/// at most; near the optimum, where the pull at them vanishes, it vanishes too.
+fn least_curvature(mean: f64, pull: &[f64]) -> f64 {
+    pull.iter().fold((1e-10 * mean).max(1e-300), |most, p| most.max(0.01 * p.abs()))
 }
 
 fn squares(values: &[f64]) -> f64 {
