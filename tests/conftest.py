@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 settings.register_profile("bounded", deadline=None, derandomize=True)
 settings.register_profile("soak", deadline=None, max_examples=2000)
 
+# Importing them adds to the registries; `tests/laws/test_toys.py` does so in a process of its own.
+collect_ignore = ["toys"]
+
 SVMLIGHT = {
     "a9a": ("a9a.gz", "a9a.t.gz"),
     "sector": ("sector.scale.gz", "sector.t.scale.gz"),
