@@ -42,8 +42,7 @@ class Objective:
     ----------
     can : frozenset of str
         What the objective offers: "value_grad", "smooth", "smooth_loss", "curvature", "hvp",
-        "prox", "elastic_net", "dual", "hinge", "l2", "dense",
-        "exact_newton".
+        "prox", "elastic_net", "dual", "hinge", "l2", "dense".
     """
 
     def __init__(
@@ -90,8 +89,6 @@ class Objective:
                 can.add("hinge")
         if hasattr(getattr(self.score_map, "design", None), "values"):
             can.add("dense")
-        if "dual" in can and self.loss.n_scores == 1:
-            can.add("exact_newton")
         return frozenset(can)
 
     @property
