@@ -24,8 +24,8 @@ NEW, Y_NEW = sentences(40, seed=1)
 
 def weights_of(crf):
     """Weights that are not zero, by kind and names, exactly as the model file holds them."""
-    model = Plain.from_crfsuite(crf.modelfile.name)
-    return compat.tagger.state_features(model), compat.tagger.transition_features(model)
+    info = compat.tagger.ModelInfo(Plain.from_crfsuite(crf.modelfile.name))
+    return info.state_features, info.transitions
 
 
 def loss_of(crf, model, X, y, c1, c2):

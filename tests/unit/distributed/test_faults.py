@@ -161,7 +161,8 @@ def test_resume(client: Any, data: Any, tmp_path: Path, remote: bool) -> None:
     lazy = da.from_array(X, chunks=(200, 30))
     place = f"memory://run-{tmp_path.name}" if remote else str(tmp_path / "state")
     short = LogisticRegression(tol=1e-10, solver="lbfgs", C=0.1, max_iter=6)
-    with pytest.warns(UserWarning, match="stopped after 6 passes"):
+    # Six passes, and one that proves what is left.
+    with pytest.warns(UserWarning, match="stopped after 7 passes"):
         fit(short, lazy, y, client=client, checkpoint=place, checkpoint_every=2)
     whole = LogisticRegression(tol=1e-10, solver="lbfgs", C=0.1)
     fit(whole, lazy, y, client=client, checkpoint=place)

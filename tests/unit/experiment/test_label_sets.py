@@ -216,7 +216,7 @@ def test_what_is_refused():
     with pytest.raises(ParameterError, match="sigmoid calibration is for classes"):
         Experiment(DATA, calibration="sigmoid").run()
     other = LogisticRegression().fit(X, Y[:, 0])
-    with pytest.raises(ParameterError, match="predicts no label sets"):
+    with pytest.raises(ParameterError, match="predicts classes, which is another task"):
         Experiment(DATA, learners=["label_crf"], previous=other).run()
     with pytest.raises(DataError, match="Y has no labels"):
         find_task(Dataset("matrix", X[:2], LabelSets.of([(), ()])))

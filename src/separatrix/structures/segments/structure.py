@@ -51,8 +51,8 @@ class Segments:
     >>> X = [[["New"], ["York"], ["is"]], [["in"], ["New"], ["York"]]]
     >>> y = [["B-LOC", "I-LOC", "O"], ["O", "B-LOC", "I-LOC"]]
     >>> crf = CRF(Segments(), C=10.0).fit(X, y)
-    >>> crf.predict([[["York"], ["is"], ["in"], ["New"], ["York"]]])
-    [['B-LOC', 'O', 'O', 'B-LOC', 'I-LOC']]
+    >>> crf.predict([[["in"], ["New"], ["York"], ["is"]]])
+    [['O', 'B-LOC', 'I-LOC', 'O']]
     """
 
     longest: int | None = None
