@@ -7,7 +7,9 @@
 //! The hinge is smoothed, max over a in [0, 1] of a z - (a - c)^2 / (2 sigma) with z = 1 - m and centers c = 1/2 at
 //! first. Its maximizers a are dual variables, and the duality gap splits exactly into
 //!
-//!     P(w) - D(a) = 1/2 |w - sum_i U_i a_i y_i x_i|^2 + sum_i U_i (max(0, z_i) - a_i z_i):
+//! ```text
+//! P(w) - D(a) = 1/2 |w - sum_i U_i a_i y_i x_i|^2 + sum_i U_i (max(0, z_i) - a_i z_i):
+//! ```
 //!
 //! what Newton steps remove, and what smoothing costs. While the second part is too large, sigma grows; from some
 //! sigma on the maximizers become centers instead (proximal method of multipliers, Rockafellar 1976). Steps are the
