@@ -211,7 +211,8 @@ def _chain(
 ) -> Learner:
     """A learner on chains with a C: its solvers are faster from zero than from the C before."""
     target = f"separatrix.structured:{target}"
-    # Held-out F1 no longer changes from a gap of 1e-2 on (wnut17, conll2002); passes grow with C.
+    # From a gap of 1e-2 on held-out F1 moved by at most 0.9 points at C = 0.1 and 0.5 at C = 1
+    # where it was tried (wnut17, conll2002 Dutch); passes grow with C.
     rough = (("tol", 1e-2), ("max_iter", 500))
     own: Any = {"params": (*params, *rough), "widest": widest}
     return Learner(name, target, summary, "grid", _TAGGING, "C", CHAIN_GRID, **own)

@@ -68,7 +68,7 @@ DOORS = ("predict", "predict_proba", "decision_function", "transform", "predict_
 def malformed() -> dict[str, Any]:
     """Matrices of the shape of X, each with one fault."""
 
-    def with_fault(make: str, kind: str, **arrays: Any) -> Any:
+    def with_fault(make: str, **arrays: Any) -> Any:
         matrix = getattr(sp, f"{make}_array")(X.toarray())
         for name, change in arrays.items():
             setattr(matrix, name, change(getattr(matrix, name).copy()))
@@ -93,16 +93,16 @@ def malformed() -> dict[str, Any]:
         "too few indices": {"indices": lambda array: array[:-4].copy()},
         "too few values": {"data": lambda array: array[:-4].copy()},
     }
-    found = {f"csr, {name}": with_fault("csr", name, **fault) for name, fault in faults.items()}
-    found["csc, index past the end"] = with_fault("csc", "", indices=put(3, 2**31 - 1))
-    found["csc, negative index"] = with_fault("csc", "", indices=put(3, -1))
-    found["csc, pointers past the end"] = with_fault("csc", "", indptr=put(-1, 10**6))
+    found = {f"csr, {name}": with_fault("csr", **fault) for name, fault in faults.items()}
+    found["csc, index past the end"] = with_fault("csc", indices=put(3, 2**31 - 1))
+    found["csc, negative index"] = with_fault("csc", indices=put(3, -1))
+    found["csc, pointers past the end"] = with_fault("csc", indptr=put(-1, 10**6))
     wide = with_fault(
-        "csr", "", indices=lambda a: a.astype(np.int64), indptr=lambda a: a.astype(np.int64)
+        "csr", indices=lambda a: a.astype(np.int64), indptr=lambda a: a.astype(np.int64)
     )
     wide.indices[2] = 2**40
     found["csr, index of 64 bits"] = wide
-    whole = with_fault("csr", "", indices=put(3, 10**6), data=lambda a: a.astype(np.int32))
+    whole = with_fault("csr", indices=put(3, 10**6), data=lambda a: a.astype(np.int32))
     found["csr of whole numbers, index past the end"] = whole
     coo = sp.coo_array(X.toarray())
     coo.coords = (coo.coords[0], put(3, 10**9)(coo.coords[1].copy()))
