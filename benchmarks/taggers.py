@@ -94,7 +94,7 @@ def make(peer: str, **params: Any) -> Any:
     """A CRF of a peer."""
     if peer == "CRFsuite":
         return importlib.import_module("sklearn_crfsuite").CRF(**params)
-    return importlib.import_module("separatrix.compat").CRF(n_jobs=1, **params)
+    return importlib.import_module("separatrix.compat.sklearn_crfsuite").CRF(n_jobs=1, **params)
 
 
 def objective(state: Any, transitions: Any, X: Any, y: Any, c1: float, c2: float) -> float:

@@ -6,7 +6,7 @@ The comparison of Rifkin & Klautau (2004), repeated.
 
 One-vs-all, all pairs and output codes (random dense, random sparse, BCH), with the hinge and the
 square loss, beside the multiclass hinge (Crammer & Singer) and softmax; linear features and radial
-ones (Nystroem on all training rows, so that the penalty is the kernel norm). C and the width xi are
+ones (Nystroem on all training rows, so that the penalty is the kernel norm). C and gamma are
 chosen for every method on a quarter of the first training part; errors are those of
 cross-validation, with 95 % credible intervals, and every pair of methods gets the probability that
 one is better::
@@ -108,7 +108,7 @@ def features(kind, X_train, *others):
     if kind is None:
         return rows
     width = kind * max(1, np.count_nonzero(scaler.var_))
-    radial = RadialBasis("nystroem", xi=width).fit(rows[0])
+    radial = RadialBasis("nystroem", gamma=1 / width).fit(rows[0])
     return [radial.transform(X) for X in rows]
 
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from separatrix import CodeMatrix, LogisticRegression, OutputCode
-from separatrix.reductions import CODES, ClassNumbers
+from separatrix.learners.reductions import CODES, ClassNumbers
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X / 16, y, random_state=0)

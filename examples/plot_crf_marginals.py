@@ -27,7 +27,7 @@ crf = CRF(C=2.0).fit(X, y)
 words = ["the", "old", "man", "the", "boats"]
 sentence = [[{"word": word} for word in words]]
 labels = list(crf.classes_)
-nodes = crf.predict_marginals(sentence)[0]
+nodes = crf.predict_proba(sentence)[0]
 edges = crf.predict_edge_marginals(sentence)[0]
 print("best labeling:", " ".join(crf.predict(sentence)[0]))
 print("most probable label of each word:", " ".join(labels[k] for k in nodes.argmax(axis=1)))
@@ -52,7 +52,7 @@ heat(axes[1], edges[1], labels, labels, 'p(label of "old", of "man")')
 # With the third word known to be a verb, the second one turns into a noun.
 
 given = [[None, None, "VERB", None, None]]
-informed = crf.predict_marginals(sentence, constraints=Constraints(given=given))[0]
+informed = crf.predict_proba(sentence, constraints=Constraints(given=given))[0]
 heat(axes[2], informed.T, labels, words, '"man" is known to be a verb')
 
 # A chain of length 2 by hand: marginals are exponentials of scores, summed and normalized.

@@ -11,7 +11,7 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from separatrix import Laplace, MaximumLikelihood, NaiveBayes
+from separatrix import LaplaceSmoothing, MaximumLikelihood, NaiveBayes
 from separatrix.errors import ZeroProbabilityWarning
 from separatrix.plots import OddsRatioDisplay
 
@@ -48,7 +48,7 @@ raw = NaiveBayes("multinomial", smoothing=MaximumLikelihood()).fit(counts, label
 print("by relative frequency:")
 print(raw.odds_ratios("spam", top=3, feature_names=words))
 print()
-model = NaiveBayes("multinomial", smoothing=Laplace(1)).fit(counts, labels)
+model = NaiveBayes("multinomial", smoothing=LaplaceSmoothing(1)).fit(counts, labels)
 message = "Gary would you like to lose weight while you sleep"
 print(model.explain(message.split(), classes=["spam", "ham"], feature_names=words))
 print()

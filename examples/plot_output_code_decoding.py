@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from separatrix import CodeMatrix
-from separatrix.reductions import make_code
+from separatrix.learners.reductions import make_code
 
 words = ["000100", "100000", "011010", "110000", "110010", "001101", "001000", "010100"]
 notes = CodeMatrix([[1 if bit == "1" else -1 for bit in word] for word in words])

@@ -5,7 +5,7 @@ Regions of softmax regression
 The scenarios of the notes on multinomial regression. Above, three classes: without a bias all
 boundaries pass through the origin, with one they need not. Below, a ring around a disk: no line
 separates them; on radial features of the training rows the same learner does, and more or less
-smoothly, as the width xi says.
+smoothly, as gamma says.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,13 @@ cases = [
     ("with a bias", LogisticRegression(C=10), X3, y3),
     ("without a bias, data centered", LogisticRegression(C=10, fit_intercept=False), X3 - 2.8, y3),
     ("linear", LogisticRegression(C=10), X2, y2),
-    ("radial, xi = 0.02", make_pipeline(RadialBasis(xi=0.02), LogisticRegression(C=10)), X2, y2),
-    ("radial, xi = 0.5", make_pipeline(RadialBasis(xi=0.5), LogisticRegression(C=10)), X2, y2),
+    (
+        "radial, gamma = 50",
+        make_pipeline(RadialBasis(gamma=50.0), LogisticRegression(C=10)),
+        X2,
+        y2,
+    ),
+    ("radial, gamma = 2", make_pipeline(RadialBasis(gamma=2.0), LogisticRegression(C=10)), X2, y2),
 ]
 figure, axes = plt.subplots(2, 3, figsize=(10, 7), layout="constrained")
 for ax, (title, model, X, y) in zip(axes.flat, cases, strict=True):

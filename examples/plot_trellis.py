@@ -45,7 +45,7 @@ crf = CRF(C=0.7).fit(X, y)
 words = ["the", "old", "saw", "feeds", "the", "quiet", "dog"]
 truth = ["DET", "ADJ", "NOUN", "VERB", "DET", "ADJ", "NOUN"]
 sentence = [attributes(words, t) for t in range(len(words))]
-for path, score in crf.predict_kbest([sentence], 3)[0]:
+for path, score in crf.predict_top([sentence], 3)[0]:
     print(f"{score:6.2f}  {' '.join(path)}")
 
 TrellisDisplay.from_estimator(crf, sentence, y=truth)

@@ -58,10 +58,10 @@ print("\n" + " ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=T
 print("noun phrases:", [" ".join(words[a:b]) for a, b, _ in chunks(tags)])
 
 print("\nthe three best labellings:")
-for path, score in crf.predict_kbest(new, 3)[0]:
+for path, score in crf.predict_top(new, 3)[0]:
     print(f"  {score:6.2f}  {' '.join(path)}")
 
-marginals = crf.predict_marginals(new)[0]
+marginals = crf.predict_proba(new)[0]
 print("\nprobability of being inside a noun phrase:")
 inside = [k for k, label in enumerate(crf.classes_) if label != "O"]
 for word, p in zip(words, marginals[:, inside].sum(axis=1), strict=True):

@@ -82,7 +82,7 @@ F7C = Case(
             "separatrix",
             "separatrix:LinearClassifier",
             loss="logistic",
-            regularizer="l2",
+            penalty="l2",
             solver="sgd",
             max_iter=1,
             random_state=0,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from separatrix.lazy import imported
 
 if TYPE_CHECKING:
-    from separatrix.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
     from separatrix.bayes import (
         BayesDecision,
         BayesianLinearRegression,
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
         bayes_action,
         posterior_risk,
     )
-    from separatrix.calibration import Calibrated
+    from separatrix.bayes.calibration import Calibrated
     from separatrix.data import Dataset, FeatureGraphs, read
     from separatrix.experiment import Experiment
     from separatrix.explanation import explain, explain_sequence
@@ -43,14 +42,16 @@ if TYPE_CHECKING:
         TextVectorizer,
         message_text,
     )
-    from separatrix.generative import (
+    from separatrix.learners.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
+    from separatrix.learners.extreme import JointFeatures, LabelTree, ManyClass, SampledSoftmax
+    from separatrix.learners.generative import (
         GaussianDiscriminant,
         Interpolation,
-        Laplace,
+        LaplaceSmoothing,
         MaximumLikelihood,
         NaiveBayes,
     )
-    from separatrix.linear import (
+    from separatrix.learners.linear import (
         MIRA,
         LinearClassifier,
         LinearSVM,
@@ -59,12 +60,10 @@ if TYPE_CHECKING:
         RegularizationPath,
         regularization_path,
     )
-    from separatrix.models import load, save, save_onnx, to_sklearn
-    from separatrix.multilabel import FrequentLabels, MultiLabel
-    from separatrix.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
-    from separatrix.reductions.many import JointFeatures, LabelTree, ManyClass, SampledSoftmax
-    from separatrix.segmentation import Segmenter
-    from separatrix.structured import (
+    from separatrix.learners.multilabel import FrequentLabels, MultiLabel
+    from separatrix.learners.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
+    from separatrix.learners.segmentation import Segmenter
+    from separatrix.learners.structured import (
         CRF,
         Constraints,
         LabelPerWord,
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
         StructuredPerceptron,
         StructuredSVM,
     )
+    from separatrix.models import load, save, save_onnx, to_sklearn
     from separatrix.structures import Forest, Graph, Grid, Labels, LabelSet, Segments
 
 __all__ = [
@@ -105,8 +105,8 @@ __all__ = [
     "LabelSet",
     "LabelTree",
     "Labels",
-    "Laplace",
     "LaplaceLogisticRegression",
+    "LaplaceSmoothing",
     "LinearClassifier",
     "LinearSVM",
     "LogisticRegression",
@@ -152,14 +152,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CRF": "structured.crf",
-    "MIRA": "linear.mira",
-    "AllPairs": "reductions",
+    "CRF": "learners.structured.crf",
+    "MIRA": "learners.linear.mira",
+    "AllPairs": "learners.reductions",
     "BayesDecision": "bayes",
     "BayesianLinearRegression": "bayes",
     "BetaBernoulli": "bayes",
-    "Calibrated": "calibration.calibrated",
-    "CodeMatrix": "reductions",
+    "Calibrated": "bayes.calibration.calibrated",
+    "CodeMatrix": "learners.reductions",
     "Conjunctions": "features.conjunctions",
     "Constraints": "structures.chain.constraints",
     "CostMatrix": "bayes",
@@ -169,60 +169,60 @@ _HOMES = {
     "FeatureGraphs": "data",
     "Chain": "structures",
     "Forest": "structures",
-    "FrequentLabels": "multilabel",
+    "FrequentLabels": "learners.multilabel",
     "GammaPoisson": "bayes",
-    "GaussianDiscriminant": "generative.discriminant",
+    "GaussianDiscriminant": "learners.generative.discriminant",
     "Graph": "structures",
     "Grid": "structures",
     "Hasher": "features.hasher",
-    "Interpolation": "generative.smoothing",
-    "JointFeatures": "reductions.many",
+    "Interpolation": "learners.generative.smoothing",
+    "JointFeatures": "learners.extreme",
     "JointMap": "features.joint",
-    "Laplace": "generative.smoothing",
+    "LaplaceSmoothing": "learners.generative.smoothing",
     "LaplaceLogisticRegression": "bayes",
-    "LabelPerWord": "structured.frequency",
+    "LabelPerWord": "learners.structured.frequency",
     "LabelSet": "structures",
     "Labels": "structures",
     "Segments": "structures",
-    "LabelTree": "reductions.many",
-    "LinearClassifier": "linear.classifier",
-    "LinearSVM": "linear.svm",
-    "LogisticRegression": "linear.logistic",
-    "MajorityClass": "baselines",
-    "MajorityLabel": "structured.frequency",
-    "ManyClass": "reductions.many",
-    "MaximumLikelihood": "generative.smoothing",
-    "MeanValue": "baselines",
-    "MedianValue": "baselines",
-    "MessageText": "features.spam",
-    "MultiLabel": "multilabel",
-    "NaiveBayes": "generative.naive_bayes",
+    "LabelTree": "learners.extreme",
+    "LinearClassifier": "learners.linear.classifier",
+    "LinearSVM": "learners.linear.svm",
+    "LogisticRegression": "learners.linear.logistic",
+    "MajorityClass": "learners.baselines",
+    "MajorityLabel": "learners.structured.frequency",
+    "ManyClass": "learners.extreme",
+    "MaximumLikelihood": "learners.generative.smoothing",
+    "MeanValue": "learners.baselines",
+    "MedianValue": "learners.baselines",
+    "MessageText": "features.text.spam",
+    "MultiLabel": "learners.multilabel",
+    "NaiveBayes": "learners.generative.naive_bayes",
     "NormalInverseGamma": "bayes",
     "NormalNormal": "bayes",
-    "OneVsAll": "reductions",
-    "OutputCode": "reductions",
-    "Perceptron": "linear.perceptron",
+    "OneVsAll": "learners.reductions",
+    "OutputCode": "learners.reductions",
+    "Perceptron": "learners.linear.perceptron",
     "PixelGrid": "features.pixels",
     "Polynomial": "features.polynomial",
-    "PriorSampling": "baselines",
+    "PriorSampling": "learners.baselines",
     "RadialBasis": "features.radial",
-    "RegularizationPath": "linear.path",
-    "Segmenter": "segmentation",
-    "SampledSoftmax": "reductions.many",
-    "SpamFeatures": "features.spam",
-    "StructuredPerceptron": "structured.perceptron",
-    "StructuredSVM": "structured.svm",
-    "TableEncoder": "features.tables",
+    "RegularizationPath": "learners.linear.path",
+    "Segmenter": "learners.segmentation",
+    "SampledSoftmax": "learners.extreme",
+    "SpamFeatures": "features.text.spam",
+    "StructuredPerceptron": "learners.structured.perceptron",
+    "StructuredSVM": "learners.structured.svm",
+    "TableEncoder": "features.tables.encoder",
     "Templates": "features.templates",
-    "TextVectorizer": "features.text",
+    "TextVectorizer": "features.text.vectorizer",
     "bayes_action": "bayes",
     "explain": "explanation",
     "explain_sequence": "explanation",
     "load": "models.file.model",
-    "message_text": "features.messages",
+    "message_text": "features.text.messages",
     "posterior_risk": "bayes",
     "read": "data",
-    "regularization_path": "linear.path",
+    "regularization_path": "learners.linear.path",
     "save": "models.file.model",
     "save_onnx": "models.export",
     "to_sklearn": "models.export",

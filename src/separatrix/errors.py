@@ -16,6 +16,7 @@ __all__ = [
     "ParameterError",
     "SeparatrixError",
     "SolverError",
+    "UnusedParameterWarning",
     "WarmStartWarning",
     "ZeroProbabilityWarning",
 ]
@@ -81,6 +82,10 @@ class NotSavableError(SeparatrixError, TypeError):
 
 class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
     """A fit ended before its certificate reached the tolerance."""
+
+
+class UnusedParameterWarning(UserWarning):
+    """A parameter was set that has no effect beside the others, or on these data."""
 
 
 class WarmStartWarning(UserWarning):

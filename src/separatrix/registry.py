@@ -13,12 +13,12 @@ from typing import Any, Literal
 __all__ = [
     "CHAIN_GRID",
     "C_GRID",
+    "GAMMA_GRID",
     "K_GRID",
     "LEARNERS",
     "MANY_CLASSES",
     "MAX_PASSES",
     "VARIANCE_GRID",
-    "XI_GRID",
     "Learner",
     "get",
     "load",
@@ -44,8 +44,8 @@ K_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)
 #: Shares of the largest variance that are added to all variances of Gaussian columns.
 VARIANCE_GRID: tuple[float, ...] = (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1e0)
 
-#: Widths of radial basis features over standardized columns, from narrow to wide.
-XI_GRID: tuple[float, ...] = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
+#: gamma of radial basis features over standardized columns, from wide to narrow bumps.
+GAMMA_GRID: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 _BOTH: tuple[Task, ...] = ("binary", "multiclass")
 _TWO: tuple[Task, ...] = ("binary",)
@@ -53,7 +53,7 @@ _NUMBERS: tuple[Task, ...] = ("regression",)
 _MANY: tuple[Task, ...] = ("multiclass",)
 _TAGGING: tuple[Task, ...] = ("tagging",)
 _SETS: tuple[Task, ...] = ("label_sets",)
-_LABELS, _ONLINE = "separatrix.multilabel:MultiLabel", (("learner", "perceptron"),)
+_LABELS, _ONLINE = "separatrix.learners.multilabel:MultiLabel", (("learner", "perceptron"),)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
 _NARROW = 1000
@@ -109,6 +109,8 @@ class Learner:
     many : bool
         Whether it is for very many classes: from `MANY_CLASSES` on, it and not the others is tried
         without being asked for.
+    dependable : bool
+        Whether it is tried first where time is short: good on most data, and never far behind.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Learner:
     words: bool = False
     most_labels: int | None = None
     many: bool = False
+    dependable: bool = False
 
 
 def _baseline(
@@ -137,7 +140,8 @@ def _baseline(
     tasks: tuple[Task, ...] = _BOTH,
     module: str = "baselines",
 ) -> Learner:
-    return Learner(name, f"separatrix.{module}:{target}", summary, "none", tasks, baseline=True)
+    target = f"separatrix.learners.{module}:{target}"
+    return Learner(name, target, summary, "none", tasks, baseline=True)
 
 
 def _passes(
@@ -171,8 +175,10 @@ def _path(
     params: tuple[tuple[str, Any], ...] = (),
     tasks: tuple[Task, ...] = _BOTH,
     widest: int | None = None,
+    dependable: bool = False,
 ) -> Learner:
-    return Learner(name, target, summary, "path", tasks, "C", C_GRID, params=params, widest=widest)
+    own: Any = {"params": params, "widest": widest, "dependable": dependable}
+    return Learner(name, target, summary, "path", tasks, "C", C_GRID, **own)
 
 
 def _regression(
@@ -188,16 +194,17 @@ def _regression(
     target = "separatrix.bayes:BayesianLinearRegression"
     features = features and f"separatrix.features:{features}"
     own: Any = {"features": features, "feature_params": feature_params, "widest": widest}
+    own["dependable"] = not features
     return Learner(name, target, summary, kind, _NUMBERS, parameter, grid, **own)
 
 
 def _reduction(name: str, target: str, summary: str, widest: int | None = _NARROW) -> Learner:
-    target = f"separatrix.reductions:{target}"
+    target = f"separatrix.learners.reductions:{target}"
     return Learner(name, target, summary, "grid", _MANY, "C", C_GRID, widest=widest)
 
 
 def _chain_baseline(name: str, target: str, summary: str, words: bool = False) -> Learner:
-    target = f"separatrix.structured:{target}"
+    target = f"separatrix.learners.structured:{target}"
     own: Any = {"baseline": True, "raw": True, "words": words}
     return Learner(name, target, summary, "none", _TAGGING, **own)
 
@@ -210,7 +217,7 @@ def _chain(
     widest: int | None = None,
 ) -> Learner:
     """A learner on chains with a C: its solvers are faster from zero than from the C before."""
-    target = f"separatrix.structured:{target}"
+    target = f"separatrix.learners.structured:{target}"
     # From a gap of 1e-2 on held-out F1 moved by at most 0.9 points at C = 0.1 and 0.5 at C = 1
     # where it was tried (wnut17, conll2002 Dutch); passes grow with C.
     rough = (("tol", 1e-2), ("max_iter", 500))
@@ -234,7 +241,7 @@ LEARNERS: tuple[Learner, ...] = (
     _baseline("frequent_labels", "FrequentLabels", "one set of labels", _SETS, "multilabel"),
     Learner(
         "naive_bayes",
-        "separatrix.generative:NaiveBayes",
+        "separatrix.learners.generative:NaiveBayes",
         "naive Bayes, a model for each kind of column, smoothed",
         "counts",
         parameter="smoothing",
@@ -242,7 +249,7 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     Learner(
         "gaussian_discriminant",
-        "separatrix.generative:GaussianDiscriminant",
+        "separatrix.learners.generative:GaussianDiscriminant",
         "Gaussian classes with one covariance (LDA), shrunk",
         "none",
         params=(("shrinkage", "auto"),),
@@ -250,7 +257,7 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     Learner(
         "quadratic_discriminant",
-        "separatrix.generative:GaussianDiscriminant",
+        "separatrix.learners.generative:GaussianDiscriminant",
         "Gaussian classes with a covariance each, shrunk",
         "none",
         params=(("shared_covariance", False), ("shrinkage", "auto")),
@@ -258,13 +265,13 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     _passes(
         "perceptron",
-        "separatrix.linear:Perceptron",
+        "separatrix.learners.linear:Perceptron",
         "averaged perceptron",
         (("averaging", "average"),),
     ),
     _passes(
         "voted_perceptron",
-        "separatrix.linear:Perceptron",
+        "separatrix.learners.linear:Perceptron",
         "voted perceptron",
         (("averaging", "vote"),),
         widest=_NARROW,
@@ -272,33 +279,34 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     _passes(
         "mira",
-        "separatrix.linear:MIRA",
+        "separatrix.learners.linear:MIRA",
         "averaged MIRA (margin-infused, smallest change per mistake)",
         (("averaging", "average"),),
     ),
     _path(
         "least_squares",
-        "separatrix.linear:LinearClassifier",
+        "separatrix.learners.linear:LinearClassifier",
         "squared loss on the labels +1 and -1",
         (("loss", "squared"),),
         _TWO,
     ),
     _path(
         "linear_svm",
-        "separatrix.linear:LinearSVM",
+        "separatrix.learners.linear:LinearSVM",
         "support vector machine, hinge loss (Crammer-Singer for many classes)",
     ),
     _path(
         "squared_hinge_svm",
-        "separatrix.linear:LinearSVM",
+        "separatrix.learners.linear:LinearSVM",
         "support vector machine, squared hinge loss",
         (("loss", "squared_hinge"),),
         _TWO,
     ),
     _path(
         "logistic_regression",
-        "separatrix.linear:LogisticRegression",
+        "separatrix.learners.linear:LogisticRegression",
         "logistic regression (softmax for many classes), L2 penalty",
+        dependable=True,
     ),
     _path(
         "laplace_logistic",
@@ -308,21 +316,21 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     _path(
         "sparse_logistic",
-        "separatrix.linear:LogisticRegression",
+        "separatrix.learners.linear:LogisticRegression",
         "logistic regression (softmax for many classes), L1 penalty",
         (("penalty", "l1"),),
         widest=_NARROW,
     ),
     _path(
         "stochastic_logistic",
-        "separatrix.linear:LinearClassifier",
+        "separatrix.learners.linear:LinearClassifier",
         "logistic loss (softmax for many classes) by averaged stochastic gradient",
         (("loss", "logistic"), ("solver", "sgd"), ("tol", 1e-3), ("max_iter", 50)),
         widest=_NARROW,
     ),
     _path(
         "exponential_loss",
-        "separatrix.linear:LinearClassifier",
+        "separatrix.learners.linear:LinearClassifier",
         "exponential loss, as in AdaBoost",
         (("loss", "exponential"),),
         _TWO,
@@ -341,8 +349,8 @@ LEARNERS: tuple[Learner, ...] = (
         "radial_regression",
         "linear regression on radial basis features, ridge and noise by the evidence",
         "RadialBasis",
-        "xi",
-        XI_GRID,
+        "gamma",
+        GAMMA_GRID,
         (("method", "nystroem"), ("centers", "random"), ("n_components", 300), ("random_state", 0)),
         widest=100,
     ),
@@ -351,7 +359,7 @@ LEARNERS: tuple[Learner, ...] = (
     _reduction("output_code", "OutputCode", "random output code of squared hinge machines"),
     Learner(
         "many_class",
-        "separatrix.reductions.many:ManyClass",
+        "separatrix.learners.extreme:ManyClass",
         "very many classes: candidates by an inverted index, ranked by learned weights of pairs",
         "none",
         _MANY,
@@ -359,7 +367,7 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     Learner(
         "label_tree",
-        "separatrix.reductions.many:LabelTree",
+        "separatrix.learners.extreme:LabelTree",
         "softmax regressions down a tree over the labels",
         "grid",
         _MANY,
@@ -369,15 +377,15 @@ LEARNERS: tuple[Learner, ...] = (
     ),
     _passes(
         "structured_perceptron",
-        "separatrix.structured:StructuredPerceptron",
+        "separatrix.learners.structured:StructuredPerceptron",
         "averaged perceptron on chains",
         tasks=_TAGGING,
     ),
     _passes(
         "structured_mira",
-        "separatrix.structured:StructuredPerceptron",
+        "separatrix.learners.structured:StructuredPerceptron",
         "averaged MIRA on chains",
-        (("update", "mira"),),
+        (("loss", "mira"),),
         _TAGGING,
         widest=_NARROW,
     ),

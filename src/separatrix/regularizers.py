@@ -197,9 +197,7 @@ REGULARIZERS: dict[str | None, Callable[..., Regularizer]] = {
 }
 
 
-def regularizer_named(
-    name: str | None, l1_ratio: float | None, parameter: str = "penalty"
-) -> Regularizer:
+def regularizer_named(name: str | None, l1_ratio: float | None) -> Regularizer:
     """The regularizer of that name.
 
     Parameters
@@ -209,8 +207,6 @@ def regularizer_named(
     l1_ratio : float or None
         Share of L1 in "elasticnet", 0.5 where it is None. With another penalty nothing would look
         at it: an error.
-    parameter : str, default="penalty"
-        What the estimator calls `name`.
 
     Examples
     --------
@@ -220,7 +216,7 @@ def regularizer_named(
     Traceback (most recent call last):
     separatrix.errors.ParameterError: l1_ratio=0.3 needs penalty='elasticnet', got penalty='l2'
     """
-    check_choice(parameter, name, tuple(REGULARIZERS))
+    check_choice("penalty", name, tuple(REGULARIZERS))
     if name == "elasticnet":
         share = 0.5 if l1_ratio is None else l1_ratio
         if not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
@@ -228,6 +224,6 @@ def regularizer_named(
         return ElasticNet(float(share))
     if l1_ratio is not None:
         raise ParameterError(
-            f"l1_ratio={l1_ratio!r} needs {parameter}='elasticnet', got {parameter}={name!r}"
+            f"l1_ratio={l1_ratio!r} needs penalty='elasticnet', got penalty={name!r}"
         )
     return REGULARIZERS[name]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from typing import Any
@@ -14,7 +15,12 @@ from sklearn.utils import check_random_state, compute_class_weight, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
-from separatrix.errors import DataError, ParameterError, WarmStartWarning
+from separatrix.errors import (
+    DataError,
+    ParameterError,
+    UnusedParameterWarning,
+    WarmStartWarning,
+)
 
 __all__ = [
     "canonical",
@@ -37,6 +43,7 @@ __all__ = [
     "seed_from",
     "starts_at_last_fit",
     "validate_X",
+    "warn_unused",
 ]
 
 
@@ -81,6 +88,31 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Raise ParameterError unless `value` is one of `choices`."""
     if value not in choices:
         raise ParameterError(f"{name} must be one of {choices}, got {value!r}")
+
+
+def warn_unused(estimator: Any, needs: str, *names: str) -> None:
+    """Warn of parameters that are not at their defaults and have no effect.
+
+    Parameters
+    ----------
+    estimator : object
+        With the parameters of its constructor as attributes.
+    needs : str
+        What they would need, in words.
+    *names : str
+        The parameters.
+    """
+    known = inspect.signature(type(estimator)).parameters
+    for name in names:
+        value, default = getattr(estimator, name), known[name].default
+        plain = isinstance(value, bool | int | float | str | np.generic)
+        if value is default or (plain and value == default):
+            continue
+        warnings.warn(
+            f"{name}={value!r} has no effect: it needs {needs}",
+            UnusedParameterWarning,
+            stacklevel=3,
+        )
 
 
 def check_frame(X: Any) -> None:

@@ -27,7 +27,7 @@ Y = np.arange(ROWS) % 2
 
 #: What a constructor needs beyond its defaults.
 ARGUMENTS: dict[str, dict[str, Any]] = {
-    "BayesDecision": {"classifier": separatrix.LogisticRegression()},
+    "BayesDecision": {"estimator": separatrix.LogisticRegression()},
     "Calibrated": {"estimator": separatrix.LinearSVM()},
     "PixelGrid": {"shape": (2, 3)},
 }

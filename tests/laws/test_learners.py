@@ -26,9 +26,9 @@ def _public() -> list[type]:
 
 def _flat(estimator) -> bool:
     """Whether it learns one label or number for every row of a matrix."""
-    module = type(estimator).__module__.split(".")[1]
-    kinds = ("structured", "multilabel", "segmentation")
-    return module not in kinds and (is_classifier(estimator) or is_regressor(estimator))
+    home = set(type(estimator).__module__.split("."))
+    kinds = {"structured", "multilabel", "segmentation"}
+    return not home & kinds and (is_classifier(estimator) or is_regressor(estimator))
 
 
 def _made() -> dict[str, BaseEstimator]:
@@ -103,7 +103,7 @@ def _twice(estimator, first, second):
 
 def _examples(kind):
     """What a class learns from, and the same with other labels."""
-    if kind.__module__.split(".")[1] != "structured":
+    if "structured" not in kind.__module__.split("."):
         return (X, Y), (X, NAMES[Y])
     words = [[{"word": f"w{j % 3}"} for j in range(4)] for _ in range(6)]
     tags = [["a", "b", "c", "a"] for _ in words]

@@ -18,7 +18,7 @@ def separable(seed, K, dimension=4, gap=0.3):
 
 LEARNERS = [
     Perceptron("none", max_iter=5000),
-    Perceptron("average", rate=0.1, max_iter=5000),
+    Perceptron("average", learning_rate=0.1, max_iter=5000),
     MIRA(max_iter=5000),
     MIRA(C=0.001, max_iter=5000),
 ]

@@ -11,7 +11,7 @@ from separatrix import CRF, StructuredPerceptron
 from separatrix.data import AttributeSequences
 from separatrix.metrics import chunk_f1, token_accuracy
 from separatrix.structures import Chain
-from tests.unit.structured.tagging import sentences
+from tests.unit.learners.structured.tagging import sentences
 
 pycrfsuite = pytest.importorskip("pycrfsuite")
 
@@ -46,7 +46,7 @@ def test_weights_and_labels_are_those_of_crfsuite(every, c2, tmp_path):
     found = [tagger.tag(tokens) for tokens in new]
     assert token_accuracy(found, model.predict(new)) > 0.995
     tagger.set(new[0])
-    for t, row in enumerate(model.predict_marginals(new[:1])[0]):
+    for t, row in enumerate(model.predict_proba(new[:1])[0]):
         for label, p in zip(model.classes_.tolist(), row, strict=True):
             assert tagger.marginal(label, t) == pytest.approx(p, abs=2e-3)
 

@@ -12,9 +12,10 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_
 from sklearn.pipeline import Pipeline
 
 from separatrix import CRF as Plain
-from separatrix import compat, read
+from separatrix import read
+from separatrix.compat import sklearn_crfsuite as compat
 from separatrix.data import as_attribute_sequences
-from tests.unit.structured.tagging import sentences
+from tests.unit.learners.structured.tagging import sentences
 
 sklearn_crfsuite = pytest.importorskip("sklearn_crfsuite")
 
@@ -32,7 +33,7 @@ def loss_of(crf, model, X, y, c1, c2):
     """CRFsuite's objective at the weights of a model."""
     states, transitions = model
     w = np.array([*states.values(), *transitions.values()])
-    return -crf.predict_log_proba(X, y).sum() + c1 * np.abs(w).sum() + c2 * (w**2).sum()
+    return -crf.log_likelihood(X, y).sum() + c1 * np.abs(w).sum() + c2 * (w**2).sum()
 
 
 @pytest.mark.parametrize(

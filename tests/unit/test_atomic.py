@@ -12,7 +12,7 @@ import pytest
 
 from separatrix.atomic import replacing, written_directly
 from separatrix.cli.files import write_parts
-from separatrix.data.writing import write_atomically
+from separatrix.data.formats.whole_files import write_atomically
 
 
 @pytest.fixture

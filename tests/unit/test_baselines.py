@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import check_estimator
 
-from separatrix.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
+from separatrix.learners.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
 
 BASELINES = [MajorityClass(), PriorSampling(random_state=0)]
 CONSTANTS = [MeanValue(), MedianValue()]

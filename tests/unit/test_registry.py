@@ -12,7 +12,7 @@ from sklearn.base import is_regressor
 from separatrix import registry
 from separatrix.registry import C_GRID, LEARNERS
 
-HEAVY = ("numpy", "scipy", "sklearn", "separatrix._core", "separatrix.linear")
+HEAVY = ("numpy", "scipy", "sklearn", "separatrix._core", "separatrix.learners.linear")
 
 
 def test_names_are_unique_and_baselines_come_first():

@@ -36,10 +36,10 @@ from separatrix.bayes.estimates import (
     posterior_mode,
     posterior_quantile,
 )
-from separatrix.bayes.laplace import LaplaceLogisticRegression
-from separatrix.bayes.laplace_results import EvidencePath, OddsRatios
-from separatrix.bayes.regression import BayesianLinearRegression
-from separatrix.bayes.regression_results import LeaveOneOut, RidgePath, WeightIntervals
+from separatrix.bayes.laplace.classifier import LaplaceLogisticRegression
+from separatrix.bayes.laplace.results import EvidencePath, OddsRatios
+from separatrix.bayes.regression.estimator import BayesianLinearRegression
+from separatrix.bayes.regression.results import LeaveOneOut, RidgePath, WeightIntervals
 
 __all__ = [
     "AbsoluteLoss",

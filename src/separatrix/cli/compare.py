@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.asked import Asked, takes_asked
 from separatrix.cli.exits import INTERRUPTED, SUSPICIOUS
+from separatrix.cli.experiment_options import Asked, takes_asked
 from separatrix.cli.options import Source
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def run_experiment(
         source, quiet=asked.quiet, needs=needs, target=asked.target, text=asked.text,
         **asked.reading, **asked.deciding,
     )  # fmt: skip
+    from separatrix.errors import DataError
     from separatrix.experiment import Experiment
     from separatrix.experiment.source import as_dataset
 
@@ -93,8 +94,10 @@ def run_experiment(
         learners=learners,
         metric=asked.metric,
         split=split,
-        # Reading the files took some of it.
-        budget=None if seconds is None else max(1e-3, seconds - (perf_counter() - start)),
+        # Reading the files took some of it; a tenth, and a second, is for learning.
+        budget=None
+        if seconds is None
+        else max(1.0, 0.1 * seconds, seconds - (perf_counter() - start)),
         cost=asked.cost,
         task=asked.task,
         drop=asked.drop or (),
@@ -117,7 +120,8 @@ def run_experiment(
     except KeyboardInterrupt:
         _show_finished(reporter.finished)
         raise typer.Exit(INTERRUPTED) from None
-    if save is not None:
+    worthless = champion is None and result.is_worthless
+    if save is not None and not worthless:
         result.save(save)
     if asked.report is not None:
         result.to_html(asked.report)
@@ -128,11 +132,18 @@ def run_experiment(
     else:
         output.show(result, Console())
         for what, path in (("Model", save), ("Report", asked.report)):
-            if path is not None:
+            if path is not None and not (worthless and path is save):
                 typer.echo(f"{what}: {path}")
     if asked.quiet and not asked.json:
         for warning in result.warnings():
             typer.echo(warning, err=True)
+    if worthless:
+        advice = "" if seconds is None else ", or give a longer --budget"
+        kept = "" if save is None else f"; {save} was not written"
+        raise DataError(
+            f"the result is not worth having: no learner does better than the baseline "
+            f"{result.champion.learner}. Look at the columns (separatrix inspect){advice}{kept}"
+        )
     if asked.strict and result.serious:
         raise typer.Exit(SUSPICIOUS)
 

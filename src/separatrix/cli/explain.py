@@ -86,7 +86,7 @@ def explain(
 def _is_file(model: Model, what: str) -> bool:
     """Whether TEXT_OR_FILE means a file; a model that takes texts takes all other words as one."""
     from separatrix.cli.source import BUNDLED
-    from separatrix.data.detect import SUFFIXES
+    from separatrix.data.formats.detect import SUFFIXES
 
     if what == "-" or what in BUNDLED or not model.inputs.takes_text:
         return True

@@ -86,9 +86,8 @@ def _parts(estimator: Any) -> list[Any]:
     found = [] if hasattr(estimator, "steps") else [estimator]
     for _, step in getattr(estimator, "steps", ()):
         found += [] if step in (None, "passthrough") else _parts(step)
-    for name in ("classifier_", "estimator_"):
-        if hasattr(estimator, name):
-            found += _parts(getattr(estimator, name))
+    if hasattr(estimator, "estimator_"):
+        found += _parts(estimator.estimator_)
     return found
 
 

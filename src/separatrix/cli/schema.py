@@ -52,7 +52,7 @@ def schema(
     from separatrix.cli.messages import note
     from separatrix.cli.source import read
     from separatrix.cli.tables import print_json
-    from separatrix.data.tables import with_schema
+    from separatrix.data.tables.assembly import with_schema
     from separatrix.errors import DataError
 
     if out is not None:

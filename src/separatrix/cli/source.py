@@ -100,8 +100,8 @@ class Opened:
 
     def _lines(self, n: int) -> Iterator[Dataset]:
         from separatrix.data import Dataset
-        from separatrix.data.columns import objects
-        from separatrix.data.source import TextStream, naming
+        from separatrix.data.formats.source import TextStream, naming
+        from separatrix.data.tables.columns import objects
 
         name, encoding = self.options["columns"][0], self.options.get("encoding")
         with naming(self.origin.name):
@@ -113,7 +113,7 @@ class Opened:
 
     def _words(self, n: int) -> Iterator[Dataset]:
         from separatrix.data import Dataset, TokenColumn, TokenSequences
-        from separatrix.data.source import TextStream, naming
+        from separatrix.data.formats.source import TextStream, naming
 
         name = self.options["words"]
         with naming(self.origin.name):
@@ -191,7 +191,7 @@ def open_source(
     if source in BUNDLED:
         return Opened(source, "bundled", None, {**(needs or {}), **given})
     from separatrix.data import FORMATS
-    from separatrix.data.detect import detect
+    from separatrix.data.formats.detect import detect
     from separatrix.errors import FormatError
     from separatrix.validation import check_choice
 
@@ -231,7 +231,7 @@ def _open_sequences(
 ) -> Opened:
     """A file for a tagger: columns, or lines of words where the model needs nothing else."""
     from separatrix.data import FORMATS
-    from separatrix.data.detect import detect
+    from separatrix.data.formats.detect import detect
     from separatrix.errors import FormatError
     from separatrix.validation import check_choice
 
@@ -305,7 +305,7 @@ def read(source: str, *, quiet: bool = False, **options: Any) -> Dataset:
 
 
 def _origin(source: str) -> Any:
-    from separatrix.data.source import Origin
+    from separatrix.data.formats.source import Origin
 
     if source == "-":
         return Origin(sys.stdin.buffer.read(), "<stdin>")
@@ -323,7 +323,7 @@ def _origin(source: str) -> Any:
 
 def _retarget(data: Dataset, options: Mapping[str, Any]) -> Dataset:
     """A bundled data set with another column as its target, or with some of its columns."""
-    from separatrix.data.tables import find_column
+    from separatrix.data.tables.assembly import find_column
 
     if data.kind != "table":
         return data

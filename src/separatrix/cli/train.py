@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.asked import Asked, takes_asked
 from separatrix.cli.compare import run_experiment
+from separatrix.cli.experiment_options import Asked, takes_asked
 from separatrix.cli.options import Source
 
 __all__ = ["train"]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.data.schema import Schema
-from separatrix.data.sequences import AttributeSequences, TokenSequences
+from separatrix.data.sequences.containers import AttributeSequences, TokenSequences
 from separatrix.errors import DataError, MissingPackageError
 
 __all__ = ["Dataset", "LabelSets", "Table"]

@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.data.arrow import chunks_arrow, read_arrow
-from separatrix.data.conll import chunks_conll, read_conll
-from separatrix.data.crfsuite import chunks_crfsuite, read_crfsuite
 from separatrix.data.dataset import Dataset
-from separatrix.data.delimited import chunks_delimited, read_delimited
-from separatrix.data.detect import check_text, detect
-from separatrix.data.folders import gathered
-from separatrix.data.idx import read_idx
-from separatrix.data.json_lines import chunks_json_lines, read_json_lines
-from separatrix.data.options import Options
+from separatrix.data.formats.arrow import chunks_arrow, read_arrow
+from separatrix.data.formats.conll import chunks_conll, read_conll
+from separatrix.data.formats.crfsuite import chunks_crfsuite, read_crfsuite
+from separatrix.data.formats.delimited import chunks_delimited, read_delimited
+from separatrix.data.formats.detect import check_text, detect
+from separatrix.data.formats.folders import gathered
+from separatrix.data.formats.idx import read_idx
+from separatrix.data.formats.json_lines import chunks_json_lines, read_json_lines
+from separatrix.data.formats.options import Options
+from separatrix.data.formats.source import Origin, naming, origin_of
+from separatrix.data.formats.svmlight import chunks_svmlight, read_svmlight
 from separatrix.data.schema import Schema
-from separatrix.data.sequences import AttributeSequences, TokenColumn
-from separatrix.data.source import Origin, naming, origin_of
-from separatrix.data.svmlight import chunks_svmlight, read_svmlight
-from separatrix.data.written import MISSING
+from separatrix.data.sequences.containers import AttributeSequences, TokenColumn
+from separatrix.data.tables.values import MISSING
 from separatrix.errors import FormatError, ParameterError
 from separatrix.validation import check_choice
 

@@ -17,7 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data.written import COMPACT_DATES, MISSING_AMONG_NUMBERS, Evidence, are_texts, look
+from separatrix.data.tables.values import (
+    COMPACT_DATES,
+    MISSING_AMONG_NUMBERS,
+    Evidence,
+    are_texts,
+    look,
+)
 from separatrix.errors import FormatError, ParameterError
 
 __all__ = [
@@ -231,7 +237,7 @@ class Schema:
         >>> Schema((SchemaColumn("zip", "number"),)).with_kinds({"zip": "category"})["zip"].why
         'asked for'
         """
-        from separatrix.data.tables import find_column
+        from separatrix.data.tables.assembly import find_column
 
         changed = []
         for wanted, words in kinds.items():
@@ -274,7 +280,7 @@ class Schema:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schema as JSON, a line for every column, to be edited."""
-        from separatrix.data.writing import write_atomically
+        from separatrix.data.formats.whole_files import write_atomically
 
         lines = [json.dumps(column, ensure_ascii=False) for column in self.to_dict()["columns"]]
         notes = json.dumps(list(self.notes), ensure_ascii=False)

@@ -25,12 +25,12 @@ from separatrix.distributed.sentences import (
 )
 from separatrix.distributed.session import Session
 from separatrix.errors import DataError, ParameterError
+from separatrix.learners.structured import CRF, StructuredPerceptron
 from separatrix.objective import StructuredObjective
 from separatrix.objective.proof import judged
 from separatrix.protocols import Array
 from separatrix.results import StopReason
 from separatrix.solvers import make_structured_solver
-from separatrix.structured import CRF, StructuredPerceptron
 from separatrix.structures import Chain, ChainFeatures
 from separatrix.structures.coded_labels import class_array
 from separatrix.validation import check_choice, check_positive, seed_from, starts_at_last_fit
@@ -195,14 +195,14 @@ def fit_structured_perceptron(run: Run, estimator: StructuredPerceptron, parts: 
     estimator._check()
     _check_chain(estimator)
     data = _read(run.session, estimator, parts)
-    step = float(estimator.rate if estimator.update == "perceptron" else estimator.C)
+    step = float(estimator.learning_rate if estimator.loss == "perceptron" else estimator.C)
     mixture: Mixture = mix(
         run,
         [(problem,) for problem in data.problems],
         np.zeros(data.features.n_weights),
-        (estimator.update, step),
+        (estimator.loss, step),
         seed_from(estimator.random_state) if estimator.shuffle else None,
-        name=f"structured {estimator.update}",
+        name=f"structured {estimator.loss}",
         averaging=estimator.averaging,
         certificate="mistaken tokens of the last pass",
         max_passes=estimator.max_iter,

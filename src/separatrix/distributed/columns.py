@@ -25,12 +25,12 @@ from separatrix.distributed.problems import Problem, Setting, make_problem
 from separatrix.distributed.rows import aligned
 from separatrix.distributed.run import Run
 from separatrix.errors import ConvergenceWarning, ParameterError
-from separatrix.linear.minimizer import MinimizingClassifier
+from separatrix.learners.linear.minimizer import MinimizingClassifier
+from separatrix.learners.reductions.base import Reduction
+from separatrix.learners.reductions.columns import ColumnReport, FittedColumns, LinearColumns
+from separatrix.learners.reductions.separate import Task, check_sides, column_weights
 from separatrix.objective import Objective
 from separatrix.protocols import Array
-from separatrix.reductions.base import Reduction
-from separatrix.reductions.columns import ColumnReport, FittedColumns, LinearColumns
-from separatrix.reductions.separate import Task, check_sides, column_weights
 from separatrix.regularizers import Unpenalized
 from separatrix.results import StopReason
 from separatrix.structures.labels import FlatScores

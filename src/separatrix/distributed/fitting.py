@@ -27,12 +27,12 @@ from separatrix.distributed.statistics import (
 )
 from separatrix.distributed.tables import fit_table
 from separatrix.features import TableEncoder, TextVectorizer
-from separatrix.generative import GaussianDiscriminant, NaiveBayes
-from separatrix.linear.minimizer import MinimizingClassifier
-from separatrix.linear.online import OnlineClassifier
+from separatrix.learners.generative import GaussianDiscriminant, NaiveBayes
+from separatrix.learners.linear.minimizer import MinimizingClassifier
+from separatrix.learners.linear.online import OnlineClassifier
+from separatrix.learners.reductions.base import Reduction
+from separatrix.learners.structured import CRF, StructuredPerceptron
 from separatrix.progress import fitting
-from separatrix.reductions.base import Reduction
-from separatrix.structured import CRF, StructuredPerceptron
 
 __all__ = ["fit"]
 

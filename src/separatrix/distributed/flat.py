@@ -16,8 +16,8 @@ from separatrix.distributed.rows import Survey, labels_facts, read_rows, rows_fa
 from separatrix.distributed.run import Run
 from separatrix.distributed.session import Session
 from separatrix.errors import DataError, ParameterError
-from separatrix.linear.base import TrainingData
-from separatrix.linear.minimizer import MinimizingClassifier, zero_sum
+from separatrix.learners.linear.base import TrainingData
+from separatrix.learners.linear.minimizer import MinimizingClassifier, zero_sum
 from separatrix.losses import kernel_of
 from separatrix.protocols import Solver
 from separatrix.regularizers import L2

@@ -21,7 +21,7 @@ from separatrix.distributed.objective import added
 from separatrix.distributed.partitions import Partitions
 from separatrix.distributed.run import Run
 from separatrix.errors import ParameterError
-from separatrix.linear.online import OnlineClassifier
+from separatrix.learners.linear.online import OnlineClassifier
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.validation import check_choice, check_positive, seed_from

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from separatrix._core import longest_row
 from separatrix.distributed.rows import Rows, aligned, in_partition, size_of
-from separatrix.linear.base import TrainingData, is_narrow
+from separatrix.learners.linear.base import TrainingData, is_narrow
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import Unpenalized

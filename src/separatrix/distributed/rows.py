@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, column_or_1d
 
 from separatrix.errors import DataError, ParameterError
-from separatrix.linear.base import is_narrow
+from separatrix.learners.linear.base import is_narrow
 from separatrix.structures.labels import make_design
 from separatrix.validation import check_given, is_sparse, name_column, validate_X
 

@@ -17,8 +17,8 @@ from separatrix.distributed.rows import aligned
 from separatrix.distributed.run import Run
 from separatrix.distributed.session import Session, active_client
 from separatrix.errors import ParameterError
-from separatrix.linear.minimizer import MinimizingClassifier
-from separatrix.linear.path import RegularizationPath, check_grid
+from separatrix.learners.linear.minimizer import MinimizingClassifier
+from separatrix.learners.linear.path import RegularizationPath, check_grid
 from separatrix.progress import fitting
 from separatrix.protocols import Array
 from separatrix.results import Solution

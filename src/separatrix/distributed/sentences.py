@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
-from separatrix.data.attributes import with_columns_of
+from separatrix.data.sequences.attributes import with_columns_of
 from separatrix.distributed.rows import aligned, in_partition, size_of
 from separatrix.errors import DataError, ParameterError
 from separatrix.protocols import Array

@@ -17,9 +17,9 @@ from separatrix.distributed.rows import Rows, in_partition, sparse_rows
 from separatrix.distributed.session import Session
 from separatrix.errors import DataError, ZeroProbabilityWarning
 from separatrix.features import TextVectorizer
-from separatrix.generative import GaussianDiscriminant, NaiveBayes
-from separatrix.generative.columns import GAUSSIAN, KINDS, Columns
-from separatrix.generative.counts import handle
+from separatrix.learners.generative import GaussianDiscriminant, NaiveBayes
+from separatrix.learners.generative.columns import GAUSSIAN, KINDS, Columns
+from separatrix.learners.generative.counts import handle
 
 __all__ = ["fit_family", "fit_gaussian", "fit_naive_bayes", "fit_regression", "fit_text"]
 

@@ -17,8 +17,13 @@ from separatrix.distributed.rows import in_partition
 from separatrix.distributed.session import Session
 from separatrix.errors import DataError, ParameterError
 from separatrix.features import TableEncoder
-from separatrix.features.columns import Column, as_kind, infer_kind
-from separatrix.features.encoders import CategoryEncoder, DateEncoder, NumericEncoder, trend
+from separatrix.features.tables.columns import Column, as_kind, infer_kind
+from separatrix.features.tables.columns_to_numbers import (
+    CategoryEncoder,
+    DateEncoder,
+    NumericEncoder,
+    trend,
+)
 
 __all__ = ["fit_table"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
 
-from separatrix.calibration import Calibrated
+from separatrix.bayes.calibration import Calibrated
 from separatrix.errors import DataError, ParameterError
 from separatrix.metrics import calibration_bins, log_loss
 from separatrix.tasks import Task

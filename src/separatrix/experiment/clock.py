@@ -11,6 +11,8 @@ __all__ = ["Clock"]
 
 #: Shares of the budget that are spent when the search, and the last fits, must end.
 _SEARCH, _REFITS = 0.6, 0.9
+#: Share of the budget that one learner has in any case.
+_ONE = 0.3
 
 
 class Clock:
@@ -36,6 +38,10 @@ class Clock:
     def for_search(self, n_left: int) -> float:
         """Seconds for the next of `n_left` learners; what one leaves over serves the others."""
         return max(0.0, self.budget * _SEARCH - self.seconds) / max(1, n_left)
+
+    def for_first(self) -> float:
+        """Seconds for the learner that is tried in any case, whatever came before took."""
+        return max(self.for_search(2), _ONE * self.budget)
 
     def for_refit(self, n_left: int) -> float:
         """Seconds for the next of `n_left` last fits."""

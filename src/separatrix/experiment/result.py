@@ -113,6 +113,12 @@ class Result:
         """The findings that can make the result wrong."""
         return tuple(one for one in self.findings if one.serious)
 
+    @property
+    def is_worthless(self) -> bool:
+        """Whether a baseline is the champion, although learners were to do better."""
+        baselines = all(row.baseline for row in self.leaderboard)
+        return self.champion.baseline and self.champion.solver != "given" and not baselines
+
     def warnings(self) -> tuple[str, ...]:
         """The serious findings, a line each."""
         return tuple(f"Warning, {one.kind}: {one.message}" for one in self.serious)

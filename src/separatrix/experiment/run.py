@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +17,9 @@ from sklearn.frozen import FrozenEstimator
 from separatrix.bayes import BayesDecision
 from separatrix.errors import SeparatrixError
 from separatrix.experiment.calibrating import N_FOLDS, calibrate, check_calibration
+from separatrix.experiment.candidates import Wanted, candidates
 from separatrix.experiment.clock import Clock
 from separatrix.experiment.curves import learning_curves, training_curves
-from separatrix.experiment.entrants import Wanted, entrants
-from separatrix.experiment.parting import make_parts
 from separatrix.experiment.ranking import (
     efforts_of,
     finalists_of,
@@ -31,7 +31,9 @@ from separatrix.experiment.ranking import (
 from separatrix.experiment.result import LeaderboardRow, Result
 from separatrix.experiment.source import as_dataset, fingerprint
 from separatrix.experiment.split import Stratified, check_shares
+from separatrix.experiment.splitting import make_parts
 from separatrix.experiment.testing import Finalist, open_test
+from separatrix.experiment.thinning import within_budget
 from separatrix.experiment.tuning import Tuned, most_settings, refit, tune
 from separatrix.metrics import Metric
 from separatrix.registry import Learner
@@ -105,7 +107,9 @@ class Experiment:
         How rows are split; shares stand for `Stratified`, or for `ByDocument` where a file of
         sequences marks documents.
     budget : float, optional
-        Seconds for everything. What cannot be tried in time is left out, and said to be.
+        Seconds for everything. One learner is tried in any case, the most dependable one; what
+        cannot be tried in time is left out, and rows beyond those that can be learned from, and
+        both is said.
     cost : path or array of shape (K, K), optional
         Costs of decisions (see `separatrix.experiment.costs`): the metric, and what predictions
         of the champion minimize.
@@ -205,9 +209,11 @@ class Experiment:
         tell(Progress(stage="looking at the data"))
         data = as_dataset(self.data, self.target)
         task = find_task(data, self.task)
+        name, mark = self.name or data.source, fingerprint(data)
+        data, thinned = within_budget(data, task, self.drop, clock)
         cost = task.cost(self.cost, data.y)
         metric = task.metric(self.metric, data.y, cost)
-        name, mark, n_rows = self.name or data.source, fingerprint(data), len(data)
+        n_rows = len(data)
         parts, inputs, remarks = make_parts(data, self.split, task, self.drop, self.random_state)
 
         tell(Progress(stage="preparing the features"))
@@ -230,11 +236,11 @@ class Experiment:
         n_classes = 0 if classes is None else len(classes)
         lines = tuple(
             task.adapted(line, metric)
-            for line in entrants(self.learners, task, train.n_features, len(raw.y), n_classes)
+            for line in candidates(self.learners, task, train.n_features, len(raw.y), n_classes)
             if task.suits(line, raw) or (self.learners != "auto" and not line.baseline)
         )
-        tuned, notes = self._search(lines, train, held_out, metric, clock, tell)
-        notes += remarks
+        tuned, notes = self._search(lines, train, held_out, task, metric, clock, tell)
+        notes += (*thinned, *remarks)
         rows = [row_of(one) for one in tuned]
         if self.previous is not None:
             rows.append(row_of_previous(self.previous, raw_held_out, metric, task))
@@ -254,8 +260,14 @@ class Experiment:
         chosen = tuple(row for name in roles for row in leaderboard if row.learner == name)
 
         tell(Progress(stage="fitting the best again"))
-        again = preparation.fit(everything.X, everything.y, self.n_jobs)
-        all_rows = Prepared.of(everything, again)
+        last = [by_name[row.learner] for row in chosen if row.learner in by_name]
+        # About a setting each; a last fit that is cut short is worse than one on fewer rows.
+        if clock.spare(sum(one.seconds / max(1, len(one.curve)) for one in last)):
+            again = preparation.fit(everything.X, everything.y, self.n_jobs)
+            all_rows = Prepared.of(everything, again)
+        else:
+            all_rows = train
+            notes += (f"No time was left to fit the best again: they know the train {task.units}.",)
         finalists = []
         for number, row in enumerate(chosen):
             if row.learner not in by_name:
@@ -328,6 +340,7 @@ class Experiment:
         lines: tuple[Learner, ...],
         train: Prepared,
         held_out: Prepared,
+        task: Task,
         metric: Metric,
         clock: Clock,
         tell: Callable[[Progress], None],
@@ -335,9 +348,14 @@ class Experiment:
         tuned: list[Tuned] = []
         notes: list[str] = []
         failed: Exception | None = None
+        if math.isfinite(clock.budget):
+            lines = tuple(sorted(lines, key=lambda line: (not line.baseline, not line.dependable)))
+        first = next((line for line in lines if not line.baseline), None)
         for number, learner in enumerate(lines):
             seconds = clock.for_search(len(lines) - number)
-            if seconds == 0 and not learner.baseline:
+            if learner is first:
+                seconds = clock.for_first()
+            elif seconds == 0 and not learner.baseline:
                 notes.append(f"{learner.name} was not tried: the time was up.")
                 continue
             n_steps = most_settings(learner, train.for_learner(learner))
@@ -363,6 +381,7 @@ class Experiment:
                 failed = error
                 notes.append(f"{learner.name} cannot learn from these rows: {error}")
                 continue
+            one = one.decided(task, held_out.for_learner(learner), metric)
             tuned.append(one)
             if not one.complete:
                 notes.append(f"{learner.name} tried {len(one.curve)} settings before time was up.")
@@ -395,9 +414,12 @@ class Experiment:
 
         start = time.perf_counter()
         rows = everything.for_learner(one.learner)
-        plain = fit(rows, one.estimator)
+        kept = everything is train and one.estimator is not None
+        plain = one.estimator if kept else fit(rows, one.estimator)
         refit_seconds = time.perf_counter() - start
         final, words = plain, ""
+        if one.decide is not None:
+            final, words = one.decide(plain), one.decision
         if task.calibrates and not one.learner.baseline:
             fitted = one.estimator
             if fitted is None:
@@ -408,7 +430,7 @@ class Experiment:
             final = plain if found is None else found.carried_over(plain)
         if cost is not None:
             decision = BayesDecision(FrozenEstimator(final), cost).fit(rows.X, rows.y)
-            decision.classifier, decision.classifier_ = clone(final), final
+            decision.estimator, decision.estimator_ = clone(final), final
             final = decision
         return Finalist(
             row,

@@ -10,13 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Dataset, LabelSets, TokenColumn, TokenSequences, read
-from separatrix.data.tables import TARGETS, find_column, with_schema, with_target
+from separatrix.data.tables.assembly import TARGETS, find_column, with_schema, with_target
 from separatrix.errors import DataError
 from separatrix.features.templates.columns import token_sequences
-from separatrix.multilabel import label_sets
+from separatrix.learners.multilabel import label_sets
 from separatrix.validation import is_sparse
 
 __all__ = ["as_dataset", "fingerprint"]
+
+#: Values of a column of words that are hashed together.
+_AT_ONCE = 4096
 
 
 def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
@@ -205,9 +208,10 @@ def fingerprint(data: Dataset) -> str:
             digest.update(f"{part.dtype.str}{part.shape}".encode())
             digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
         elif part is not None:
-            for value in part:
-                digest.update(repr(value).encode("utf-8", "surrogatepass"))
-                digest.update(b"\0")
+            values = list(part)
+            for first in range(0, len(values), _AT_ONCE):
+                words = "\0".join(map(repr, values[first : first + _AT_ONCE])) + "\0"
+                digest.update(words.encode("utf-8", "surrogatepass"))
 
     add(data.X)
     add(data.y)

@@ -311,7 +311,7 @@ def check_shares(shares: Any) -> Shares:
 
 
 def _column(data: Dataset, name: str) -> npt.NDArray[Any]:
-    from separatrix.data.tables import find_column, with_schema
+    from separatrix.data.tables.assembly import find_column, with_schema
 
     if isinstance(data.X, TokenSequences):
         found = data.X.columns[find_column(name, list(data.X.names), "split")]

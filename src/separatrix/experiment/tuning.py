@@ -20,6 +20,7 @@ from separatrix.experiment.event_models import Counted, event_models
 from separatrix.metrics import Metric, Outcome
 from separatrix.registry import VARIANCE_GRID, Learner, load
 from separatrix.results import Solution, StopReason, time_limit
+from separatrix.tasks import Task
 from separatrix.tasks.rows import Rows, labels_of
 
 __all__ = [
@@ -97,6 +98,10 @@ class Tuned:
         The chosen fit on the train rows, where it was kept.
     outcome : Outcome
         The held-out score, with what it was made of.
+    decide : callable or None
+        From a fit to one that decides otherwise, where that is better by the held-out score.
+    decision : str
+        What it changes, in words.
     """
 
     learner: Learner
@@ -112,6 +117,23 @@ class Tuned:
     complete: bool
     estimator: Any
     outcome: Outcome
+    decide: Callable[[Any], Any] | None = None
+    decision: str = ""
+
+    def decided(self, task: Task, held_out: Rows, metric: Metric) -> Tuned:
+        """The same with the way to decide that suits the metric best, by held-out score."""
+        if self.estimator is None or self.learner.baseline:
+            return self
+        found = task.decision(self.estimator, held_out, metric, self.outcome)
+        if found is None:
+            return self
+        return replace(
+            self,
+            held_out=found.outcome.score,
+            outcome=found.outcome,
+            decide=found.change,
+            decision=found.words,
+        )
 
 
 class _Trial(NamedTuple):
@@ -358,7 +380,7 @@ def _path(
     start: Solution | None = None,
 ) -> Generator[_Trial, float]:
     # Imported here so that a comparison of baselines alone needs no solver.
-    from separatrix.linear import follow_path
+    from separatrix.learners.linear import follow_path
 
     template = make(learner, len(rows.y), random_state, n_jobs)
     if "tol" not in dict(learner.params):

@@ -47,9 +47,7 @@ def see_through(model: Any) -> tuple[list[Any], Any]:
         if hasattr(model, "steps"):
             steps += [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
             model = model.steps[-1][1]
-        elif hasattr(model, "classifier_"):  # BayesDecision
-            model = model.classifier_
-        elif hasattr(model, "estimator_"):  # Calibrated
+        elif hasattr(model, "estimator_"):  # BayesDecision, Calibrated
             model = model.estimator_
         else:
             return steps, model
@@ -143,13 +141,13 @@ def explain(
 
 
 def _is_calibrated(model: Any) -> bool:
-    while not hasattr(model, "estimator_"):
-        inner = model.steps[-1][1] if hasattr(model, "steps") else model
-        inner = getattr(inner, "classifier_", inner)
-        if inner is model:
-            return False
-        model = inner
-    return True
+    while True:
+        if hasattr(model, "steps"):
+            model = model.steps[-1][1]
+        elif hasattr(model, "cost_"):  # BayesDecision
+            model = model.estimator_
+        else:
+            return hasattr(model, "estimator_")
 
 
 def _one_row(x: Any) -> Any:

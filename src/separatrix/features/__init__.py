@@ -3,14 +3,14 @@
 from separatrix.features.conjunctions import Conjunctions
 from separatrix.features.hasher import Hasher
 from separatrix.features.joint import JointMap
-from separatrix.features.messages import message_text
 from separatrix.features.pixels import PixelGrid
 from separatrix.features.polynomial import Polynomial
 from separatrix.features.radial import RadialBasis
-from separatrix.features.spam import MessageText, SpamFeatures
-from separatrix.features.tables import ColumnReport, TableEncoder
+from separatrix.features.tables.encoder import ColumnReport, TableEncoder
 from separatrix.features.templates import Templates
-from separatrix.features.text import TextVectorizer
+from separatrix.features.text.messages import message_text
+from separatrix.features.text.spam import MessageText, SpamFeatures
+from separatrix.features.text.vectorizer import TextVectorizer
 
 __all__ = [
     "ColumnReport",

@@ -14,9 +14,6 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from separatrix._core import expand
 from separatrix.data.schema import SchemaColumn
 from separatrix.errors import DataError, ParameterError
-from separatrix.features.assembly import assemble, distinct
-from separatrix.features.columns import Column, Table, as_kind, match_columns, read_table
-from separatrix.features.encoders import BooleanEncoder, CategoryEncoder
 from separatrix.features.handles import (
     check_hashed,
     checked_matrix,
@@ -24,6 +21,9 @@ from separatrix.features.handles import (
     sparse_handle,
 )
 from separatrix.features.polynomial import check_degrees
+from separatrix.features.tables.columns import Column, Table, as_kind, match_columns, read_table
+from separatrix.features.tables.columns_to_numbers import BooleanEncoder, CategoryEncoder
+from separatrix.features.tables.sparse_rows import assemble, distinct
 from separatrix.validation import is_sparse, number_of_threads, refuse_dask
 
 __all__ = ["Conjunctions"]

@@ -31,24 +31,24 @@ __all__ = ["RadialBasis", "radial_kernel"]
 MAX_ALL = 20_000
 
 
-def radial_kernel(X: Any, centers: Any, xi: float) -> npt.NDArray[Any]:
-    """exp(-|x - c|^2 / xi) for all rows x and centers c, in the precision of X.
+def radial_kernel(X: Any, centers: Any, gamma: float) -> npt.NDArray[Any]:
+    """exp(-gamma |x - c|^2) for all rows x and centers c, in the precision of X.
 
     Examples
     --------
     >>> import numpy as np
-    >>> radial_kernel(np.array([[0.0], [1.0]]), np.array([[0.0]]), xi=1.0).round(3)
+    >>> radial_kernel(np.array([[0.0], [1.0]]), np.array([[0.0]]), gamma=1.0).round(3)
     array([[1.   ],
            [0.368]])
     """
     values: npt.NDArray[Any] = euclidean_distances(X, centers, squared=True)
-    values *= -1.0 / xi
+    values *= -gamma
     np.exp(values, out=values)
     return values
 
 
 class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Radial basis features, :math:`\phi_c(x) = \exp(-|x - c|^2 / \xi)`.
+    r"""Radial basis features, :math:`\phi_c(x) = \exp(-\gamma |x - c|^2)`.
 
     ``method="exact"`` gives one column per center: a linear model on them with all training rows
     as centers is the mapping of the notes. ``method="nystroem"`` gives
@@ -56,7 +56,7 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     for centers x, x', and :math:`|w|^2` is the squared kernel norm of the function
     :math:`w \cdot \phi`: with all training rows as centers, an L2-regularized linear model is
     the kernel machine (Williams & Seeger 2001). ``method="fourier"`` draws frequencies
-    :math:`\omega` from :math:`N(0, 2/\xi)` and gives pairs
+    :math:`\omega` from :math:`N(0, 2 \gamma)` and gives pairs
     :math:`(\cos \omega \cdot x, \sin \omega \cdot x) \sqrt{2/D}`, whose products are
     :math:`k(x, x')` up to an error of order :math:`1/\sqrt{D}` at a cost that does not depend on n
     (Rahimi & Recht 2007; pairs: Sutherland & Schneider 2015).
@@ -72,9 +72,9 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_components : int, default=100
         Number of drawn centers, clusters, or Fourier columns; an odd number of these ends with
         one cosine of a random phase in place of a pair.
-    xi : "scale" or float, default="scale"
-        Width; scikit-learn's gamma is 1/xi. "scale" is d times the variance of X, as
-        ``gamma="scale"``.
+    gamma : "scale" or float, default="scale"
+        How narrow the bumps are, as in scikit-learn; the notes write 1 / xi. "scale" is
+        1 / (d times the variance of X).
     n_jobs : int or None, default=None
         Threads for the checks; the products use those of BLAS.
     random_state : int, RandomState or None, default=None
@@ -82,8 +82,8 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    xi_ : float
-        The width in use.
+    gamma_ : float
+        The value in use.
     centers_ : array or CSR array of shape (k, d)
         Centers; not there with "fourier".
     center_rows_ : ndarray of shape (k,)
@@ -102,13 +102,13 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> import numpy as np
     >>> from separatrix.features import RadialBasis
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0]])
-    >>> RadialBasis(xi=1.0).fit_transform(X).round(3)
+    >>> RadialBasis(gamma=1.0).fit_transform(X).round(3)
     array([[1.   , 0.368],
            [0.368, 1.   ]])
     """
 
     __sx_state__: ClassVar[tuple[str, ...]] = (
-        "xi_",
+        "gamma_",
         "centers_",
         "center_rows_",
         "normalization_",
@@ -116,7 +116,7 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "phase_",
     )
 
-    xi_: float
+    gamma_: float
     n_features_in_: int
 
     def __init__(
@@ -125,14 +125,14 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         centers: Any = "all",
         n_components: int = 100,
-        xi: Any = "scale",
+        gamma: Any = "scale",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.method = method
         self.centers = centers
         self.n_components = n_components
-        self.xi = xi
+        self.gamma = gamma
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -158,7 +158,7 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X = checked_matrix(self, X, number_of_threads(self.n_jobs), reset=True)
         for name in ("centers_", "center_rows_", "normalization_", "frequencies_", "phase_"):
             self.__dict__.pop(name, None)
-        self.xi_ = self._width(X)
+        self.gamma_ = self._found_gamma(X)
         random = check_random_state(self.random_state)
         if self.method == "fourier":
             self.frequencies_ = self._draw(X, random)
@@ -166,13 +166,13 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.centers_ = self._choose(X, random)
         if self.method == "nystroem":
             # In double precision: the small eigenvalues decide.
-            gram = radial_kernel(*2 * (self.centers_.astype(np.float64),), self.xi_)
+            gram = radial_kernel(*2 * (self.centers_.astype(np.float64),), self.gamma_)
             self.normalization_ = _inverse_root(gram).astype(X.dtype)
         return self
 
-    def _width(self, X: Any) -> float:
-        if isinstance(self.xi, str):
-            check_choice("xi", self.xi, ("scale",))
+    def _found_gamma(self, X: Any) -> float:
+        if isinstance(self.gamma, str):
+            check_choice("gamma", self.gamma, ("scale",))
             if is_sparse(X):
                 size = X.shape[0] * X.shape[1]
                 mean = X.sum(dtype=np.float64) / size
@@ -180,13 +180,13 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 variance = max(squares - mean * mean, 0.0)
             else:
                 variance = float(X.var(dtype=np.float64))
-            return X.shape[1] * variance if variance > 0 else 1.0
-        check_positive(xi=self.xi)
-        return float(self.xi)
+            return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        check_positive(gamma=self.gamma)
+        return float(self.gamma)
 
     def _draw(self, X: Any, random: np.random.RandomState) -> npt.NDArray[Any]:
         size = (X.shape[1], (self.n_components + 1) // 2)
-        frequencies = random.normal(scale=np.sqrt(2 / self.xi_), size=size)
+        frequencies = random.normal(scale=np.sqrt(2 * self.gamma_), size=size)
         self.phase_ = float(random.uniform(0, 2 * np.pi)) if self.n_components % 2 else 0.0
         return np.asarray(frequencies, dtype=X.dtype)
 
@@ -249,7 +249,7 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             result[:, 2 * n_pairs :] *= np.sqrt(2)
             result *= np.sqrt(1 / n_draws)
             return result
-        values = radial_kernel(X, self.centers_.astype(X.dtype, copy=False), self.xi_)
+        values = radial_kernel(X, self.centers_.astype(X.dtype, copy=False), self.gamma_)
         if self.method == "nystroem":
             values = values @ self.normalization_.astype(X.dtype, copy=False)
         return values

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from separatrix.atomic import replacing
 from separatrix.errors import MissingPackageError, NotSavableError
-from separatrix.linear import LinearSVM
+from separatrix.learners.linear import LinearSVM
 from separatrix.models.flat import Flat, check_flat, flatten
 
 __all__ = ["save_onnx", "to_onnx", "to_sklearn"]

@@ -11,11 +11,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.calibration import Calibrated
+from separatrix.bayes.calibration import Calibrated
 from separatrix.errors import NotSavableError
 from separatrix.features import TableEncoder
-from separatrix.features.encoders import NumericEncoder
-from separatrix.linear import MIRA, LinearClassifier, LinearSVM, LogisticRegression, Perceptron
+from separatrix.features.tables.columns_to_numbers import NumericEncoder
+from separatrix.learners.linear import (
+    MIRA,
+    LinearClassifier,
+    LinearSVM,
+    LogisticRegression,
+    Perceptron,
+)
 
 __all__ = ["Flat", "check_flat", "flatten"]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Sequence
 from functools import cached_property
@@ -189,7 +187,7 @@ class Model(Fitted):
         return found or ({} if n_features is None else {"n_terms": n_features})
 
 
-def open(path: str | os.PathLike[str], *, verify: Verify = "auto", copy: bool = False) -> Model:
+def open(path: str | os.PathLike[str], *, verify: Verify = "auto", mmap: bool = False) -> Model:
     """Open a model file; it is parsed once.
 
     Parameters
@@ -198,9 +196,8 @@ def open(path: str | os.PathLike[str], *, verify: Verify = "auto", copy: bool = 
         As `save` and `separatrix compare --save` write it.
     verify : bool or "auto"
         Whether to compare the checksum with all bytes of the file; "auto" does so below 64 MB.
-    copy : bool
-        Map a copy whose name is gone at once: who overwrites the file in place cannot change a
-        model that is in use.
+    mmap : bool
+        Map a file of 256 MB or more instead of copying it, as `separatrix.load` does.
 
     Returns
     -------
@@ -214,12 +211,4 @@ def open(path: str | os.PathLike[str], *, verify: Verify = "auto", copy: bool = 
         The file cannot be read.
     """
     path = Path(path)
-    if not copy:
-        return Model(path, *load_described(path, verify))
-    with tempfile.TemporaryDirectory(prefix="separatrix-") as folder:
-        own = Path(folder) / "model.sx"
-        shutil.copyfile(path, own)
-        try:
-            return Model(path, *load_described(own, verify))
-        except ModelFileError as error:
-            raise ModelFileError(str(error).replace(str(own), str(path))) from None
+    return Model(path, *load_described(path, verify, mmap=mmap))

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from separatrix.data import TokenSequences
 from separatrix.data.schema import SchemaColumn
 from separatrix.errors import DataError
-from separatrix.features.columns import Column, as_kind
+from separatrix.features.tables.columns import Column, as_kind
 from separatrix.features.templates.columns import has_column, positions, token_sequences
 from separatrix.tasks import FieldError, Fitted
 

@@ -160,8 +160,8 @@ class Objective:
 
     def value(self, w: Array) -> float:
         """P(w)."""
-        losses, _ = self.loss.value_and_grad(self.score_map(w), self.targets)
-        return self.value_from_losses(losses, w)
+        total, _ = self.loss_at(self.score_map(w))
+        return total + self.regularizer.value(self.penalized(w))
 
     def measure(self, w: Array) -> tuple[float, float]:
         """P(w), and by how much rounding may have moved it where the data are in double."""

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix.data.sequences import _gather
+from separatrix.data.sequences.containers import _gather
 from separatrix.losses import CostAugmentedMax
 from separatrix.objective.proof import EPSILON
 from separatrix.protocols import Array

@@ -86,7 +86,7 @@ class ReliabilityDisplay(Display):
         if not hasattr(estimator, "predict_proba"):
             raise ParameterError(
                 f"{type(estimator).__name__} has no predict_proba; wrap it in "
-                "separatrix.calibration.Calibrated"
+                "separatrix.bayes.calibration.Calibrated"
             )
         return cls.from_predictions(
             y,

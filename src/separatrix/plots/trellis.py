@@ -69,7 +69,7 @@ class TrellisDisplay(Display):
         Parameters
         ----------
         estimator : CRF, or a pipeline that ends with one
-            Fitted; it needs `predict_marginals` and `predict_kbest`.
+            Fitted; it needs `predict_proba` and `predict_top`.
         sequence : sequence of tokens
             One sequence, in the form of those that the model was fitted on.
         words : sequence of str, optional
@@ -97,8 +97,8 @@ class TrellisDisplay(Display):
             raise DataError("the sequence has no tokens")
         model, X = _model_and_input(estimator, [tokens])
         classes = model.classes_.tolist()
-        marginals = model.predict_marginals(X, constraints=constraints)[0]
-        found = model.predict_kbest(X, 2, constraints=constraints)[0]
+        marginals = model.predict_proba(X, constraints=constraints)[0]
+        found = model.predict_top(X, 2, constraints=constraints)[0]
         numbers = {label: number for number, label in enumerate(classes)}
         paths = [np.array([numbers[label] for label in path]) for path, _ in found]
         truth = None if y is None else _truth(list(y), numbers, n)
@@ -169,9 +169,9 @@ def _model_and_input(estimator: Any, X: Any) -> tuple[Any, Any]:
         if len(estimator.steps) > 1:
             X = estimator[:-1].transform(X)
         estimator = estimator.steps[-1][1]
-    if not hasattr(estimator, "predict_kbest"):
+    if not hasattr(estimator, "predict_top"):
         estimator = getattr(estimator, "model_", estimator)
-    for method in ("predict_marginals", "predict_kbest"):
+    for method in ("predict_proba", "predict_top"):
         if not hasattr(estimator, method):
             raise ParameterError(
                 f"{type(estimator).__name__} has no {method}; a trellis shows a fitted CRF"

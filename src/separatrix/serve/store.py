@@ -117,7 +117,7 @@ class ModelStore:
 
 def _opened(path: Path) -> Model:
     """A model whose every byte was checked, and which predicts an example."""
-    model = open_model(path, verify=True, copy=True)
+    model = open_model(path, verify=True)
     model.check()
     _ = model.offers  # tried once, here
     return model

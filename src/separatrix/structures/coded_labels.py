@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.utils import compute_class_weight
 
 from separatrix.data import TokenColumn
-from separatrix.data.sequences import _gather
+from separatrix.data.sequences.containers import _gather
 from separatrix.errors import DataError, ParameterError
 
 __all__ = ["CodedLabels", "class_array", "encode_tags", "example_weights", "label_pairs"]

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.bayes import CostMatrix
+from separatrix.bayes.calibration import Calibrated
 from separatrix.bayes.comparison import accuracy_interval
-from separatrix.calibration import Calibrated
 from separatrix.data import Dataset, LabelSets, TokenColumn, read
 from separatrix.errors import DataError, ParameterError
 from separatrix.metrics import (

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import AttributeSequences, Dataset, TokenSequences
-from separatrix.data.columns import gaps
+from separatrix.data.tables.columns import gaps
 from separatrix.report.parts import Column, Finding
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.rows import Rows

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from separatrix.data import AttributeSequences, Dataset, TokenColumn, TokenSequences, chunks, read
 from separatrix.data.schema import Schema
-from separatrix.data.tables import find_column, with_schema
+from separatrix.data.tables.assembly import find_column, with_schema
 from separatrix.errors import DataError, ParameterError
 from separatrix.explanation import see_through
 from separatrix.validation import is_sparse
@@ -342,7 +342,7 @@ def _first_step(model: Any) -> Any:
         elif hasattr(model, "transformer_list"):
             model = model.transformer_list[0][1]
         else:
-            inner = getattr(model, "estimator_", getattr(model, "classifier_", None))
+            inner = getattr(model, "estimator_", None)
             if inner is None:
                 return model
             model = inner

@@ -14,8 +14,8 @@ from sklearn.metrics import precision_recall_fscore_support
 from separatrix.data import Dataset, LabelSets
 from separatrix.errors import DataError
 from separatrix.explanation import see_through
+from separatrix.learners.multilabel import label_sets, read_sets
 from separatrix.metrics import Averages, ClassReport, Metric
-from separatrix.multilabel import label_sets, read_sets
 from separatrix.registry import Learner
 from separatrix.report import parts as shown
 from separatrix.report.parts import Finding, Part, Profile
@@ -332,7 +332,7 @@ def _mistakes(model: Any, test: Dataset, inputs: Inputs, predictions: LabelSets)
 def _chances(model: Any, X: Any, sets: LabelSets) -> Floats:
     """p(set | x) of every row, zero where it has labels that the model does not know; else NaN."""
     steps, learner = see_through(model)
-    if not hasattr(learner, "predict_set_log_proba"):
+    if not hasattr(learner, "log_likelihood"):
         return np.full(len(sets), np.nan)
     for step in steps:
         X = step.transform(X)
@@ -341,7 +341,7 @@ def _chances(model: Any, X: Any, sets: LabelSets) -> Floats:
     rows = np.flatnonzero(~(odd & (np.diff(sets.offsets) > 0)))
     chances: Floats = np.zeros(len(sets))
     if len(rows):
-        chances[rows] = np.exp(learner.predict_set_log_proba(X[rows], sets.take(rows)))
+        chances[rows] = np.exp(learner.log_likelihood(X[rows], sets.take(rows)))
     return chances
 
 

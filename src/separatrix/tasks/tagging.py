@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Dataset, TokenColumn, TokenSequences
-from separatrix.data.conll import conll_text
+from separatrix.data.formats.conll import conll_text
 from separatrix.errors import DataError, ParameterError
 from separatrix.explanation import Trellis, explain_sequence, see_through
 from separatrix.features.templates.columns import find_column
 from separatrix.metrics import (
     Metric,
+    Outcome,
     chunk_counts,
     chunk_report,
     confusion_matrix,
@@ -35,7 +36,16 @@ from separatrix.tasks.findings import alone_class, column_of, duplicates, leaks,
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import Preparation
 from separatrix.tasks.rows import Rows
-from separatrix.tasks.task import Champion, FieldError, Fitted, Options, Scores, Task, listed
+from separatrix.tasks.task import (
+    Champion,
+    Decision,
+    FieldError,
+    Fitted,
+    Options,
+    Scores,
+    Task,
+    listed,
+)
 from separatrix.tasks.templates import choose_templates
 
 __all__ = ["Tagging", "tell_chunks"]
@@ -45,6 +55,10 @@ Floats = npt.NDArray[np.float64]
 _CHUNK = re.compile(r"[BIES](-.+)?|O")
 #: Sequences that a report shows; features of a label and transitions, at either end; labels.
 _SHOWN, _TOP, _LABELS = 12, 8, 30
+#: The label of tokens that belong to no chunk.
+_OUTSIDE = "O"
+#: Log odds by which the score of that label is shifted; 3 makes of one in twenty an even chance.
+_SHIFTS = (-0.25, -0.5, -0.75, -1.0, -1.25, -1.5, -2.0, -2.5, -3.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def tell_chunks(labels: npt.NDArray[Any]) -> bool:
@@ -232,18 +246,45 @@ class Tagging(Task):
         ]
         return tuple(part for part in parts if part is not None)
 
+    def decision(
+        self, fitted: Any, held_out: Rows, metric: Metric, plain: Outcome
+    ) -> Decision | None:
+        """Fewer or more tokens outside of chunks, where that is better for the chunks' F1.
+
+        For learners with probabilities only: scores of others have another scale after each fit.
+        """
+        if metric.name != "chunk_f1" or not hasattr(fitted, "predict_proba"):
+            return None
+        if not hasattr(fitted.features_, "shifted") or _OUTSIDE not in fitted.classes_.tolist():
+            return None
+        best, amount = plain, 0.0
+        for shift in _SHIFTS:
+            found = metric.outcome(fitted.shifted(_OUTSIDE, shift), held_out.X, held_out.y)
+            if metric.gain(found.score) > metric.gain(best.score):
+                best, amount = found, shift
+        if metric.gain(best.score) - metric.gain(plain.score) <= metric.noise(
+            best, plain, held_out.y
+        ):
+            return None
+        change = "lower" if amount < 0 else "higher"
+        told = (
+            f"{_OUTSIDE} scores {abs(amount):g} {change} at every token, by the held-out "
+            f"{metric.title}: {plain.score:.4f} becomes {best.score:.4f}."
+        )
+        return Decision(lambda learner: learner.shifted(_OUTSIDE, amount), best, told)
+
     # -- predictions -----------------------------------------------------------------------------
 
     def offers(self, model: Fitted) -> dict[str, str]:
         """Marginals, the best labellings, labels of the least cost, and the trellis."""
         name, learner = model.learner_name, model.learner
         none = f"{name} has no probabilities; a CRF has"
-        chances = "" if hasattr(learner, "predict_marginals") else none
+        chances = "" if hasattr(learner, "predict_proba") else none
         return {
             "probabilities": chances,
             "cost": chances,
             "reject": "labels of sequences cannot be rejected",
-            "top": "" if hasattr(learner, "predict_kbest") else f"{name} has one labelling only",
+            "top": "" if hasattr(learner, "predict_top") else f"{name} has one labelling only",
             "explain": "" if hasattr(learner, "explain_sequence") else f"{name} has no weights",
             "level": "is for quantities, and this model labels tokens",
         }
@@ -266,12 +307,12 @@ class Tagging(Task):
         labels = learner.predict(X)
         marginals = paths = log_chances = None
         if any(one.probabilities for one in options):
-            marginals = learner.predict_marginals(X)
+            marginals = learner.predict_proba(X)
         most = max((one.top or 0 for one in options), default=0)
         if most:
-            paths = learner.predict_kbest(X, most)
-            if hasattr(learner, "predict_log_proba"):
-                log_chances = learner.predict_log_proba(X, labels)
+            paths = learner.predict_top(X, most)
+            if hasattr(learner, "log_likelihood"):
+                log_chances = learner.log_likelihood(X, labels)
         costs = {
             id(one): learner.predict_minimum_risk(X, one.cost)
             for one in options
@@ -470,7 +511,7 @@ def _worst(model: Any, X: Any, y: TokenColumn, predictions: Any) -> shown.Senten
     steps, learner = see_through(model)
     encoded: Any = None
     log_chances = np.full(len(y), np.nan)
-    if hasattr(learner, "predict_log_proba") and len(wrong):
+    if hasattr(learner, "log_likelihood") and len(wrong):
         encoded = X
         for step in steps:
             encoded = step.transform(encoded)
@@ -480,11 +521,11 @@ def _worst(model: Any, X: Any, y: TokenColumn, predictions: Any) -> shown.Senten
         )
         told = wrong[n_unknown[wrong] == 0]
         if len(told):
-            log_chances[told] = learner.predict_log_proba(encoded.take(told), y.take(told))
+            log_chances[told] = learner.log_likelihood(encoded.take(told), y.take(told))
         # A label that the model does not know has no probability at all.
         log_chances[wrong[n_unknown[wrong] > 0]] = -np.inf
     worst = wrong[np.lexsort((right[wrong] - lengths[wrong], log_chances[wrong]))][:_SHOWN]
-    marginals = None if encoded is None else learner.predict_marginals(encoded.take(worst))
+    marginals = None if encoded is None else learner.predict_proba(encoded.take(worst))
     column = find_column(X, "word") if isinstance(X, TokenSequences) else None
     sentences = []
     for at, row in enumerate(worst.tolist()):

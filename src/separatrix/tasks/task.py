@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from separatrix.data import Dataset
 from separatrix.errors import DataError, ParameterError
 from separatrix.explanation import Explanation, explain, see_through
-from separatrix.metrics import Metric
+from separatrix.metrics import Metric, Outcome
 from separatrix.registry import Learner
 from separatrix.report.parts import Finding, Part, Profile
 from separatrix.tasks.inputs import Inputs
@@ -151,6 +151,14 @@ class Champion(Protocol):
     @property
     def learner(self) -> str:
         """Name of its learner."""
+
+
+class Decision(NamedTuple):
+    """Another way to decide: from a fit to one that does, its held-out score, and it in words."""
+
+    change: Callable[[Any], Any]
+    outcome: Outcome
+    words: str
 
 
 @dataclass(frozen=True)
@@ -315,6 +323,24 @@ class Task(ABC):
     def adapted(self, learner: Learner, metric: Metric) -> Learner:
         """A line of the registry with what it needs to know of the metric."""
         return learner
+
+    def decision(
+        self, fitted: Any, held_out: Rows, metric: Metric, plain: Outcome
+    ) -> Decision | None:
+        """How a learner should decide so that its predictions score better; None if as it does.
+
+        Parameters
+        ----------
+        fitted : estimator
+            Fitted on the train rows.
+        held_out : Rows
+            Rows that it has not seen, to choose by.
+        metric : Metric
+            What decides.
+        plain : Outcome
+            Its score on these rows.
+        """
+        return None
 
     def check_previous(self, model: Any, y: Any) -> None:
         """Complain about a previous model of another kind, or that does not know all labels."""

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from separatrix.data import Dataset
-from separatrix.data.conll import UNIVERSAL
+from separatrix.data.formats.conll import UNIVERSAL
 from separatrix.features.templates import PRESETS, Templates
 from separatrix.features.templates.columns import needed_columns
 from separatrix.metrics import Metric
@@ -22,6 +22,8 @@ __all__ = ["Tokens", "candidates", "choose_templates"]
 
 #: Sequences that a quick perceptron learns from, and those that it is scored on; its passes.
 _TRAIN, _SCORED, _PASSES = 2000, 1000, 2
+#: The ends of a sequence are marked: a capital there says less.
+_PADDING = "mark"
 #: Least part of the mistakes that further templates must save.
 _WORTH = 0.02
 
@@ -60,8 +62,10 @@ def candidates(columns: Sequence[str]) -> Iterator[tuple[str, str]]:
 
     Examples
     --------
-    >>> [name for name, _ in candidates(["0"])], [name for name, _ in candidates(["0", "1"])]
-    (['pos', 'ner'], ['chunking', 'ner with column 1'])
+    >>> [name for name, _ in candidates(["0"])]
+    ['pos', 'ner']
+    >>> [name for name, _ in candidates(["0", "1"])]
+    ['chunking', 'ner', 'ner with column 1']
     """
     further = [] if set(columns) <= set(UNIVERSAL) else list(columns)[1:]
     if not further:
@@ -69,6 +73,7 @@ def candidates(columns: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield "ner", "ner"
         return
     yield "chunking", "chunking"
+    yield "ner", "ner"
     quoted = [json.dumps(name, ensure_ascii=False) for name in further]
     lines = [f"{name}[-2..2]\nngrams({name}[-1..1], 2)\n" for name in quoted]
     many = "s" if len(further) > 1 else ""
@@ -105,7 +110,7 @@ def choose_templates(
         how = f"preset {templates}" if known else "as given"
         return _tokens(Templates(templates), inputs, train, how)
     # Imported here so that other kinds of data need no learner on chains.
-    from separatrix.structured import StructuredPerceptron
+    from separatrix.learners.structured import StructuredPerceptron
 
     start = time.perf_counter()
     scores: dict[str, float] = {}
@@ -116,7 +121,7 @@ def choose_templates(
     for name, text in texts.items():
         if scores and time.perf_counter() - start > seconds:
             break
-        tried = Templates(text)
+        tried = Templates(text, padding=_PADDING)
         quick = StructuredPerceptron(max_iter=_PASSES, random_state=0)
         quick.fit(tried.fit_transform(X), some.y)
         scores[name] = metric(quick, tried.transform(X_others), others.y)
@@ -129,7 +134,7 @@ def choose_templates(
     rule = f"; later ones are taken where they save {100 * _WORTH:g} % of the mistakes"
     rule = rule if len(scores) > 1 else ""
     reason = f"{best}, by the held-out {metric.title} of a quick perceptron ({told}{rule})"
-    return _tokens(Templates(texts[best]), inputs, train, reason)
+    return _tokens(Templates(texts[best], padding=_PADDING), inputs, train, reason)
 
 
 def _tokens(templates: Templates, inputs: Inputs, train: Dataset, reason: str) -> Tokens:

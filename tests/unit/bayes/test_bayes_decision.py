@@ -150,10 +150,10 @@ def test_a_fitted_classifier_is_kept():
 def test_costs_can_be_searched():
     search = GridSearchCV(
         BayesDecision(LogisticRegression()),
-        {"reject": [None, 0.3], "classifier__C": [0.1, 1]},
+        {"reject": [None, 0.3], "estimator__C": [0.1, 1]},
         cv=2,
     ).fit(X, y)
-    assert set(search.best_params_) == {"reject", "classifier__C"}
+    assert set(search.best_params_) == {"reject", "estimator__C"}
 
 
 @pytest.mark.parametrize(

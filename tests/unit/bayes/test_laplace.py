@@ -11,8 +11,8 @@ from sklearn.datasets import make_classification
 from separatrix import (
     LaplaceLogisticRegression,
 )
-from separatrix.bayes.curvature import basis_of
-from separatrix.bayes.moderation import monte_carlo, normal_points, probit
+from separatrix.bayes.laplace.curvature import basis_of
+from separatrix.bayes.laplace.moderation import monte_carlo, normal_points, probit
 from tests.checks import check, each
 from tests.unit.bayes.laplace_problems import grid_posterior, problem
 
@@ -243,7 +243,7 @@ def test_sparse_equals_dense(kind, classes):
 def test_auto_takes_the_diagonal_beyond_the_limit(monkeypatch):
     X, y = problem()
     assert LaplaceLogisticRegression().fit(X, y).posterior_.covariance.root.shape == (1, 4, 4)
-    monkeypatch.setattr("separatrix.bayes.laplace_posterior.FULL_LIMIT", 3)
+    monkeypatch.setattr("separatrix.bayes.laplace.posterior.FULL_LIMIT", 3)
     assert LaplaceLogisticRegression().fit(X, y).posterior_.covariance.blocks.shape == (4, 1, 1)
 
 

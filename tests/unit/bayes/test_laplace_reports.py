@@ -112,8 +112,8 @@ def test_arviz_gets_named_draws(monkeypatch):
         handed.update(draws=draws, coords=coords, dims=dims)
         return handed
 
-    monkeypatch.setattr("separatrix.bayes.laplace_inference.draws_to_arviz", keep)
-    monkeypatch.setattr("separatrix.bayes.regression_draws.draws_to_arviz", keep)
+    monkeypatch.setattr("separatrix.bayes.laplace.inference.draws_to_arviz", keep)
+    monkeypatch.setattr("separatrix.bayes.regression.draws.draws_to_arviz", keep)
     LaplaceLogisticRegression().fit(X, y).to_arviz(10, random_state=0)
     assert handed["draws"]["coef"].shape == (1, 10, 3, 3)
     assert handed["draws"]["intercept"].shape == (1, 10, 3)

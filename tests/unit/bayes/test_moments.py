@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from separatrix.bayes import moments as module
-from separatrix.bayes.moments import Moments
+from separatrix.bayes.regression import moments as module
+from separatrix.bayes.regression.moments import Moments
 from separatrix.errors import DataError
 
 

@@ -53,9 +53,11 @@ def taggers(folder):
 def test_compare_finds_the_task_and_saves_a_champion(run, folder, tmp_path):
     out = tmp_path / "tagger.sx"
     report = tmp_path / "report.html"
+    # A sentence that is labeled wrong: there is no interval where everything is right.
+    test = tmp_path / "test.conll"
+    test.write_text(conll(29, seed=1, extra="the DT O\ncat1 NN O\n. . O\n\n"), encoding="utf-8")
     done = run(
-        "compare", folder / "train.conll", "--test", folder / "test.conll", "--save", out,
-        "--report", report,
+        "compare", folder / "train.conll", "--test", test, "--save", out, "--report", report,
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "Task: tagging ('2' holds 4 labels of tokens), decided by chunk F1." in done.out

@@ -6,7 +6,7 @@ written for it rely on. The peer's run shows that the fact is one.
 
 import pytest
 
-from separatrix import compat
+from separatrix.compat import sklearn_crfsuite as compat
 
 __all__ = ["PEERS", "SEQUENCES", "TAGS", "crf_class"]
 

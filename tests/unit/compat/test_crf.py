@@ -12,12 +12,12 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_
 from sklearn.pipeline import Pipeline
 
 from separatrix import CRF as Plain
-from separatrix.compat import CRF, metrics, scorers
-from separatrix.compat.parameters import ALGORITHMS
+from separatrix.compat.sklearn_crfsuite import CRF, metrics, scorers
+from separatrix.compat.sklearn_crfsuite.parameters import ALGORITHMS
 from separatrix.data import AttributeSequences, as_attribute_sequences, write_crfsuite
 from separatrix.errors import DataError, ModelFileError, ParameterError
 from separatrix.structures import Chain
-from tests.unit.structured.tagging import sentences
+from tests.unit.learners.structured.tagging import sentences
 
 X, Y = sentences(60)
 NEW, Y_NEW = sentences(30, seed=1)
@@ -28,7 +28,7 @@ def objective(crf, X, y, c1, c2):
     """CRFsuite's objective at the weights of a model."""
     model = crf.model_
     w = model.coef_
-    loss = -model.predict_log_proba(X, y).sum()
+    loss = -model.log_likelihood(X, y).sum()
     return loss + c1 * np.abs(w).sum() + c2 * (w**2).sum()
 
 
@@ -117,7 +117,7 @@ RULES = [
 @pytest.mark.parametrize("every", [False, True])
 def test_online_rules_are_the_definitions(options, every, monkeypatch):
     """In the order of the data, which is the one order that a reference can repeat."""
-    from separatrix.compat import training
+    from separatrix.compat.sklearn_crfsuite import training
 
     in_order = training.ChainCrfsuite
     monkeypatch.setattr(training, "ChainCrfsuite", lambda *args: in_order(*args[:-1], None))
@@ -187,7 +187,7 @@ def test_fitted_attributes_and_predictions(algorithm):
     tagger = crf.tagger_
     assert tagger.tag(NEW[0]) == found[0]
     assert tagger.marginal("O", 0) == pytest.approx(marginals[0][0]["O"])
-    best = np.exp(crf.model_.predict_log_proba(NEW[:1], found[:1].tolist()))
+    best = np.exp(crf.model_.log_likelihood(NEW[:1], found[:1].tolist()))
     assert tagger.probability(found[0]) == pytest.approx(best[0])
     assert tagger.info().transitions == crf.transition_features_
     again = pickle.loads(pickle.dumps(crf))
@@ -333,4 +333,4 @@ def test_the_model_is_the_plain_one():
     crf = CRF(c2=0.5).fit(X, Y)
     plain = Plain(Chain(boundaries=False, transitions="observed"), C=1.0).fit(X, Y)
     assert crf.predict(NEW).tolist() == plain.predict(NEW)
-    assert len(crf.model_.predict_kbest(NEW[:1], 3)[0]) == 3
+    assert len(crf.model_.predict_top(NEW[:1], 3)[0]) == 3

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from sklearn.model_selection import train_test_split
 
 from separatrix.data import AttributeSequences, TokenColumn, TokenSequences, as_attribute_sequences
-from separatrix.data.attributes import with_columns_of
-from separatrix.data.sequences import Vocabulary
+from separatrix.data.sequences.attributes import with_columns_of
+from separatrix.data.sequences.containers import Vocabulary
 from separatrix.errors import DataError
 
 DENSE = [np.array([[1.0, 0.0], [0.5, 2.0]]), np.zeros((0, 2)), np.array([[0.0, 3.0]])]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from separatrix.data import FORMATS, chunks, read
-from separatrix.data.detect import detect_content
+from separatrix.data.formats.detect import detect_content
 from separatrix.errors import FormatError, ParameterError
 
 UNIVERSAL = "\t".join(["1", "a", "_", "X", *("_" * 6)]) + "\n\n"

@@ -130,8 +130,8 @@ CELLS = st.one_of(st.none(), WORDS, st.integers(-5, 5), st.booleans(), st.floats
 )
 def test_whatever_is_written_reads_back(tmp_path_factory, rows, end):
     """A law: `write` refuses, or `read` gives the same values of the same kinds."""
-    from separatrix.data.columns import from_values
     from separatrix.data.schema import TypedEvidence
+    from separatrix.data.tables.columns import from_values
 
     cells = dict(zip(("first", "second", "third"), zip(*rows, strict=True), strict=True))
     table = {

@@ -24,7 +24,7 @@ from separatrix.distributed import (
     transform,
 )
 from separatrix.errors import DataError, ParameterError
-from separatrix.linear import regularization_path as path_on_one_machine
+from separatrix.learners.linear import regularization_path as path_on_one_machine
 from tests.unit.distributed.sequences import sentences
 
 

@@ -187,20 +187,20 @@ def test_online_learners_mix_what_partitions_learn(client: Any, ten: Any) -> Non
     )
 
 
-@pytest.mark.parametrize("update", ["perceptron", "mira"])
-def test_structured_perceptron_mixes(client: Any, update: str) -> None:
+@pytest.mark.parametrize("loss", ["perceptron", "mira"])
+def test_structured_perceptron_mixes(client: Any, loss: str) -> None:
     X, y = sentences(60)
     there = fit(
-        StructuredPerceptron(update=update, random_state=0), *sequence_bags(X, y, 3), client=client
+        StructuredPerceptron(loss=loss, random_state=0), *sequence_bags(X, y, 3), client=client
     )
     assert there.score(X, y) > 0.8
     assert len(there.mistakes_) <= 10
     alone = fit(
-        StructuredPerceptron(update=update, shuffle=False, max_iter=1),
+        StructuredPerceptron(loss=loss, shuffle=False, max_iter=1),
         *sequence_bags(X, y, 1),
         client=client,
     )
-    here = StructuredPerceptron(update=update, shuffle=False, max_iter=1).fit(X, y)
+    here = StructuredPerceptron(loss=loss, shuffle=False, max_iter=1).fit(X, y)
     np.testing.assert_allclose(alone.coef_, here.coef_, rtol=1e-9, atol=1e-9)
 
 

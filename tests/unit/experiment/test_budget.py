@@ -10,6 +10,7 @@ import pytest
 from separatrix.errors import ParameterError
 from separatrix.experiment import Experiment
 from separatrix.experiment.clock import Clock
+from separatrix.experiment.thinning import PROBED
 from tests.unit.experiment.problems import SLOW, Slow, Ticking, blobs
 
 
@@ -83,11 +84,31 @@ def test_what_is_not_tried_is_said(clock):
     clock_of_run = Ticking(1e-3)
     time.perf_counter = clock_of_run  # undone by the fixture
     result = experiment.run()
-    assert result.champion.baseline
+    assert result.champion.learner == "mira"  # one is tried, whatever the budget
     assert result.notes[:2] == (
-        "mira was not tried: the time was up.",
+        "mira tried 1 settings before time was up.",
         "slow was not tried: the time was up.",
     )
-    wanted = Experiment(blobs(), learners=["mira"], champion="mira", budget=1e-6)
-    with pytest.raises(ParameterError, match="mira was not tried: the time was up"):
+    wanted = Experiment(blobs(), learners=["mira", SLOW], champion="slow", budget=1e-6)
+    with pytest.raises(ParameterError, match="slow was not tried: the time was up"):
         wanted.run()
+
+
+def test_the_dependable_learner_comes_first(clock):
+    time.perf_counter = Ticking(1e-3)  # undone by the fixture
+    result = Experiment(blobs(), budget=0.06).run()
+    tried = [row.learner for row in result.leaderboard if not row.baseline]
+    assert tried == ["logistic_regression"]
+    assert result.test_score > 0.5
+
+
+def test_rows_are_left_out_where_time_is_short(monkeypatch):
+    data = blobs(6000)
+    monkeypatch.setattr(time, "perf_counter", Ticking(1e-3))
+    few = Experiment(data, learners=["mira"], budget=2e-2).run()
+    assert few.sizes["train"] + few.sizes["held-out"] + few.sizes["test"] == PROBED
+    assert any(note.startswith(f"Learned from {PROBED} of 6000 rows") for note in few.notes)
+    monkeypatch.setattr(time, "perf_counter", Ticking(1e-3))
+    all_rows = Experiment(data, learners=["mira"], budget=1e3).run()
+    assert all_rows.sizes["train"] == 3600
+    assert few.fingerprint == all_rows.fingerprint

@@ -79,7 +79,7 @@ def test_another_metric_may_decide_while_costs_rule_the_predictions():
 
 def test_scores_become_probabilities_even_if_no_calibration_is_wanted():
     result = Experiment(blobs(), cost=COST, calibration="none", learners=["linear_svm"]).run()
-    assert result.model[-1].classifier_.method == "temperature"
+    assert result.model[-1].estimator_.method == "temperature"
     assert any("Temperature" in note for note in result.notes)
 
 

@@ -181,7 +181,7 @@ def test_sets_with_unknown_labels_have_no_probability():
     sets = LabelSets.of([("sea",), ("moon", "sea"), (), ("beach", "sea"), ("moon",)])
     shares = _chances(model, X[:5], sets)
     assert (shares == 0).tolist() == [False, True, False, False, True]
-    known = model.predict_set_log_proba(X[[0, 2, 3]], sets.take([0, 2, 3]))
+    known = model.log_likelihood(X[[0, 2, 3]], sets.take([0, 2, 3]))
     np.testing.assert_allclose(shares[[0, 2, 3]], np.exp(known))
     assert np.isnan(_chances(MultiLabel("svm").fit(X, SETS), X[:5], sets)).all()
 

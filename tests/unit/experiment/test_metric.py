@@ -7,9 +7,9 @@ import pytest
 from sklearn import metrics as peers
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
-from separatrix.baselines import MeanValue, MedianValue
 from separatrix.bayes import BayesianLinearRegression
 from separatrix.errors import ParameterError
+from separatrix.learners.baselines import MeanValue, MedianValue
 from separatrix.tasks import all_metrics, task_named
 from separatrix.tasks.classes import probabilities
 from tests.unit.experiment.problems import blobs

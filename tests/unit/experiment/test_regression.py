@@ -74,7 +74,7 @@ def test_bent_lines_are_won_by_bent_learners():
     result = Experiment(rows, "y").run()
     scores = {row.learner: row.held_out for row in result.leaderboard}
     assert result.champion.learner == "radial_regression"
-    assert result.champion.setting.startswith("xi = ")
+    assert result.champion.setting.startswith("gamma = ")
     assert scores["radial_regression"] < 0.3 < scores["bayesian_regression"]
     assert np.isfinite(report_of(result).log_predictive_density)
 

@@ -80,7 +80,7 @@ def test_a_fit_that_ran_out_of_passes_is_marked():
     from separatrix.registry import Learner
 
     hasty = Learner(
-        "hasty", "separatrix.linear:LogisticRegression", "one pass", "path", parameter="C",
+        "hasty", "separatrix.learners.linear:LogisticRegression", "one pass", "path", parameter="C",
         grid=(1.0,), params=(("max_iter", 1), ("solver", "gradient_descent")),
     )  # fmt: skip
     found = Experiment(blobs(), learners=[hasty]).run()

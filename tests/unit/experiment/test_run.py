@@ -8,12 +8,12 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix import registry
-from separatrix.baselines import MajorityClass, MeanValue
 from separatrix.data import Dataset
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, SealedTest, Stratified, run, tuning
 from separatrix.experiment.source import as_dataset
 from separatrix.experiment.tuning import Rows
+from separatrix.learners.baselines import MajorityClass, MeanValue
 from separatrix.tasks import task_named
 from tests.unit.experiment.problems import PEER, QUICK, TWIN, blobs, line, table, texts
 

@@ -21,7 +21,7 @@ from separatrix.experiment import (
     SealError,
     Stratified,
 )
-from separatrix.experiment.parting import make_parts
+from separatrix.experiment.splitting import make_parts
 from separatrix.tasks import find_task, task_named
 from tests.unit.experiment.problems import blobs, table
 

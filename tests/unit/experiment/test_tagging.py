@@ -11,7 +11,7 @@ from separatrix import CRF, LogisticRegression, Templates, load
 from separatrix.data import read
 from separatrix.errors import DataError, ParameterError
 from separatrix.experiment import Experiment, Given, Grouped, Stratified
-from separatrix.experiment.parting import make_parts
+from separatrix.experiment.splitting import make_parts
 from separatrix.metrics import chunk_f1, sequence_accuracy, token_accuracy
 from separatrix.report.parts import (
     Confusion,
@@ -199,7 +199,7 @@ def test_templates_are_chosen_by_held_out_score():
 
 
 def test_templates_may_be_given():
-    assert [name for name, _ in candidates(["0", "1", "2"])][1] == "ner with columns 1, 2"
+    assert [name for name, _ in candidates(["0", "1", "2"])][2] == "ner with columns 1, 2"
     text = Experiment(DATA, learners=["crf"], champion="crf", templates="word[-1..1]").run()
     assert text.inputs.columns == ("0",)
     assert text.model[0].spec == "word[-1..1]"
@@ -272,6 +272,27 @@ def test_repeated_sentences_are_not_held_out():
     assert not train & held_out
     assert "are not held out but learned from" in remarks[0]
     assert len(parts.train) + len(parts.held_out) + parts.test.n_rows == 60
+
+
+def test_further_columns_are_left_out_where_they_do_not_help():
+    """The shape of unseen words tells the label, a column of chance does not."""
+    random = np.random.default_rng(0)
+    letters = np.array(list("bcdfghklmnprst"))
+
+    def line():
+        word = "".join(random.choice(letters, 6))
+        is_name = random.random() < 0.3
+        chance = random.choice(["x", "y"])
+        return f"{word.title() if is_name else word} {chance} {'B-N' if is_name else 'O'}"
+
+    data = read("\n".join(line() if n % 6 else "" for n in range(600)).encode(), "conll")
+    train, held_out = data.take(range(60)), data.take(range(60, len(data)))
+    chosen = choose_templates(
+        "auto", Inputs.of(data), train, held_out, all_metrics()["chunk_f1"], math.inf
+    )
+    assert chosen.inputs.columns == ("0",)
+    assert (chosen.templates.spec, chosen.templates.padding) == ("ner", "mark")
+    assert "ner with column 1" in chosen.describe()
 
 
 def test_the_rule_of_templates_is_told():
@@ -377,3 +398,27 @@ def test_a_slice_of_conll2000(data_dir):
     assert found.champion.learner in ("crf", "structured_perceptron", "structured_svm")
     assert found.test_score > 0.85
     assert found.leaderboard[-2].learner == "label_per_word"
+
+
+def test_outside_is_shifted_where_more_chunks_are_worth_it():
+    """A word that is a name two times in five is never one to Viterbi, but always to the F1."""
+    random = np.random.default_rng(0)
+    lines = []
+    for _ in range(400):
+        lines += ["the O", f"Rose {'B-PER' if random.random() < 0.4 else 'O'}", ""]
+    data = read("\n".join(lines).encode(), "conll")
+    options = {"learners": ["crf", "structured_svm"], "templates": "bias\nword"}
+    result = Experiment(data, **options).run()
+    told = next(note for note in result.notes if note.startswith("O scores"))
+    assert "lower at every token, by the held-out chunk F1" in told
+    assert result.champion.learner == "crf"  # Viterbi's labels would be level with a baseline
+    assert result.champion.held_out == pytest.approx(float(told.split()[-1].rstrip(".")), abs=1e-4)
+    assert result.test.scores[0].score > 0.45  # at chance .4 it is 2 (.4) / 1.4 = .57
+    assert result.model.predict([["the", "Rose"]]) == [["O", "B-PER"]]
+    by_token = Experiment(data, metric="token_accuracy", **options).run()
+    assert not any(note.startswith("O scores") for note in by_token.notes)
+    assert by_token.model.predict([["the", "Rose"]]) == [["O", "O"]]
+
+
+def test_outside_stays_where_the_gain_is_noise(result):
+    assert not any(note.startswith("O scores") for note in result.notes)

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from separatrix import registry
 from separatrix.experiment import tuning
-from separatrix.experiment.entrants import entrants
+from separatrix.experiment.candidates import candidates
 from separatrix.experiment.tuning import PATIENCE, ROUGH, WORSE, Rows, describe, refit, tune
-from separatrix.linear import LogisticRegression, regularization_path
+from separatrix.learners.linear import LogisticRegression, regularization_path
 from separatrix.metrics import Outcome
 from separatrix.registry import C_GRID
 from separatrix.results import StopReason
@@ -239,7 +239,7 @@ def test_every_learner_is_tuned_and_fitted_again(name):
 
 
 def test_counts_are_shared_among_the_settings(monkeypatch):
-    from separatrix.generative import NaiveBayes
+    from separatrix.learners.generative import NaiveBayes
 
     fits = []
     genuine = NaiveBayes.fit
@@ -262,7 +262,7 @@ def test_the_same_seed_gives_the_same_passes():
 
 
 def names(wanted, task, n_features):
-    return [entry.name for entry in entrants(wanted, task_named(task), n_features)]
+    return [entry.name for entry in candidates(wanted, task_named(task), n_features)]
 
 
 def test_baselines_come_first_then_the_order_of_the_registry():
@@ -286,19 +286,19 @@ def test_slow_learners_are_left_out_of_wide_data_unless_asked_for(name):
 
 def test_very_many_classes_have_learners_of_their_own():
     task = task_named("multiclass")
-    few = {entry.name for entry in entrants("auto", task, 4, 100, 999)}
-    many = [entry.name for entry in entrants("auto", task, 4, 100, 1000)]
+    few = {entry.name for entry in candidates("auto", task, 4, 100, 999)}
+    many = [entry.name for entry in candidates("auto", task, 4, 100, 1000)]
     assert "many_class" not in few
     assert "logistic_regression" in few
     assert many == ["majority_class", "prior_sampling", "many_class", "label_tree"]
-    sets = [entry.name for entry in entrants("auto", task_named("label_sets"), 4, 100, 1000)]
+    sets = [entry.name for entry in candidates("auto", task_named("label_sets"), 4, 100, 1000)]
     assert sets == list(registry.names("label_sets"))
 
 
 def test_learners_that_keep_their_rows_are_left_out_of_long_data():
     task = task_named("binary")
     for n_rows in (100, 100_000):
-        taken = {entry.name for entry in entrants("auto", task, 4, n_rows)}
+        taken = {entry.name for entry in candidates("auto", task, 4, n_rows)}
         assert ("voted_perceptron" in taken) == (n_rows == 100)
         assert "perceptron" in taken
 

@@ -110,7 +110,7 @@ def test_wrappers_are_seen_through():
     decision = BayesDecision(inner, [[0, 100], [1, 0]]).fit(X, y)
     for model, learner in (
         (calibrated, calibrated.estimator_[-1]),
-        (decision, decision.classifier_[-1]),
+        (decision, decision.estimator_[-1]),
     ):
         assert see_through(model)[1] is learner
         found = explain(model, X[0])

@@ -34,7 +34,7 @@ def test_labels_and_scores_are_those_of_the_two_best_paths(model, row):
     one = DATA.X.take([row])
     found = explain_sequence(model, one, top=2)
     encoded, learner = model[0].transform(one), model[-1]
-    ((best, first), (second, other)) = learner.predict_kbest(encoded, 2)[0]
+    ((best, first), (second, other)) = learner.predict_top(encoded, 2)[0]
     assert [step.label for step in found.steps] == best == model.predict(one)[0]
     assert [step.second for step in found.steps] == second
     assert found.score == pytest.approx(first)
@@ -67,13 +67,13 @@ def test_probabilities_are_the_marginals():
     one = DATA.X.take([7])
     found = explain_sequence(CRF_MODEL, one)
     encoded, crf = CRF_MODEL[0].transform(one), CRF_MODEL[-1]
-    shares = crf.predict_marginals(encoded)[0]
+    shares = crf.predict_proba(encoded)[0]
     labels = [step.label for step in found.steps]
     codes = np.searchsorted(crf.classes_, labels)
     np.testing.assert_allclose(
         [step.probability for step in found.steps], shares[np.arange(len(codes)), codes]
     )
-    assert found.log_probability == pytest.approx(crf.predict_log_proba(encoded, [labels])[0])
+    assert found.log_probability == pytest.approx(crf.log_likelihood(encoded, [labels])[0])
     assert found.has_probabilities
     assert "probability" in found.headings
     assert len(str(found).splitlines()) == len(labels) + 2

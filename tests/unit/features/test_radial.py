@@ -19,24 +19,24 @@ def X():
     )
 
 
-def formula(X, centers, xi):
-    return np.exp(-(((X[:, None] - centers[None]) ** 2).sum(axis=-1)) / xi)
+def formula(X, centers, gamma):
+    return np.exp(-gamma * ((X[:, None] - centers[None]) ** 2).sum(axis=-1))
 
 
-@pytest.mark.parametrize("xi", [0.3, 2.0, 50.0])
-def test_exact_is_the_formula_and_scikit_learns_kernel(X, xi):
-    made = RadialBasis(xi=xi).fit_transform(X)
-    np.testing.assert_allclose(made, formula(X, X, xi), rtol=1e-10)
-    np.testing.assert_allclose(made, rbf_kernel(X, gamma=1 / xi), rtol=1e-12)
-    given = RadialBasis(xi=xi, centers=X[:3]).fit(X)
-    np.testing.assert_allclose(given.transform(X), formula(X, X[:3], xi), rtol=1e-10)
+@pytest.mark.parametrize("gamma", [3.0, 0.5, 0.02])
+def test_exact_is_the_formula_and_scikit_learns_kernel(X, gamma):
+    made = RadialBasis(gamma=gamma).fit_transform(X)
+    np.testing.assert_allclose(made, formula(X, X, gamma), rtol=1e-10)
+    np.testing.assert_allclose(made, rbf_kernel(X, gamma=gamma), rtol=1e-12)
+    given = RadialBasis(gamma=gamma, centers=X[:3]).fit(X)
+    np.testing.assert_allclose(given.transform(X), formula(X, X[:3], gamma), rtol=1e-10)
 
 
 def test_scale_is_that_of_scikit_learn(X):
-    expected = X.shape[1] * X.var()
-    assert RadialBasis().fit(X).xi_ == pytest.approx(expected, rel=1e-12)
-    assert RadialBasis().fit(sp.csr_array(X)).xi_ == pytest.approx(expected, rel=1e-12)
-    assert RadialBasis().fit(np.ones((3, 2))).xi_ == 1
+    expected = 1 / (X.shape[1] * X.var())
+    assert RadialBasis().fit(X).gamma_ == pytest.approx(expected, rel=1e-12)
+    assert RadialBasis().fit(sp.csr_array(X)).gamma_ == pytest.approx(expected, rel=1e-12)
+    assert RadialBasis().fit(np.ones((3, 2))).gamma_ == 1
 
 
 @pytest.mark.parametrize("centers", ["all", "random", "kmeans"])
@@ -58,22 +58,22 @@ def test_nystroem_products_are_the_kernel_on_the_centers(X, centers):
     basis = RadialBasis("nystroem", centers=centers, n_components=20, random_state=0).fit(X)
     Z = basis.transform(np.asarray(basis.centers_))
     np.testing.assert_allclose(
-        Z @ Z.T, formula(basis.centers_, basis.centers_, basis.xi_), atol=1e-8
+        Z @ Z.T, formula(basis.centers_, basis.centers_, basis.gamma_), atol=1e-8
     )
 
 
 def test_nystroem_takes_repeated_centers(X):
     twice = np.vstack([X[:10], X[:10]])
-    basis = RadialBasis("nystroem", xi=3.0).fit(twice)
+    basis = RadialBasis("nystroem", gamma=1 / 3).fit(twice)
     Z = basis.transform(twice)
     assert np.isfinite(Z).all()
-    np.testing.assert_allclose(Z @ Z.T, formula(twice, twice, 3.0), atol=1e-8)
+    np.testing.assert_allclose(Z @ Z.T, formula(twice, twice, 1 / 3), atol=1e-8)
 
 
 def test_nystroem_norm_is_the_kernel_norm(X):
     """Ridge on the features with all rows as centers is kernel ridge."""
     y = np.sin(X).sum(axis=1)
-    basis = RadialBasis("nystroem", xi=4.0).fit(X)
+    basis = RadialBasis("nystroem", gamma=0.25).fit(X)
     Z = basis.transform(X)
     linear = Ridge(alpha=0.5, fit_intercept=False).fit(Z, y)
     kernel = KernelRidge(alpha=0.5, kernel="rbf", gamma=1 / 4.0).fit(X, y)
@@ -85,7 +85,7 @@ def test_nystroem_norm_is_the_kernel_norm(X):
 
 def test_svm_on_nystroem_is_the_kernel_machine():
     X, y = make_circles(120, noise=0.1, factor=0.5, random_state=0)
-    basis = RadialBasis("nystroem", xi=0.5)
+    basis = RadialBasis("nystroem", gamma=2.0)
     ours = LinearSVM(C=2.0, tol=1e-8).fit(basis.fit_transform(X), y)
     theirs = SVC(C=2.0, kernel="rbf", gamma=2.0, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(
@@ -95,10 +95,10 @@ def test_svm_on_nystroem_is_the_kernel_machine():
 
 def test_fourier_products_are_the_kernel_within_the_error_of_a_mean():
     X = np.random.default_rng(0).normal(size=(40, 6))
-    K = formula(X, X, 8.0)
+    K = formula(X, X, 0.125)
     errors = []
     for n in (200, 20_000):
-        Z = RadialBasis("fourier", n_components=n, xi=8.0, random_state=0).fit_transform(X)
+        Z = RadialBasis("fourier", n_components=n, gamma=0.125, random_state=0).fit_transform(X)
         np.testing.assert_allclose((Z * Z).sum(axis=1), 1, rtol=1e-12)
         errors.append(np.abs(Z @ Z.T - K).max())
         # A mean of n/2 cosines: standard error at most sqrt(2/n); 5 of them for 800 pairs.
@@ -108,9 +108,11 @@ def test_fourier_products_are_the_kernel_within_the_error_of_a_mean():
 
 def test_an_odd_fourier_column_has_the_right_mean():
     X = np.random.default_rng(0).normal(size=(5, 3))
-    rows = [RadialBasis("fourier", n_components=1, xi=8.0, random_state=k) for k in range(1500)]
+    rows = [
+        RadialBasis("fourier", n_components=1, gamma=0.125, random_state=k) for k in range(1500)
+    ]
     products = np.mean([(z := row.fit_transform(X)) @ z.T for row in rows], axis=0)
-    np.testing.assert_allclose(products, formula(X, X, 8.0), atol=0.1)
+    np.testing.assert_allclose(products, formula(X, X, 0.125), atol=0.1)
 
 
 def test_radial_features_make_circles_separable():
@@ -144,8 +146,8 @@ def test_errors():
         RadialBasis().fit(np.zeros((20_001, 1)))
     for bad in (
         {"method": "magic"},
-        {"xi": -1},
-        {"xi": "auto"},
+        {"gamma": -1},
+        {"gamma": "auto"},
         {"centers": "some"},
         {"n_components": 0},
     ):

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from separatrix import LogisticRegression
 from separatrix.errors import DataError, ParameterError
 from separatrix.features import MessageText, SpamFeatures, message_text
-from separatrix.features.messages import read_mail
+from separatrix.features.text.messages import read_mail
 
 NAMES = SpamFeatures().get_feature_names_out().tolist()
 

@@ -34,8 +34,8 @@ from separatrix import (
     LabelPerWord,
     LabelSet,
     LabelTree,
-    Laplace,
     LaplaceLogisticRegression,
+    LaplaceSmoothing,
     LinearClassifier,
     LinearSVM,
     LogisticRegression,
@@ -64,8 +64,8 @@ from separatrix import (
     TextVectorizer,
 )
 from separatrix.features.templates import column, preset
+from separatrix.learners.reductions import ClassNumbers
 from separatrix.losses import SquaredHinge, multiclass_hinge
-from separatrix.reductions import ClassNumbers
 from separatrix.regularizers import ElasticNet
 from separatrix.solvers import Adam, Lbfgs
 from separatrix.structures import Chain
@@ -159,9 +159,9 @@ def _tagger(estimator: Any) -> Case:
     def ask(model: Any) -> list[Any]:
         answers = [np.array([tag for row in model.predict(tokens) for tag in row])]
         answers.append(model.decision_function(tokens, tags))
-        if hasattr(model, "predict_marginals"):
-            answers.append(np.vstack(model.predict_marginals(tokens)))
-        elif hasattr(model, "loss"):
+        if hasattr(model, "predict_proba"):
+            answers.append(np.vstack(model.predict_proba(tokens)))
+        elif callable(getattr(model, "loss", None)):
             answers += [model.loss(tokens, tags), deepcopy(model).fit(tokens, tags).coef_]
         else:
             answers.append(deepcopy(model).partial_fit(tokens, tags).coef_)
@@ -194,8 +194,8 @@ def _on_rows(estimator: Any) -> Case:
 
 def _answers(model: Any, data: Any, labels: Any) -> list[Any]:
     answers = [np.stack(model.predict(data)), model.decision_function(data, labels)]
-    if hasattr(model, "predict_marginals"):
-        answers.append(np.stack(model.predict_marginals(data)))
+    if hasattr(model, "predict_proba"):
+        answers.append(np.stack(model.predict_proba(data)))
     return [*answers, deepcopy(model).fit(data, labels).coef_]
 
 
@@ -232,7 +232,7 @@ def _columns() -> Any:
 
 
 def _union() -> Any:
-    return FeatureUnion([("squares", Polynomial()), ("bumps", RadialBasis(xi=3.0))])
+    return FeatureUnion([("squares", Polynomial()), ("bumps", RadialBasis(gamma=0.3))])
 
 
 def _word_tagger(estimator: Any) -> Case:
@@ -294,7 +294,7 @@ CASES: dict[str, Case] = {
     "naive_bayes": _classifier(NaiveBayes(), TWO, X > 0),
     "naive_bayes_gaussian": _classifier(NaiveBayes("gaussian", smoothing=Interpolation(0.5))),
     "naive_bayes_counts": _classifier(
-        NaiveBayes("multinomial", smoothing=Laplace(0.5), complement=True), Y, abs(SPARSE)
+        NaiveBayes("multinomial", smoothing=LaplaceSmoothing(0.5), complement=True), Y, abs(SPARSE)
     ),
     "gaussian_discriminant": _classifier(GaussianDiscriminant(shrinkage="auto")),
     "own_covariances": _classifier(GaussianDiscriminant(shared_covariance=False, shrinkage=0.1)),

@@ -178,3 +178,65 @@ def test_a_model_in_use_survives_its_file_being_replaced(old):
     np.testing.assert_array_equal(used.predict(X), model.predict(X))
     path.unlink()
     np.testing.assert_array_equal(used.predict(X), model.predict(X))
+
+
+# Loads a model, spoils its file, and uses the model; then loads the file while it changes.
+SPOILED = """
+import os, sys
+import numpy as np
+from separatrix import load
+from separatrix.errors import ModelFileError
+from separatrix.models.file import container
+
+path, how, mapped = sys.argv[1], sys.argv[2], sys.argv[3] == "mapped"
+container.MAPPED_FROM = 1
+
+def spoil():
+    with open(path, "r+b") as stream:
+        if how == "cut":
+            stream.truncate(300)
+        else:
+            stream.seek(300)
+            stream.write(b"\\xff" * (os.path.getsize(path) - 300))
+
+if not mapped:
+    model = load(path)
+    X = np.eye(3, model.n_features_in_)
+    before = model.predict_proba(X)
+    whole = open(path, "rb").read()
+    spoil()
+    assert (model.predict_proba(X) == before).all()
+    with open(path, "wb") as stream:
+        stream.write(whole)
+
+name = "_mapped" if mapped else "_copied"
+true = getattr(container, name)
+
+def spoiled(file, size):
+    if not mapped:
+        spoil()  # between looking at the size and reading
+    memory = true(file, size)
+    if mapped:
+        os.utime(path, ns=(1, 1))  # what was mapped stays there: only the time tells
+    return memory
+
+setattr(container, name, spoiled)
+try:
+    load(path, verify=False, mmap=mapped)
+except ModelFileError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("how", ["cut", "overwritten"])
+@pytest.mark.parametrize("read", ["copied", "mapped"])
+def test_a_file_that_is_spoiled_in_place_kills_nobody(tmp_path, how, read):
+    path = tmp_path / "model.sx"
+    save(_large(), path)
+    done = subprocess.run(
+        [sys.executable, "-c", SPOILED, str(path), how, read], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{path}: ")
+    if (how, read) != ("overwritten", "copied"):  # its header cannot be read either
+        assert "the file was changed while it was read" in done.stdout

@@ -15,8 +15,8 @@ import separatrix
 from separatrix import LinearClassifier, LogisticRegression, MajorityClass, load, save
 from separatrix.errors import ModelFileError, NotFittedError, NotSavableError, ParameterError
 from separatrix.features.templates.model import TemplateModel
-from separatrix.features.text_model import TextModel
-from separatrix.features.vocabulary import TermCounts, Vocabulary
+from separatrix.features.text.model import TextModel
+from separatrix.features.text.vocabulary import TermCounts, Vocabulary
 from separatrix.losses import Hinge
 from separatrix.models import describe
 from separatrix.models.file.decode import Decoder
@@ -249,9 +249,11 @@ def test_labels_of_any_type(labels, tmp_path):
     assert describe(tmp_path / "model.sx").summary["classes"] == sorted(labels.tolist())
 
 
-def test_arrays_are_mapped_and_cannot_be_written(tmp_path):
+@pytest.mark.parametrize("mapped", [False, True], ids=["copied", "mapped"])
+def test_arrays_cannot_be_written(tmp_path, mapped, monkeypatch):
+    monkeypatch.setattr("separatrix.models.file.container.MAPPED_FROM", 1)
     save(LogisticRegression().fit(X, Y), tmp_path / "model.sx")
-    model = load(tmp_path / "model.sx", verify=False)
+    model = load(tmp_path / "model.sx", verify=False, mmap=mapped)
     base = model.coef_
     while isinstance(base, np.ndarray):
         base = base.base
@@ -259,7 +261,7 @@ def test_arrays_are_mapped_and_cannot_be_written(tmp_path):
     with pytest.raises(ValueError, match="read-only"):
         model.coef_[0, 0] = 1.0
     assert model.coef_.ctypes.data % 8 == 0
-    # Fitting again makes new arrays; a warm start goes on from the mapped ones.
+    # Fitting again makes new arrays; a warm start goes on from the read ones.
     model.set_params(warm_start=True).fit(X, Y)
     assert model.n_iter_ <= LogisticRegression().fit(X, Y).n_iter_
 

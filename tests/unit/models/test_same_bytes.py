@@ -58,7 +58,10 @@ def test_the_same_command_makes_the_same_file(tmp_path, words):
     for seed in ("1", "2"):
         folder = tmp_path / seed
         folder.mkdir()
-        lines = [f"{('spam', 'ham')[n % 2]}\tword{n % 7} and word{n % 5} of {n}" for n in range(90)]
+        lines = [
+            f"{('spam', 'ham')[n % 2]}\t{('offer', 'lunch')[n % 2]}{n % 3} and word{n % 5}"
+            for n in range(90)
+        ]
         (folder / "mail.tsv").write_text(
             "\n".join(["label\ttext", *lines]) + "\n", encoding="utf-8"
         )

@@ -10,8 +10,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from separatrix.baselines import MajorityClass
 from separatrix.errors import NotFittedError
+from separatrix.learners.baselines import MajorityClass
 from separatrix.losses import MARGIN_LOSSES, Hinge
 from separatrix.plots import LossDisplay, PathDisplay, TraceDisplay
 from separatrix.results import Solution, StopReason, Trace, TraceRow

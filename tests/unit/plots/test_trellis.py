@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from separatrix import CRF, StructuredPerceptron, Templates, compat
+from separatrix import CRF, StructuredPerceptron, Templates
+from separatrix.compat import sklearn_crfsuite
 from separatrix.data import TokenColumn, TokenSequences
 from separatrix.errors import DataError, ParameterError
 from separatrix.plots import TrellisDisplay
@@ -15,7 +16,7 @@ from separatrix.structures import Chain
 
 mpl.use("agg")
 from matplotlib import pyplot as plt
-from tests.unit.structured.tagging import sentences
+from tests.unit.learners.structured.tagging import sentences
 
 X, Y = sentences(60)
 SENTENCE, TRUTH = next((x, y) for x, y in zip(X, Y, strict=True) if len(x) == 5)
@@ -36,7 +37,7 @@ def test_heat_and_paths_are_those_of_enumeration(order, constraints):
     )
     labels = model.classes_.tolist()
     every = [list(path) for path in itertools.product(labels, repeat=5)]
-    p = np.exp(model.predict_log_proba([SENTENCE] * len(every), every))
+    p = np.exp(model.log_likelihood([SENTENCE] * len(every), every))
     if constraints:
         allowed = [
             all(b != "I-X" or a != "O" for a, b in itertools.pairwise(["O", *path]))
@@ -77,7 +78,7 @@ def test_pipelines_drop_ins_and_one_label():
     display = TrellisDisplay.from_estimator(pipeline, tokens[0], ax=ax)
     assert display.figure_ is figure
     assert display.words == tuple(word for (word,) in tokens[0])
-    drop_in = compat.CRF(c2=0.1).fit(X, Y)
+    drop_in = sklearn_crfsuite.CRF(c2=0.1).fit(X, Y)
     assert TrellisDisplay.from_estimator(drop_in, SENTENCE, words="abcde").words == tuple("abcde")
     single = CRF().fit([[["a"]]], [["only"]])
     display = TrellisDisplay.from_estimator(single, [["a"]])
@@ -99,5 +100,5 @@ def test_bad_input_is_named():
     with pytest.raises(DataError, match="no tokens"):
         TrellisDisplay.from_estimator(model, [])
     perceptron = StructuredPerceptron().fit(X, Y)
-    with pytest.raises(ParameterError, match="StructuredPerceptron has no predict_marginals"):
+    with pytest.raises(ParameterError, match="StructuredPerceptron has no predict_proba"):
         TrellisDisplay.from_estimator(perceptron, SENTENCE)

@@ -149,13 +149,13 @@ def test_sequences(ask, paths):
     said = found["predictions"]
     assert [one["labels"] for one in said] == model.predict(words)
     encoded = model[0].transform(words)
-    for one, expected in zip(said, model[1].predict_marginals(encoded), strict=True):
+    for one, expected in zip(said, model[1].predict_proba(encoded), strict=True):
         np.testing.assert_allclose(one["probabilities"], expected)
         np.testing.assert_allclose(np.sum(one["probabilities"], axis=1), 1)
         best, second = one["top"]
         assert best["labels"] == one["labels"] != second["labels"]
         assert 1 >= best["probability"] > second["probability"] > 0
-    first = model[1].predict_log_proba(encoded, [one["top"][1]["labels"] for one in said])
+    first = model[1].log_likelihood(encoded, [one["top"][1]["labels"] for one in said])
     np.testing.assert_allclose([one["top"][1]["probability"] for one in said], np.exp(first))
 
 

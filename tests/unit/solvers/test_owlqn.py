@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import scale
 
 from separatrix.errors import SolverError
 from separatrix.losses import MARGIN_LOSSES, multiclass_logistic
@@ -59,3 +61,17 @@ def test_a_start_is_used():
     first = OwlQn().minimize(objective, None, Monitor(tol=1e-9, max_passes=500))
     again = OwlQn().minimize(objective, first.w, Monitor(tol=1e-6, max_passes=500))
     assert again.n_passes < first.n_passes
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-6])
+def test_under_l1_it_stops_soon_after_the_gap_is_small_enough(tol):
+    X, y = load_breast_cancer(return_X_y=True)
+    score_map = FlatScores(make_design(scale(X), 1), 1, intercept=True, dtype=np.dtype("f8"))
+    targets = np.where(y == 1, 1.0, -1.0)
+    objective = Objective(score_map, MARGIN_LOSSES["logistic"], L1(), targets, exempt=True)
+    exact = ProximalNewton().minimize(objective, None, Monitor(tol=1e-11, max_passes=3000))
+    monitor = Monitor(tol=tol, max_passes=3000)
+    found = OwlQn().minimize(objective, None, monitor)
+    assert found.stopped is StopReason.CONVERGED
+    enough = [row.objective <= exact.objective * (1 + tol) for row in found.trace.rows]
+    assert found.n_passes <= 1.5 * found.trace.rows[enough.index(True)].n_passes

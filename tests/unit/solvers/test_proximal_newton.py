@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression as Peer
 
 from separatrix._core import Dense, column_descent, column_gram, quadratic_descent
 from separatrix.errors import DataError, SolverError
-from separatrix.linear import LogisticRegression
+from separatrix.learners.linear import LogisticRegression
 from separatrix.losses import Logistic, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized

@@ -78,7 +78,7 @@ def right_by_pairs():
     [
         CRF("graph", C=3.0),
         StructuredSVM("graph", C=1.0, random_state=0),
-        StructuredPerceptron("graph", update="mira", random_state=0),
+        StructuredPerceptron("graph", loss="mira", random_state=0),
     ],
 )
 def test_learners_learn_what_pairs_cannot_say(learner, right_by_pairs):

@@ -93,7 +93,7 @@ def test_segments_that_are_too_long_are_named():
         CRF(Segments(longest=1)).fit(X, y)
     model = CRF(Segments()).fit(X, y)
     longer = [["O"], ["B-x", "I-x", "I-x"]]
-    assert model.predict_log_proba(X, longer)[1] == -np.inf
+    assert model.log_likelihood(X, longer)[1] == -np.inf
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_other_encodings_and_missing_offers_are_named():
     model = CRF(Segments()).fit(X, [["B-x", "I-x"]])
     for call in (
         lambda: model.predict(X, constraints="BIO"),
-        lambda: model.predict_kbest(X, 2),
+        lambda: model.predict_top(X, 2),
         lambda: model.predict_edge_marginals(X),
         lambda: model.explain_sequence(X, ["a", "b"]),
     ):

@@ -20,7 +20,7 @@ __all__ = ["BayesDecision"]
 
 
 def _has_log_probabilities(estimator: BayesDecision) -> bool:
-    inner = getattr(estimator, "classifier_", estimator.classifier)
+    inner = getattr(estimator, "estimator_", estimator.estimator)
     return hasattr(inner, "predict_log_proba")
 
 
@@ -35,7 +35,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
 
     Parameters
     ----------
-    classifier : estimator with `predict_proba`
+    estimator : estimator with `predict_proba`
         Of this package or of scikit-learn. It is cloned and fitted; wrap a fitted one in
         `sklearn.frozen.FrozenEstimator` to keep it.
     cost : CostMatrix, array-like of shape (K, K), or None, default=None
@@ -51,7 +51,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     ----------
     classes_ : ndarray of shape (K,)
         Labels, sorted.
-    classifier_ : estimator
+    estimator_ : estimator
         The fitted classifier.
     cost_ : CostMatrix
         The costs in use.
@@ -76,7 +76,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
     """
 
     __sx_state__: ClassVar[tuple[str, ...]] = (
-        "classifier_",
+        "estimator_",
         "classes_",
         "cost_",
         "actions_",
@@ -85,13 +85,13 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
 
     def __init__(
         self,
-        classifier: Any,
+        estimator: Any,
         cost: Any = None,
         *,
         reject: Any = None,
         reject_label: Any = None,
     ) -> None:
-        self.classifier = classifier
+        self.estimator = estimator
         self.cost = cost
         self.reject = reject
         self.reject_label = reject_label
@@ -114,17 +114,17 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
             The fitted meta-estimator.
         """
         refuse_dask(self, X, y)
-        if not hasattr(self.classifier, "predict_proba"):
+        if not hasattr(self.estimator, "predict_proba"):
             raise ParameterError(
-                f"{type(self.classifier).__name__} has no predict_proba; wrap it in a calibration "
+                f"{type(self.estimator).__name__} has no predict_proba; wrap it in a calibration "
                 "that turns its scores into probabilities"
             )
         options = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.classifier_ = clone(self.classifier).fit(X, y, **options)
-        self.classes_: npt.NDArray[Any] = np.asarray(self.classifier_.classes_)
+        self.estimator_ = clone(self.estimator).fit(X, y, **options)
+        self.classes_: npt.NDArray[Any] = np.asarray(self.estimator_.classes_)
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.classifier_, name):
-                setattr(self, name, getattr(self.classifier_, name))
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
             elif hasattr(self, name):
                 delattr(self, name)
         self.cost_ = self._check_cost()
@@ -184,7 +184,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
             P(y | x).
         """
         check_is_fitted(self)
-        return np.asarray(self.classifier_.predict_proba(X))
+        return np.asarray(self.estimator_.predict_proba(X))
 
     @available_if(_has_log_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
@@ -201,7 +201,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
             ln P(y | x).
         """
         check_is_fitted(self)
-        return np.asarray(self.classifier_.predict_log_proba(X))
+        return np.asarray(self.estimator_.predict_log_proba(X))
 
     def expected_costs(self, X: Any) -> FloatArray:
         """Expected cost of every action.
@@ -281,7 +281,7 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.classifier)
+        inner = get_tags(self.estimator)
         tags.input_tags = inner.input_tags
         tags.classifier_tags = inner.classifier_tags
         return tags

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.data.sequences import TokenColumn, TokenSequences, Vocabulary
+from separatrix.data.sequences.containers import TokenColumn, TokenSequences, Vocabulary
 from separatrix.errors import DataError
 
 __all__ = ["find_column", "has_column", "needed_columns", "positions", "token_sequences"]

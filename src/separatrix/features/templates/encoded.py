@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data.sequences import AttributeSequences, Vocabulary
+from separatrix.data.sequences.containers import AttributeSequences, Vocabulary
 
 __all__ = ["AttributeNames", "EncodedSequences"]
 

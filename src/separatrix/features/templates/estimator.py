@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from separatrix.data.source import naming
+from separatrix.data.formats.source import naming
 from separatrix.errors import NotFittedError, ParameterError
 from separatrix.features.handles import check_hashed
 from separatrix.features.templates.columns import token_sequences

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix._core import TemplateIndex
-from separatrix.data.sequences import TokenSequences, Vocabulary
+from separatrix.data.sequences.containers import TokenSequences, Vocabulary
 from separatrix.features.sparse import make_csr
 from separatrix.features.templates.compiled import CompiledTemplates
 from separatrix.features.templates.encoded import AttributeNames, EncodedSequences

@@ -30,18 +30,24 @@ suffix(lower(word), 2..3)[-1]
 suffix(lower(word), 2..3)[1]
 ngrams(lower(word)[-1..1], 2)
 """,
+    # Chosen on the development parts of wnut17 and of CoNLL-2002, both languages.
     "ner": """\
 bias
 word[-2..2]
-lower(word)[-1..1]
-prefix(word, 1..4)
-suffix(word, 1..4)
-case(word)[-1..1]
+lower(word)[-2..2]
+prefix(lower(word), 2..5)
+suffix(lower(word), 1..6)
+suffix(lower(word), 3)[-1]
+suffix(lower(word), 3)[1]
+case(word)[-2..2]
+ngrams(case(word)[-2..2], 2..3)
 digits(word)
 shape(word)
 short_shape(word)[-2..2]
-ngrams(word[-1..1], 2)
 ngrams(short_shape(word)[-1..1], 2..3)
+ngrams(lower(word)[-1..1], 2)
+lower(word)[-1] & short_shape(word)
+lower(word)[1] & short_shape(word)
 """,
 }
 
@@ -57,8 +63,9 @@ def preset(name: str) -> list[TemplateTerm]:
         - "pos": the word and its shape, words of a window of five in lower case and pairs of them,
           prefixes of up to five and suffixes of up to six characters, short shapes and suffixes of
           the neighbors;
-        - "ner": words in a window of five, lower case, shapes, case, prefixes and suffixes of up to
-          four characters, pairs of words and of shapes.
+        - "ner": words in a window of five, as written and in lower case, prefixes of up to five and
+          suffixes of up to six characters, shapes and case with pairs and triples of them, pairs of
+          words, and the neighbors' words with the shape.
 
     Returns
     -------

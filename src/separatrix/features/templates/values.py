@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.data.sequences import TokenSequences, Vocabulary
+from separatrix.data.sequences.containers import TokenSequences, Vocabulary
 from separatrix.errors import ParameterError
 from separatrix.features.templates.columns import find_column
 from separatrix.features.templates.compiled import CompiledTemplates

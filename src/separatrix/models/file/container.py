@@ -14,9 +14,10 @@ https://huggingface.co/docs/safetensors/index#format
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
-import mmap
+import mmap as mmaps
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +29,16 @@ import numpy.typing as npt
 from separatrix.atomic import replacing
 from separatrix.errors import ModelFileError, NotSavableError
 
-__all__ = ["DTYPES", "HEADER_LIMIT", "VERSION", "Container", "parse_json", "read", "write"]
+__all__ = [
+    "DTYPES",
+    "HEADER_LIMIT",
+    "MAPPED_FROM",
+    "VERSION",
+    "Container",
+    "parse_json",
+    "read",
+    "write",
+]
 
 _FORMAT = "separatrix"
 #: The format that is written, and the only one that is read.
@@ -53,10 +63,14 @@ _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 #: The largest header, in bytes; safetensors itself stops at 100 MB.
 HEADER_LIMIT = 1 << 25
+#: Smaller files are copied even where mapping is allowed: it takes 0.1 s at most, and a copy cannot
+#: change or end under the model.
+MAPPED_FROM = 256 << 20
 _ALIGNMENT = 64
 _ZEROS = "0" * 64
 _MARK = b'"sha256":"'
 _BLOCK = 1 << 22
+_CHANGED = "the file was changed while it was read; load it again when it is complete"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +82,7 @@ class Container:
     metadata : dict of str to str
         The strings of the header.
     arrays : dict of str to ndarray
-        The arrays, read-only views of the mapped file.
+        The arrays, read-only views of the copied or mapped file.
     n_bytes : int
         Size of the file.
     digest : str
@@ -79,8 +93,21 @@ class Container:
     arrays: dict[str, npt.NDArray[Any]]
     n_bytes: int
     digest: str
-    _memory: mmap.mmap
+    _memory: mmaps.mmap
     _digest_at: int
+    _identity: tuple[int, int, int, int]
+
+    def check_unchanged(self, path: str | os.PathLike[str]) -> None:
+        """Raise ModelFileError where the file was changed in place since it was opened.
+
+        A file that another one took the place of is whole all the same.
+        """
+        try:
+            now = _identity(os.stat(path))
+        except OSError:  # its name is gone
+            return
+        if now != self._identity and now[1:3] == self._identity[1:3]:
+            raise ModelFileError(_CHANGED)
 
     def verify(self) -> None:
         """Raise ModelFileError unless the checksum is that of the file."""
@@ -143,20 +170,59 @@ def _as_bytes(array: npt.NDArray[Any]) -> memoryview:
     return array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
 
 
-def read(path: str | os.PathLike[str]) -> Container:
-    """Open a file and check its header: names, types, shapes, sizes. Arrays are mapped, not read.
+def read(path: str | os.PathLike[str], mmap: bool = False) -> Container:
+    """Open a file and check its header: names, types, shapes, sizes.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    mmap : bool
+        Map a file of at least `MAPPED_FROM` bytes instead of copying it.
 
     Raises
     ------
     ModelFileError
-        The file is no such container; the message says what is wrong.
+        The file is no such container, or changed while it was read; the message says what is wrong.
     """
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    with open(path, "rb", buffering=0) as file:
+        before = _identity(os.fstat(file.fileno()))
+        size = before[0]
         if size < 8:
             raise ModelFileError(f"the file has {size} bytes, too few for a model file")
-        # Small pages of the header are touched now; those of the arrays when they are used.
-        memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        memory = _mapped(file, size) if mmap and size >= MAPPED_FROM else _copied(file, size)
+    container = _parse(memory, before)
+    container.check_unchanged(path)
+    return container
+
+
+def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
+    """Size, device, number and time of a file: what tells it from another, or from a later one."""
+    return found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def _mapped(file: io.FileIO, size: int) -> mmaps.mmap:
+    # Small pages of the header are touched now; those of the arrays when they are used.
+    return mmaps.mmap(file.fileno(), size, access=mmaps.ACCESS_READ)
+
+
+def _copied(file: io.FileIO, size: int) -> mmaps.mmap:
+    """The bytes of a file in memory of its own, which begins at a page and which forks share."""
+    try:
+        memory = mmaps.mmap(-1, size)
+    except OSError as error:
+        raise MemoryError(f"no memory for the {size} bytes of the model file: {error}") from None
+    place = 0
+    with memoryview(memory) as view:
+        while place < size and (n_read := file.readinto(view[place : place + _BLOCK])):
+            place += n_read
+    if place < size:
+        raise ModelFileError(_CHANGED)
+    return memory
+
+
+def _parse(memory: mmaps.mmap, identity: tuple[int, int, int, int]) -> Container:
+    """Check the header."""
     size = len(memory)
     length = int.from_bytes(memory[:8], "little")
     if length > HEADER_LIMIT:
@@ -180,7 +246,7 @@ def read(path: str | os.PathLike[str]) -> Container:
     if at < 0 or len(digest) != 64 or raw[at + len(_MARK) :][:64] != digest.encode("utf-8"):
         raise ModelFileError("the header has no checksum; this is no model file of separatrix")
     arrays = _map_arrays(memory, 8 + length, header)
-    return Container(metadata, arrays, size, digest, memory, 8 + at + len(_MARK))
+    return Container(metadata, arrays, size, digest, memory, 8 + at + len(_MARK), identity)
 
 
 def _check_version(metadata: dict[str, str]) -> None:
@@ -215,9 +281,9 @@ def parse_json(raw: bytes | str, what: str) -> Any:
 
 
 def _map_arrays(
-    memory: mmap.mmap, start: int, header: dict[str, Any]
+    memory: mmaps.mmap, start: int, header: dict[str, Any]
 ) -> dict[str, npt.NDArray[Any]]:
-    """Read-only arrays over the mapped data, which they must fill without holes or overlaps."""
+    """Read-only arrays over the data, which they must fill without holes or overlaps."""
     entries = [(*_check_entry(name, entry), name) for name, entry in header.items()]
     entries.sort(key=lambda entry: entry[0])
     place = 0
@@ -264,7 +330,7 @@ def _is_sizes(values: Any) -> bool:
 
 
 def _map_array(
-    memory: mmap.mmap, begin: int, dtype: np.dtype[Any], shape: tuple[int, ...], name: str
+    memory: mmaps.mmap, begin: int, dtype: np.dtype[Any], shape: tuple[int, ...], name: str
 ) -> npt.NDArray[Any]:
     try:
         if 0 in shape:

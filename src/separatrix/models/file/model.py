@@ -157,12 +157,11 @@ def save(
     write(path, metadata, arrays)
 
 
-def load(path: str | os.PathLike[str], verify: Verify = "auto") -> Any:
+def load(path: str | os.PathLike[str], verify: Verify = "auto", *, mmap: bool = False) -> Any:
     """Load a model that `save` wrote; no code from the file is run.
 
-    Arrays are mapped from the file and read when they are used, so that a model of any size opens
-    at once; they are read-only. Do not change the file in place while the model is in use (`save`
-    never does).
+    The file is copied into memory, so that whatever happens to it later does not touch the model.
+    Arrays are read-only.
 
     Parameters
     ----------
@@ -171,6 +170,10 @@ def load(path: str | os.PathLike[str], verify: Verify = "auto") -> Any:
     verify : bool or "auto", default="auto"
         Whether to compare the checksum with all bytes of the file; "auto" does so below 64 MB.
         Header, shapes, dtypes and sizes are checked in any case.
+    mmap : bool, default=False
+        Map a file of 256 MB or more instead of copying it: it opens at once, is read where it is
+        used, and processes share it. The file must then not be changed in place while the model is
+        in use (`save` never does): cut short under the model it ends the process (SIGBUS).
 
     Returns
     -------
@@ -180,7 +183,8 @@ def load(path: str | os.PathLike[str], verify: Verify = "auto") -> Any:
     Raises
     ------
     ModelFileError
-        The file is damaged, of an unknown version, or no model file; the message says which.
+        The file is damaged, of an unknown version, no model file, or was changed while it was read;
+        the message says which.
 
     Examples
     --------
@@ -191,15 +195,17 @@ def load(path: str | os.PathLike[str], verify: Verify = "auto") -> Any:
     ...     load(f"{folder}/model.sx").predict([[7]])
     array(['b'], dtype='<U1')
     """
-    return load_described(path, verify)[0]
+    return load_described(path, verify, mmap=mmap)[0]
 
 
-def load_described(path: str | os.PathLike[str], verify: Verify = "auto") -> tuple[Any, ModelInfo]:
+def load_described(
+    path: str | os.PathLike[str], verify: Verify = "auto", *, mmap: bool = False
+) -> tuple[Any, ModelInfo]:
     """The model of a file and what the file says about itself, parsed once; as `load`."""
     if not (isinstance(verify, bool) or verify == "auto"):
         raise ParameterError(f"verify must be True, False or 'auto', got {verify!r}")
     with _naming(path):
-        container = read(path)
+        container = read(path, mmap)
         if verify is True or (verify == "auto" and container.n_bytes < VERIFY_BELOW):
             container.verify()
         info = _info(container)
@@ -208,7 +214,9 @@ def load_described(path: str | os.PathLike[str], verify: Verify = "auto") -> tup
             raise ModelFileError("the file holds no estimator")
         if tree.get("class") != info.class_name:
             raise ModelFileError("the class of the model is not the one that the header names")
-        return Decoder(container.arrays).decode(tree), info
+        model = Decoder(container.arrays).decode(tree)
+        container.check_unchanged(path)
+        return model, info
 
 
 def describe(path: str | os.PathLike[str]) -> ModelInfo:
@@ -236,7 +244,7 @@ def describe(path: str | os.PathLike[str]) -> ModelInfo:
     ('MajorityClass', 1, ['a', 'b'])
     """
     with _naming(path):
-        return _info(read(path))
+        return _info(read(path, mmap=True))
 
 
 def verify(path: str | os.PathLike[str]) -> None:
@@ -262,7 +270,7 @@ def verify(path: str | os.PathLike[str]) -> None:
     ...     verify(f"{folder}/model.sx")
     """
     with _naming(path):
-        read(path).verify()
+        read(path, mmap=True).verify()
 
 
 @contextmanager

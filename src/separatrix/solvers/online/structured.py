@@ -140,7 +140,7 @@ def run_passes(
     Parameters
     ----------
     model : estimator
-        With `verbose`, `update` and `averaging`.
+        With `verbose`, `loss` and `averaging`.
     one_pass : callable
         Makes a pass and returns its mistakes.
     weights : callable
@@ -177,5 +177,5 @@ def run_passes(
         trace=monitor.trace,
         objective=last,
         certificate="mistaken tokens of the last pass",
-        solver=f"structured {model.update}, {model.averaging}",
+        solver=f"structured {model.loss}, {model.averaging}",
     )

@@ -20,6 +20,7 @@ def newton_step(
     point: Point,
     inverse: Callable[[Array], Array] | None,
     forcing: float,
+    max_steps: int = _MAX_STEPS,
 ) -> Array:
     """An approximate solution p of H p = grad, one pass per step.
 
@@ -34,9 +35,12 @@ def newton_step(
     point : Point
         Where the Hessian is taken.
     inverse : callable or None
-        Preconditioner: an approximation of v -> H^-1 v, symmetric and positive definite.
+        Preconditioner: an approximation of v -> H^-1 v, symmetric and positive definite. One that
+        leaves out some weights solves for the others.
     forcing : float
         Relative residual to reach.
+    max_steps : int
+        Steps at most.
     """
     if point.scores is None:
         points.n_passes += 0.5
@@ -47,7 +51,7 @@ def newton_step(
     direction = z.copy()
     length = float(np.vdot(residual, z))
     target = forcing**2 * length
-    for _ in range(_MAX_STEPS):
+    for _ in range(max_steps):
         image = product(direction)
         points.n_passes += 1.0
         curvature = float(np.vdot(direction, image))

@@ -14,8 +14,10 @@ from separatrix.regularizers import strengths
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
+from separatrix.solvers.certificate import Certifier
 from separatrix.solvers.driver import Iterate, drive, rounding
 from separatrix.solvers.points import Point, Points
+from separatrix.solvers.primal.conjugate_gradients import newton_step
 from separatrix.solvers.primal.pairs import Pairs
 
 __all__ = ["OwlQn"]
@@ -23,6 +25,9 @@ __all__ = ["OwlQn"]
 #: Share of the promised decrease that a step must deliver, and halvings before rounding is blamed.
 _DECREASE = 1e-4
 _HALVINGS = 40
+#: Share of the passes so far that a proof may add, and steps of conjugate gradients it may always
+#: take: runs should stop within 1.5 times the passes that they need.
+_PROOF_SHARE, _PROOF_STEPS = 0.15, 4
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,10 @@ class OwlQn:
 
     The direction is that of L-BFGS on the pseudo-gradient, without the entries that disagree with
     it; a step is projected back onto the orthant it began in, so that weights become exactly zero.
-    The pairs come from the smooth part, the squares of an elastic net included. The certificate is
-    half of what the quadratic model promises, or the norm of the pseudo-gradient.
+    The pairs come from the smooth part, the squares of an elastic net included. When a proof is
+    worth its pass is estimated by half of what the quadratic model promises. Under L1 alone the gap
+    that dual points prove shrinks with the gradient, and not with its square as P does: they are
+    taken where conjugate gradients on the weights beside zero have made the gradient short.
 
     Parameters
     ----------
@@ -70,14 +77,17 @@ class OwlQn:
         points = Points(objective)
         start = points.start(w0)
         with blas_threads(1):
-            return drive("OWL-QN", points, start, self._iterate(points, start), monitor)
+            return drive("OWL-QN", points, start, self._iterate(points, start, monitor), monitor)
 
-    def _iterate(self, points: Points, start: Array) -> Iterator[Iterate]:
+    def _iterate(self, points: Points, start: Array, monitor: Monitor) -> Iterator[Iterate]:
         objective = points.objective
         found = strengths(objective.regularizer)
         assert found is not None  # "elastic_net" is among the needs
         weight, curvature = found
         pairs = Pairs(self.memory)
+        refines = curvature == 0 and self.scale is None and Certifier.fits(objective)
+        refines = refines and "curvature" in objective.can
+        refine_at, stuck = 0.0, False  # passes; whether steps no longer lower P
         point = _smooth_point(points, start, curvature)
         if not math.isfinite(point.value):
             point = _smooth_point(points, np.zeros_like(start), curvature)
@@ -95,15 +105,32 @@ class OwlQn:
             known = len(pairs) > 0
             shown = Point(point.w, total, slope)
             estimate = 0.5 * promised if known and promised > 0 else None
+            wanted = monitor.wanted(total)
+            refine = refines and estimate is not None and estimate <= wanted
+            if refines:
+                estimate = _dual_gap(objective, point, weight)
             yield Iterate(shown, estimate, residual=norm, prove=True if norm == 0 else None)
+            if (refine and points.n_passes >= refine_at) or stuck:
+                after = self._refine(points, shown, pairs, wanted, weight, curvature)
+                refine_at = (1 + _PROOF_SHARE) * points.n_passes
+                if after is not None:
+                    point, total = after
+                    before, seen = seen, self._scaled(point)
+                    pairs.add(before, seen)
+                    stuck = False
+                    continue
             step = 1.0 if known else 1 / max(1.0, norm)
             after = self._search(points, point, total, direction, slope, step, weight, curvature)
             if after is None:
+                if refines and known and not stuck:
+                    stuck = True
+                    continue
                 if not known:
                     return
                 pairs.clear()
                 continue
             point, total = after
+            stuck = False
             before, seen = seen, self._scaled(point)
             pairs.add(before, seen)
 
@@ -112,6 +139,48 @@ class OwlQn:
         if self.scale is None:
             return point
         return Point(point.w / self.scale, point.value, point.grad * self.scale)
+
+    @staticmethod
+    def _refine(
+        points: Points, point: Point, pairs: Pairs, wanted: float, weight: Any, curvature: float
+    ) -> tuple[Point, float] | None:
+        """A point in the same orthant with a short gradient, and P there; None where P is higher.
+
+        Conjugate gradients on the Hessian of the weights beside zero, with that of L-BFGS as the
+        preconditioner.
+
+        Parameters
+        ----------
+        points : Points
+        point : Point
+            Weights, P and its pseudo-gradient.
+        pairs : Pairs
+        wanted : float
+            The gap that would do: what the gradient is off by is a share of the dual point that is
+            lost, and so of |w|_1.
+        weight, curvature : float
+            Of the penalty.
+        """
+        objective, slope = points.objective, point.grad
+        moving = (point.w != 0) | (slope != 0)
+
+        def inverse(v: Array) -> Array:
+            inner: Array = moving * pairs(moving * v)
+            return inner
+
+        size = float(np.abs(slope).max()) * float(np.abs(objective.penalized(point.w)).sum())
+        forcing = min(0.1, 0.3 * wanted / size) if size > 0 else 0.1
+        most = max(_PROOF_STEPS, int(_PROOF_SHARE * points.n_passes))
+        with np.errstate(over="ignore", invalid="ignore"):
+            w = point.w - newton_step(points, point, inverse, forcing, most)
+        if not np.isfinite(w).all():
+            return None
+        orthant = np.where(point.w != 0, np.sign(point.w), -np.sign(slope))
+        inner = objective.penalized(w)
+        inner[inner * objective.penalized(orthant) <= 0] = 0.0
+        after = _smooth_point(points, w, curvature)
+        value = after.value + _absolute(objective, w, weight)
+        return (after, value) if value <= point.value + rounding(point, objective) else None
 
     @staticmethod
     def _search(
@@ -153,6 +222,20 @@ def _smooth_point(points: Points, w: Array, curvature: float) -> Point:
     inner = objective.penalized(w)
     grad[: len(inner)] += curvature * inner
     return Point(w, value + 0.5 * curvature * float(np.vdot(inner, inner)), grad)
+
+
+def _dual_gap(objective: Any, point: Point, weight: Any) -> float:
+    """About P(w) - D(theta) for the slopes of the losses, scaled to where the penalty allows them.
+
+    D falls by <theta, s> = <w, grad> times the share that scaling takes where that is small; where
+    nothing is left of theta, nothing is left of D.
+    """
+    w, grad = objective.penalized(point.w), objective.penalized(point.grad)
+    over = float((np.abs(grad) / weight).max(initial=0.0))
+    pull = -float(np.vdot(w, grad))
+    lost = max(0.0, 1 - 1 / over) if over > 0 else 0.0
+    kept = max(0.0, float((weight * np.abs(w)).sum()) - pull)
+    return kept + lost * max(pull, lost * (point.value + pull))
 
 
 def _absolute(objective: Any, w: Array, weight: Any) -> float:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from separatrix._core import ChainScorer, observed_labels
 from separatrix.data import AttributeSequences, Vocabulary
-from separatrix.errors import DataError
+from separatrix.errors import DataError, ParameterError
 from separatrix.structures.chain import inference
 from separatrix.structures.chain.constraints import Constraints
 from separatrix.structures.chain.encoded import EncodedChains, checked_csr, make_csr
@@ -440,6 +440,23 @@ class ChainFeatures:
             triples = self.triples | new.triples
         pairs = self.transitions | new.transitions
         return replace(new, state=pattern, transitions=pairs, triples=triples, seen=seen)
+
+    def shifted(self, w: Floats, label: int, amount: float) -> Floats:
+        """The weights w with `amount` more for every token of a label.
+
+        Every token has one label before it, or starts: added to all transitions to the label and to
+        its start, the amount is counted once per token.
+        """
+        to_label = self.transitions[:, label]
+        if not self.boundaries or not to_label.all():
+            raise ParameterError(
+                "scores of a label are shifted by weights of starts and of all transitions; fit "
+                'with Chain(boundaries=True, transitions="all")'
+            )
+        result = np.array(w, dtype=np.float64)
+        result[self.sections["transitions"]] += amount * (np.nonzero(self.transitions)[1] == label)
+        result[self.sections["start"].start + label] += amount
+        return result
 
     def moved(self, w: Floats, new: ChainFeatures) -> Floats:
         """The weights w as weights of `new`, which has all these features; zero for new ones."""

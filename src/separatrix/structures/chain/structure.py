@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequences
-from separatrix.data.attributes import with_columns_of
-from separatrix.data.sequences import LabelLists
+from separatrix.data.sequences.attributes import with_columns_of
+from separatrix.data.sequences.containers import LabelLists
 from separatrix.errors import DataError, ParameterError
 from separatrix.structures.chain.features import ChainFeatures, observed_chain
 from separatrix.structures.coded_labels import CodedLabels, encode_tags, label_pairs

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import Graphs
-from separatrix.data.expansion import Expansion
-from separatrix.data.factors import Factors
+from separatrix.data.graphs.expansion import Expansion
+from separatrix.data.graphs.factors import Factors
 from separatrix.errors import DataError
 from separatrix.structures.graph.scores import GraphScores, labelling_scores
 
@@ -53,7 +53,7 @@ class FactorScores:
 
     Examples
     --------
-    >>> from separatrix.data.expansion import Expansion
+    >>> from separatrix.data.graphs.expansion import Expansion
     >>> from separatrix.structures.graph import forest
     >>> graphs = Graphs.of([3], [[]])
     >>> factors = Factors.of([[(0, 1, 2)]], graphs.node_offsets)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import FeatureGraphs, Graphs
-from separatrix.data.graph_input import as_feature_graphs, as_image_graphs
+from separatrix.data.graphs.inputs import as_feature_graphs, as_image_graphs
 from separatrix.errors import DataError
 from separatrix.structures.coded_labels import CodedLabels
 from separatrix.structures.graph.factor_graph import FactorGraph

@@ -46,7 +46,7 @@ class LabelSet:
     >>> crf = CRF(LabelSet(), C=10.0).fit(X, Y)
     >>> crf.predict(X).tolist()
     [[0, 0], [0, 0], [1, 1], [1, 1]]
-    >>> crf.predict_marginals(X).shape
+    >>> crf.predict_proba(X).shape
     (4, 2)
     """
 

@@ -181,7 +181,7 @@ class Labels:
     >>> from separatrix import CRF
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["a", "a", "b", "b"]
     >>> crf = CRF(Labels(), C=10.0).fit(X, y)
-    >>> crf.predict(X).tolist(), crf.predict_marginals(X).shape
+    >>> crf.predict(X).tolist(), crf.predict_proba(X).shape
     (['a', 'a', 'b', 'b'], (4, 2))
     """
 

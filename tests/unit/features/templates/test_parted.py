@@ -70,7 +70,7 @@ def test_a_model_reads_them_as_attributes_of_edges(rows):
     assert a.features_.n_edge_attributes == int(rows.on_transitions.sum())
     assert a.features_.edges is not None
     assert a.predict(rows) == b.predict(by_hand)
-    for p, q in zip(a.predict_marginals(rows), b.predict_marginals(by_hand), strict=True):
+    for p, q in zip(a.predict_proba(rows), b.predict_proba(by_hand), strict=True):
         np.testing.assert_array_equal(p, q)
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from separatrix import LogisticRegression, _core, load, read, save
 from separatrix.data import TokenColumn, TokenSequences
-from separatrix.data.sequences import AttributeSequences
+from separatrix.data.sequences.containers import AttributeSequences
 from separatrix.errors import DataError, FormatError, NotFittedError, ParameterError
 from separatrix.features.templates import (
     EncodedSequences,

@@ -1,0 +1,1 @@
+"""Laplace's approximation of logistic regression."""

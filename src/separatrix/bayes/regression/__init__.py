@@ -1,0 +1,1 @@
+"""Bayesian linear regression."""

@@ -1,0 +1,150 @@
+"""scikit-learn's vectorizers over the kernels of `separatrix.TextVectorizer`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.feature_extraction import text
+
+from separatrix.errors import ParameterError
+from separatrix.features import TextVectorizer
+
+__all__ = ["CountVectorizer", "HashingVectorizer", "TfidfVectorizer"]
+
+#: Parameters that have the same name and meaning on both sides, by class.
+_ANALYSIS = ("analyzer", "ngram_range", "token_pattern", "stop_words", "binary")
+_TERMS = ("min_df", "max_df", "max_features", "vocabulary")
+_WEIGHTS = ("norm", "use_idf", "smooth_idf", "sublinear_tf")
+_HASHED = ("n_features", "alternate_sign", "norm")
+
+
+def _native(model: Any, names: tuple[str, ...], **fixed: Any) -> TextVectorizer:
+    """The vectorizer that does what the parameters of `model` ask for."""
+    if model.tokenizer is not None or callable(model.analyzer):
+        raise ParameterError(
+            "a tokenizer or an analyzer in Python is not honored: say by token_pattern what a word "
+            "is, or take the class of scikit-learn"
+        )
+    if callable(model.strip_accents):
+        raise ParameterError(
+            "strip_accents must be None, 'unicode' or 'ascii'; do else in a preprocessor"
+        )
+    plain = model.preprocessor is None
+    # A preprocessor stands in the place of both, as in scikit-learn.
+    fixed["lowercase"] = model.lowercase if plain else False
+    fixed["strip_accents"] = model.strip_accents if plain else None
+    if np.dtype(model.dtype) == np.float32:
+        fixed["dtype"] = "float32"
+    return TextVectorizer(**{name: getattr(model, name) for name in (*_ANALYSIS, *names)}, **fixed)
+
+
+def _documents(model: Any, raw: Any) -> Any:
+    """The documents as strings: read, decoded and prepared where that is asked for."""
+    if isinstance(raw, str):
+        raise ValueError("Iterable over raw text documents expected, string object received.")
+    return _prepared(model, raw)
+
+
+def _prepared(model: Any, raw: Iterable[Any]) -> Iterator[Any]:
+    for document in raw:
+        decoded = model.decode(document)
+        yield decoded if model.preprocessor is None else model.preprocessor(decoded)
+
+
+class _Vocabulary:
+    """What the two classes with a vocabulary share."""
+
+    _names: ClassVar[tuple[str, ...]]
+    _fixed: ClassVar[dict[str, Any]]
+
+    def fit(self: Any, raw_documents: Any, y: Any = None) -> Any:
+        """Learn the vocabulary; see scikit-learn."""
+        self._learn(raw_documents, keep=False)
+        return self
+
+    def fit_transform(self: Any, raw_documents: Any, y: Any = None) -> Any:
+        """Learn the vocabulary and return the matrix of the documents; see scikit-learn."""
+        return self._learn(raw_documents, keep=True)
+
+    def _learn(self: Any, raw_documents: Any, *, keep: bool) -> Any:
+        documents = _documents(self, raw_documents)
+        self._validate_params()
+        self._validate_ngram_range()
+        native = _native(self, self._names, **self._fixed)
+        matrix = native.fit_transform(documents) if keep else native.fit(documents)
+        self.native_ = native
+        self.vocabulary_, self.fixed_vocabulary_ = native.vocabulary_, native.fixed_vocabulary_
+        self._learned()
+        return matrix.astype(self.dtype, copy=False) if keep else None
+
+    def _learned(self) -> None:
+        """Set what else scikit-learn's class leaves."""
+
+    def transform(self: Any, raw_documents: Any) -> Any:
+        """The matrix of the documents; see scikit-learn."""
+        documents = _documents(self, raw_documents)
+        native = getattr(self, "native_", None)
+        if native is None:
+            native = _native(self, self._names, **self._fixed)
+        return native.transform(documents).astype(self.dtype, copy=False)
+
+
+class CountVectorizer(_Vocabulary, text.CountVectorizer):  # type: ignore[misc]
+    """scikit-learn's `CountVectorizer`, counted by the kernels of `separatrix.TextVectorizer`.
+
+    Examples
+    --------
+    >>> vectorizer = CountVectorizer()
+    >>> vectorizer.fit_transform(["see you", "see them, see you"]).toarray()
+    array([[1, 0, 1],
+           [2, 1, 1]])
+    >>> vectorizer.get_feature_names_out()
+    array(['see', 'them', 'you'], dtype=object)
+    """
+
+    _names: ClassVar[tuple[str, ...]] = _TERMS
+    _fixed: ClassVar[dict[str, Any]] = {"use_idf": False, "norm": None}
+
+
+class TfidfVectorizer(_Vocabulary, text.TfidfVectorizer):  # type: ignore[misc]
+    """scikit-learn's `TfidfVectorizer`, made by the kernels of `separatrix.TextVectorizer`.
+
+    Examples
+    --------
+    >>> vectorizer = TfidfVectorizer().fit(["see you", "see them, see you"])
+    >>> vectorizer.idf_.round(2)
+    array([1.  , 1.41, 1.  ])
+    """
+
+    _names: ClassVar[tuple[str, ...]] = (*_TERMS, *_WEIGHTS)
+    _fixed: ClassVar[dict[str, Any]] = {}
+
+    def _learned(self: Any) -> None:
+        if self.use_idf:
+            self._tfidf = text.TfidfTransformer(
+                norm=self.norm, smooth_idf=self.smooth_idf, sublinear_tf=self.sublinear_tf
+            )
+            self._tfidf.idf_ = self.native_.idf_
+
+
+class HashingVectorizer(text.HashingVectorizer):  # type: ignore[misc]
+    """scikit-learn's `HashingVectorizer`, made by the kernels of `separatrix.TextVectorizer`.
+
+    Examples
+    --------
+    >>> HashingVectorizer(n_features=16).transform(["see you"]).shape
+    (1, 16)
+    """
+
+    def transform(self, X: Any) -> Any:
+        """The matrix of the documents; see scikit-learn."""
+        documents = _documents(self, X)
+        self._validate_ngram_range()
+        native = _native(self, _HASHED, use_idf=False)
+        return native.transform(documents).astype(self.dtype, copy=False)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """The matrix of the documents; nothing is learned."""
+        return self.fit(X, y).transform(X)

@@ -1,0 +1,1 @@
+"""Batches of graphs: what users give, and flat arrays."""

@@ -1,0 +1,1 @@
+"""Cells to columns, and columns to a data set."""

@@ -1,0 +1,1 @@
+"""Texts and mails to sparse rows."""

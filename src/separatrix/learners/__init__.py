@@ -1,0 +1,1 @@
+"""Everything that learns: thin estimators over structures, losses and solvers."""
