@@ -118,6 +118,8 @@ def fit_table(session: Session, estimator: TableEncoder, data: Partitions) -> No
     estimator._check_parameters()
     if dict(estimator.text_options or {}).get("nb_log_ratio"):
         raise ParameterError("on Dask text columns of a table cannot have nb_log_ratio")
+    if estimator.numbers != "standard" or estimator.pairs:
+        raise ParameterError("on Dask numbers of a table are standardized, and there are no pairs")
     parts = data.numbered()
     found = session.each(_kinds, parts, clone(estimator))
     full = [number for number, kinds in enumerate(found) if kinds is not None]
@@ -130,6 +132,7 @@ def fit_table(session: Session, estimator: TableEncoder, data: Partitions) -> No
     estimator.n_features_in_ = len(schema)
     estimator.feature_names_in_ = np.array(schema.names, dtype=object)
     estimator._encoders = {name: _encoder(estimator, column) for name, column in seen.items()}
+    estimator._pairs = []
     estimator._settle()
 
 

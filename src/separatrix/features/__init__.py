@@ -6,6 +6,7 @@ from separatrix.features.joint import JointMap
 from separatrix.features.pixels import PixelGrid
 from separatrix.features.polynomial import Polynomial
 from separatrix.features.radial import RadialBasis
+from separatrix.features.tables.bins import SupervisedBins
 from separatrix.features.tables.encoder import ColumnReport, TableEncoder
 from separatrix.features.templates import Templates
 from separatrix.features.text.messages import message_text
@@ -22,6 +23,7 @@ __all__ = [
     "Polynomial",
     "RadialBasis",
     "SpamFeatures",
+    "SupervisedBins",
     "TableEncoder",
     "Templates",
     "TextVectorizer",

@@ -17,6 +17,7 @@ from separatrix.features import (
     Polynomial,
     RadialBasis,
     SpamFeatures,
+    SupervisedBins,
     TableEncoder,
 )
 from tests.checks import check, each
@@ -33,8 +34,10 @@ TRANSFORMERS = [
     RadialBasis("nystroem", centers="random", n_components=1),
     RadialBasis(centers="kmeans", n_components=1),
     RadialBasis("fourier", n_components=8),
+    SupervisedBins(),
     TableEncoder(),
     TableEncoder(sparse_output=False),
+    TableEncoder(numbers="robust"),
     SpamFeatures(),
 ]
 
@@ -44,7 +47,7 @@ def test_scikit_learn_checks(estimator):
     check(estimator)
 
 
-@pytest.mark.parametrize("transformer", TRANSFORMERS[:11], ids=repr)
+@pytest.mark.parametrize("transformer", TRANSFORMERS[:12], ids=repr)
 def test_column_names_are_checked(transformer):
     if not isinstance(transformer, Conjunctions):  # which finds columns by name, in any order
         check_dataframe_column_names_consistency(type(transformer).__name__, transformer)
@@ -79,7 +82,7 @@ def test_in_pipeline_column_transformer_and_pickle(transformer):
     model = make_pipeline(columns, LogisticRegression()).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(model.decision_function(X), again.decision_function(X))
-    made = columns.fit(X).transform(X)
+    made = columns.fit(X, y).transform(X)
     assert len(columns.get_feature_names_out()) == made.shape[1]
 
 

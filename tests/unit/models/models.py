@@ -59,6 +59,7 @@ from separatrix import (
     SpamFeatures,
     StructuredPerceptron,
     StructuredSVM,
+    SupervisedBins,
     TableEncoder,
     Templates,
     TextVectorizer,
@@ -372,6 +373,11 @@ CASES: dict[str, Case] = {
     "conjunctions": _transformer(Conjunctions(), BINARY),
     "conjunctions_sparse": _transformer(Conjunctions(min_count=3), SPARSE),
     "table": _transformer(TableEncoder(), FRAME),
+    "bins": _transformer(SupervisedBins(8), np.where(X > 1.5, np.nan, X), Y),
+    "table_bins": _transformer(
+        TableEncoder(numbers="bins", pairs=[("age", "city"), ("city", "member")]), FRAME, Y
+    ),
+    "table_robust": _transformer(TableEncoder(numbers="robust"), FRAME),
     "table_single": _transformer(
         TableEncoder({"age": "drop"}, min_frequency=0.1, dtype=np.float32), FRAME
     ),

@@ -19,6 +19,7 @@ __all__ = [
     "DateEncoder",
     "Encoder",
     "NumericEncoder",
+    "RobustEncoder",
     "TextEncoder",
     "trend",
 ]
@@ -96,6 +97,44 @@ class NumericEncoder:
     def names(self, name: str) -> list[str]:
         """The column, and its missing values."""
         return [name, f"{name}={MISSING}"][: 1 + self.had_missing]
+
+
+@dataclass
+class RobustEncoder(NumericEncoder):
+    """Numbers bent before they are standardized: arsinh((x - median) / spread).
+
+    Near the median that is a straight line, far from it a logarithm of either sign, so that a
+    skewed column or a wild value does not rule the others. The spread is half the distance of the
+    quartiles, or of the 2.5 % ends where these meet.
+    """
+
+    median: float = field(default=0.0, init=False)
+    spread: float = field(default=1.0, init=False)
+
+    def fit(self, column: Column, y: Any) -> Self:
+        """Median and spread, then mean and deviation of the bent values."""
+        values = column.values[~column.missing]
+        if len(values):
+            ends = np.quantile(values, [0.025, 0.25, 0.5, 0.75, 0.975])
+            self.median = float(ends[2])
+            with np.errstate(over="ignore"):
+                spreads = [(b - a) / 2 for a, b in ((ends[1], ends[3]), (ends[0], ends[4]))]
+            self.spread = float(next((s for s in spreads if 0 < s < np.inf), 1.0))
+        return super().fit(self._bent(column), y)
+
+    def _bent(self, column: Column) -> Column:
+        with np.errstate(over="ignore"):
+            bent = np.arcsinh((column.values - self.median) / self.spread)
+        largest = np.finfo(np.float64).max
+        return Column(column.name, np.clip(bent, -largest, largest), column.missing)
+
+    def chooses_center(self, n_nonzero: int, n_values: int) -> bool:
+        """Always, unless it is asked for: zero has no meaning after the median is taken off."""
+        return True if self.center == "auto" else bool(self.center)
+
+    def encode(self, column: Column) -> Encoded:
+        """Bent, standardized values and the indicator."""
+        return super().encode(self._bent(column))
 
 
 @dataclass

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.data.schema import Schema, SchemaColumn, parse_kind
 from separatrix.errors import DataError, ParameterError
+from separatrix.features.tables.bins import BinEncoder, PairEncoder, bin_options, codes_of
 from separatrix.features.tables.columns import Table, as_kind, infer_kind, match_columns, read_table
 from separatrix.features.tables.columns_to_numbers import (
     BooleanEncoder,
@@ -19,6 +20,7 @@ from separatrix.features.tables.columns_to_numbers import (
     DateEncoder,
     Encoder,
     NumericEncoder,
+    RobustEncoder,
     TextEncoder,
 )
 from separatrix.features.tables.sparse_rows import Part, assemble, distinct
@@ -69,7 +71,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     - *number*: standardized. A column where at most half of the values are different from zero is
       scaled but not centered, so that its zeros stay zero and the matrix sparse. Missing values
-      become the mean.
+      become the mean. Or bent first, or cut into bins (`numbers`).
     - *flag*: 0 and 1.
     - *category*: one column per category. A category that training did not have is all zero, and
       counted in `n_unseen_`.
@@ -89,6 +91,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     kinds : dict of str to str, Schema or None, default=None
         Kinds of some columns, to override what was found: "number", "flag", "category", "date"
         ("date dmy": day before month), "duration", "text", or "drop".
+    numbers : {"standard", "robust", "bins"}, default="standard"
+        How numbers and durations are encoded: standardized; bent by arsinh around the median before
+        that, so that skewed columns and wild values do not rule; or cut into bins where a small
+        tree on the target cuts them, one indicator each (see `SupervisedBins`).
+    bin_options : dict or None, default=None
+        `max_bins`, `min_rows` and `target` of `SupervisedBins`.
+    pairs : sequence of (str, str), default=()
+        Columns of categories, flags or bins of which also each combination that training had at
+        least `min_rows` times (5 if not in `bin_options`) has a column.
     center : {"auto", True, False}, default="auto"
         Whether columns of numbers are centered: where that keeps the matrix sparse, always, never.
     min_frequency : int, float or None, default=None
@@ -147,6 +158,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "schema_",
         "n_unseen_",
         "_encoders",
+        "_pairs",
         "_widths",
         "_names",
     )
@@ -159,6 +171,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         kinds: Any = None,
         *,
+        numbers: str = "standard",
+        bin_options: Any = None,
+        pairs: Any = (),
         center: Any = "auto",
         min_frequency: Any = None,
         max_categories: int | None = 1000,
@@ -167,6 +182,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         dtype: Any = np.float64,
     ) -> None:
         self.kinds = kinds
+        self.numbers = numbers
+        self.bin_options = bin_options
+        self.pairs = pairs
         self.center = center
         self.min_frequency = min_frequency
         self.max_categories = max_categories
@@ -190,7 +208,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : table of n rows
             pandas, polars, pyarrow, dict of name -> values, or array of shape (n, d).
         y : array of shape (n,) or None
-            Labels, for text columns weighted by them; otherwise not used.
+            The target, for bins of it and text columns weighted by it; otherwise not used.
         """
         refuse_dask(self, X, y)
         self._fit(X, y)
@@ -204,7 +222,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X : table of n rows
             pandas, polars, pyarrow, dict of name -> values, or array of shape (n, d).
         y : array of shape (n,) or None
-            Labels, for text columns weighted by them; otherwise not used.
+            The target, for bins of it and text columns weighted by it; otherwise not used.
         """
         refuse_dask(self, X, y)
         return self._encode(self._fit(X, y))[0]
@@ -215,10 +233,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         given = self._given(list(table.columns))
         found = [given.get(name) or infer_kind(column) for name, column in table.columns.items()]
         self.schema_, self._encoders = Schema(tuple(found)), {}
+        self._check_pairs()
+        paired = {name for pair in self.pairs for name in pair}
+        codes: dict[str, Any] = {}
         for column in self.schema_:
             if column.role != "left out":
                 held = as_kind(table.columns[column.name], column)
-                self._encoders[column.name] = self._encoder(column.kind).fit(held, y)
+                encoder = self._encoder(column.kind, y).fit(held, y)
+                self._encoders[column.name] = encoder
+                if column.name in paired:
+                    codes[column.name] = codes_of(encoder.encode(held), table.n_rows)
+        self._pairs = []
+        least = dict(self.bin_options or {}).get("min_rows", PairEncoder.min_rows)
+        for first, second in self.pairs:
+            width = len(self._encoders[second].names(second))
+            self._pairs.append(PairEncoder(least).fit(codes[first], codes[second], width))
         self._settle()
         return table
 
@@ -257,9 +286,33 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.n_unseen_ = {name: 0 for name, kind in self.kinds_.items() if kind == "category"}
         names = {name: encoder.names(name) for name, encoder in self._encoders.items()}
         self._widths = {name: len(own) for name, own in names.items()}
-        self._names = distinct([text for own in names.values() for text in own])
+        self._names = self._distinct(names)
+
+    def _distinct(self, names: dict[str, list[str]]) -> list[str]:
+        """Names of all columns of the result, from those of each column of the table."""
+        cells = zip(self.pairs, self._pairs, strict=True)
+        paired = [pair.names(names[a], names[b]) for (a, b), pair in cells]
+        return distinct([text for own in (*names.values(), *paired) for text in own])
+
+    def _check_pairs(self) -> None:
+        kinds = self.kinds_
+        for pair in self.pairs:
+            if isinstance(pair, str) or len(pair) != 2 or pair[0] == pair[1]:
+                raise ParameterError(f"pairs must hold pairs of two columns, got {pair!r}")
+            for name in pair:
+                if name not in kinds:
+                    raise ParameterError(
+                        f"pairs names {name!r}, which is no column; columns are {list(kinds)}"
+                    )
+                binned = self.numbers == "bins" and kinds[name] in ("number", "duration")
+                if not binned and kinds[name] not in ("category", "flag"):
+                    raise ParameterError(
+                        f"pairs are of categories, flags or bins; {name!r} holds {kinds[name]}"
+                        + (', which numbers="bins" cuts' if kinds[name] == "number" else "")
+                    )
 
     def _check_parameters(self) -> None:
+        check_choice("numbers", self.numbers, ("standard", "robust", "bins"))
         check_choice("center", self.center, ("auto", True, False))
         least, most = self.min_frequency, self.max_categories
         share = isinstance(least, float) and 0 < least < 1
@@ -273,9 +326,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if np.dtype(self.dtype) not in (np.float64, np.float32):
             raise ParameterError(f"dtype must be float64 or float32, got {self.dtype!r}")
 
-    def _encoder(self, kind: str) -> Encoder:
+    def _encoder(self, kind: str, y: Any = None) -> Encoder:
         if kind in ("number", "duration"):
-            return NumericEncoder(self.center)
+            if self.numbers == "bins":
+                known: dict[str, Any] = {"max_bins": 32, "min_rows": 5, "target": "auto"}
+                return BinEncoder(**bin_options(**known | dict(self.bin_options or {}), y=y))
+            return (RobustEncoder if self.numbers == "robust" else NumericEncoder)(self.center)
         if kind == "flag":
             return BooleanEncoder()
         if kind == "date":
@@ -351,7 +407,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def moments_(self) -> dict[str, tuple[float, float]]:
         """Mean and deviation of the training values, per column of numbers."""
         encoders = self._encoders.items()
-        return {n: (e.mean, e.scale) for n, e in encoders if isinstance(e, NumericEncoder)}
+        return {n: (e.mean, e.scale) for n, e in encoders if type(e) is NumericEncoder}
 
     def _encode(self, table: Table) -> tuple[Any, dict[str, int]]:
         if not self.sparse_output and len(self._names) > MAX_DENSE:
@@ -362,11 +418,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         parts: list[tuple[int, Part]] = []
         counts: dict[str, int] = {}
         base = 0
+        paired = {name for pair in self.pairs for name in pair}
+        codes: dict[str, Any] = {}
         for name, encoder in self._encoders.items():
             encoded = encoder.encode(as_kind(table.columns[name], self.schema_[name]))
             parts += [(base, part) for part in encoded.parts]
             counts[name] = encoded.n_unseen
             base += self._widths[name]
+            if name in paired:
+                codes[name] = codes_of(encoded, table.n_rows)
+        for (first, second), cells in zip(self.pairs, self._pairs, strict=True):
+            parts += [(base, part) for part in cells.encode(codes[first], codes[second]).parts]
+            base += len(cells.cells)
         shape, dtype = (table.n_rows, len(self._names)), np.dtype(self.dtype)
         rows = assemble(parts, shape, dtype)
         return (rows if self.sparse_output else rows.toarray()), counts
@@ -390,12 +453,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         own = {"flag": "flag", "category": "category", "text": "token"}
         found = []
         for name, encoder in self._encoders.items():
+            if isinstance(encoder, BinEncoder):
+                found += [(name, "category")] * self._widths[name]
+                continue
             kinds = [own.get(self.kinds_[name], "number")] * self._widths[name]
             if self.kinds_[name] == "date":
                 kinds[DateEncoder.WEEKEND] = "flag"
             if self.kinds_[name] != "category" and getattr(encoder, "had_missing", False):
                 kinds[-1] = "flag"
             found += [(name, kind) for kind in kinds]
+        for (first, second), cells in zip(self.pairs, self._pairs, strict=True):
+            found += [(f"{first} & {second}", "category")] * len(cells.cells)
         return found
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
@@ -416,6 +484,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if hasattr(self, "feature_names_in_"):
                 raise DataError("input_features is not equal to feature_names_in_")
             renamed = dict(zip(self.kinds_, map(str, input_features), strict=True))
-            names = [t for n, e in self._encoders.items() for t in e.names(renamed[n])]
-            return np.array(distinct(names), dtype=object)
+            own = {n: e.names(renamed[n]) for n, e in self._encoders.items()}
+            return np.array(self._distinct(own), dtype=object)
         return np.array(self._names, dtype=object)
