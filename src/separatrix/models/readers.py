@@ -8,15 +8,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from separatrix.data import TokenSequences
-from separatrix.data.schema import SchemaColumn
+from separatrix.data.schema import Schema, SchemaColumn
+from separatrix.data.tables.columns import read_value
 from separatrix.errors import DataError
-from separatrix.features.tables.columns import Column, as_kind
 from separatrix.features.templates.columns import has_column, positions, token_sequences
 from separatrix.tasks import FieldError, Fitted
 
@@ -105,8 +106,8 @@ def reader_of(model: Fitted) -> Reader:
         return SequenceReader(False, (), (), n_attributes)
     if inputs.kind == "table":
         first = model.steps[0] if model.steps else learner
-        kinds = getattr(first, "kinds_", None)
-        return TableReader(inputs.columns, kinds, getattr(first, "categories_", None))
+        schema = getattr(first, "schema_", None)
+        return TableReader(inputs.columns, schema, getattr(first, "categories_", None))
     n_features = inputs.n_features or getattr(model.estimator, "n_features_in_", None)
     if n_features is None:
         raise DataError("the file does not tell how many numbers a row has")
@@ -138,6 +139,50 @@ def number(value: Any, field: str) -> float:
             return found
         raise FieldError("must be a finite number", field)
     raise bad(field, "a number", value)
+
+
+class _Kind(NamedTuple):
+    """What a column of a kind takes in JSON beside null, and a usual value of it."""
+
+    words: str
+    types: tuple[type, ...]
+    json: tuple[str, ...]
+    usual: Any
+
+
+_KINDS = {
+    "number": _Kind("a number", (), ("number",), 0.0),
+    "duration": _Kind("a length of time, in seconds or as 1:30:00", (int, float), ("number",), 60),
+    "flag": _Kind("true or false", (bool,), ("boolean",), True),
+    "date": _Kind("a date (ISO 8601)", (int,), ("string",), "2024-05-17"),
+}
+_ANY = ("string", "number", "boolean")
+
+
+def _as_encoded(column: SchemaColumn) -> SchemaColumn:
+    """A column that is left out takes what a category takes."""
+    kept = column.role != "left out"
+    return column if kept else SchemaColumn(column.name, "category")
+
+
+def _may_be_words(value: Any, column: SchemaColumn) -> bool:
+    """Whether a value is a string, and files may hold such in this column.
+
+    JSON has numbers and truth values of its own; what files write otherwise is read as they are.
+    """
+    plain = column.kind in ("number", "flag") and column.form in ("", "1234", "1234.5")
+    return type(value) is str and not plain
+
+
+def _forms(column: SchemaColumn) -> tuple[str, ...]:
+    """How values may be written: as in files, and dates in the order of ISO 8601 too."""
+    is_date = column.kind == "date" and column.form not in ("", "ymd")
+    return (column.form, "ymd") if is_date else (column.form,)
+
+
+def _as_written(column: SchemaColumn) -> str:
+    """How files write the values, to be added to a message."""
+    return f", or as {column.form}" if column.form and _may_be_words("", column) else ""
 
 
 class TextReader(Reader):
@@ -176,9 +221,9 @@ class TableReader(Reader):
     ----------
     columns : sequence of str
         All must be there; null stands for a missing value.
-    kinds : dict of str to str, optional
-        Kind of each column, as `TableEncoder` names them; without, all are numbers, and the model
-        takes a matrix.
+    schema : Schema, optional
+        What each column holds and how it is written; without, all are numbers, and the model takes
+        a matrix.
     categories : dict of str to list, optional
         Known values of the columns of categories.
     """
@@ -188,13 +233,16 @@ class TableReader(Reader):
     def __init__(
         self,
         columns: Sequence[str],
-        kinds: dict[str, str] | None = None,
+        schema: Schema | None = None,
         categories: dict[str, list[Any]] | None = None,
     ) -> None:
         self.columns = tuple(columns)
-        self.kinds = dict.fromkeys(columns, "number") if kinds is None else kinds
+        self.held = {
+            name: SchemaColumn(name, "number") if schema is None else _as_encoded(schema[name])
+            for name in columns
+        }
         self.categories = categories or {}
-        self.takes_table = kinds is not None
+        self.takes_table = schema is not None
         self._words = {
             name
             for name, values in self.categories.items()
@@ -209,14 +257,14 @@ class TableReader(Reader):
         if type(row) is not dict:
             raise bad(place, "an object with a value per column", row)
         if len(row) > len(self.columns):
-            unknown = next(name for name in row if name not in self.kinds)
+            unknown = next(name for name in row if name not in self.held)
             raise FieldError("is no column of the model", f"{place}.{unknown[:_SHOWN]}")
         values: list[Any] = []
         for name in self.columns:
             field = f"{place}.{name}"
             if name not in row:
                 for other in row:
-                    if other not in self.columns:
+                    if other not in self.held:
                         raise FieldError("is no column of the model", f"{place}.{other[:_SHOWN]}")
                 raise FieldError("is missing; null stands for a missing value", field)
             value = row[name]
@@ -227,22 +275,22 @@ class TableReader(Reader):
         return values
 
     def _value(self, value: Any, name: str, field: str) -> Any:
-        kind = self.kinds.get(name, "category")
-        if kind == "number":
-            return number(value, field)
-        if kind == "flag":
-            if type(value) is not bool:
-                raise bad(field, "true or false", value)
-        elif kind == "text" or name in self._words:
+        column = self.held[name]
+        if type(value) is str and value in column.missing and self.takes_table:
+            return None
+        if column.kind in _KINDS:
+            if column.kind == "number" and type(value) in _NUMBERS:
+                return number(value, field)
+            if type(value) in _KINDS[column.kind].types or _may_be_words(value, column):
+                for form in _forms(column):
+                    try:
+                        return read_value(value, replace(column, form=form))
+                    except (ValueError, ArithmeticError):
+                        continue
+            raise bad(field, _KINDS[column.kind].words + _as_written(column), value)
+        if column.kind == "text" or name in self._words:
             if type(value) is not str:
                 raise bad(field, "a string", value)
-        elif kind == "date":
-            cell = np.empty(1, dtype=object)
-            cell[0] = value
-            try:
-                as_kind(Column(name, cell, np.zeros(1, dtype=bool)), SchemaColumn(name, "date"))
-            except DataError:
-                raise FieldError("must be a date (ISO 8601)", field) from None
         elif isinstance(value, dict | list):
             raise bad(field, "a string, a number or a truth value", value)
         elif type(value) in _NUMBERS:
@@ -256,7 +304,7 @@ class TableReader(Reader):
             return np.array(rows, dtype=np.float64).reshape(len(rows), len(self.columns))
         table: dict[str, Any] = {}
         for name, values in zip(self.columns, columns, strict=True):
-            if self.kinds.get(name) == "number":
+            if self.held[name].kind in ("number", "duration"):
                 table[name] = np.array(values, dtype=np.float64)
             else:
                 table[name] = np.empty(len(values), dtype=object)
@@ -265,11 +313,17 @@ class TableReader(Reader):
 
     def example(self) -> Any:
         """A row with a usual value in every column."""
-        usual = {"number": 0.0, "flag": True, "date": "2024-05-17", "text": "some words"}
         known = {name: values[0] for name, values in self.categories.items() if values}
-        return {
-            name: known.get(name, usual.get(self.kinds.get(name, ""), "value"))
-            for name in self.columns
+        usual = {kind: said.usual for kind, said in _KINDS.items()} | {"text": "some words"}
+        found = {
+            name: known.get(name, usual.get(column.kind, "value"))
+            for name, column in self.held.items()
+        }
+        dates = {"dmy": "17/05/2024", "mdy": "05/17/2024"}
+        return found | {
+            name: dates[column.form]
+            for name, column in self.held.items()
+            if column.kind == "date" and column.form in dates
         }
 
     def of_arrow(self, names: Sequence[str], columns: list[list[Any]]) -> list[Any]:
@@ -281,7 +335,7 @@ class TableReader(Reader):
         moments = getattr(model.steps[0], "moments_", {}) if model.steps else {}
         found = []
         for name in self.columns:
-            column: dict[str, Any] = {"name": name, "kind": self.kinds.get(name, "category")}
+            column: dict[str, Any] = {"name": name, "kind": self.held[name].kind}
             if name in moments:
                 column["mean"], column["deviation"] = map(float, moments[name])
             if self.categories.get(name):
@@ -291,14 +345,16 @@ class TableReader(Reader):
 
     def schema(self) -> dict[str, Any]:
         """An object with a property per column."""
-        types = {"number": "number", "flag": "boolean", "date": "string", "text": "string"}
+        types = {kind: said.json for kind, said in _KINDS.items()} | {"text": ("string",)}
         properties: dict[str, dict[str, Any]] = {}
-        for name in self.columns:
-            single = types.get(self.kinds.get(name, ""), "string" if name in self._words else "")
-            every = [single] if single else ["string", "number", "boolean"]
-            properties[name] = {"type": [*every, "null"]}
-            if self.kinds.get(name) == "date":
+        for name, column in self.held.items():
+            every = types.get(column.kind, ("string",) if name in self._words else _ANY)
+            words = ("string",) if "string" not in every and _may_be_words("", column) else ()
+            properties[name] = {"type": [*every, *words, "null"]}
+            if column.kind == "date" and column.form in ("", "ymd"):
                 properties[name]["format"] = "date"
+            elif column.form:
+                properties[name]["description"] = f"as {column.form}"
         return {
             "type": "object",
             "properties": properties,
