@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from separatrix.data.sequences.containers import _gather
 from separatrix.losses import CostAugmentedMax
-from separatrix.objective.proof import EPSILON
+from separatrix.objective.proof import EPSILON, ROUNDINGS
 from separatrix.protocols import Array
 from separatrix.structures.coded_labels import CodedLabels
 from separatrix.structures.graph.convergence import Convergence
@@ -370,15 +370,15 @@ class Passes:
         The marginals of w count a label wrong by r_k. A share of a distribution q that is the same
         for all nodes, with q_k = (n_k - s r_k) / n for the observed counts n_k, makes up for it.
         """
-        u = -grad
         first = self.n_variables - self.n_free
         if not self.n_free:
-            return 0.0, u, 0.0
-        excess = grad[first:, 0]
+            return 0.0, -grad, 0.0
         counts, totals = self._counts
         never = (counts <= 0) | (counts >= totals)
-        lost, moved = self._without(float(np.abs(excess[never]).sum()))
-        excess = np.where(never, 0.0, excess)
+        lost, moved = 0.0, 0.0
+        if grad[first:, 0][never].any():
+            w, lost, value, grad, moved = self._without(w, value, np.flatnonzero(never) + first)
+        u, excess = -grad, np.where(never, 0.0, grad[first:, 0])
         with np.errstate(divide="ignore", invalid="ignore"):
             limits = np.where(excess > 0, counts / excess, (totals - counts) / -excess)
         s = float(np.min(limits, where=excess != 0, initial=1 / EPSILON))
@@ -396,22 +396,34 @@ class Passes:
         mixed = (1.0 - share) * u[:first] + share * other[:first, None]
         return max(missing, 0.0) + lost, mixed, moved
 
-    def _without(self, mass: float) -> tuple[float, float]:
-        """What it costs a dual point to exclude labels that are never, or always, observed.
+    def _without(
+        self, w: Array, value: float, biases: Integers
+    ) -> tuple[Array, float, float, Array, float]:
+        """Weights where labels that are never, or always, observed are surely so.
 
-        The best bias of such a label is infinite. Where the excluded labellings of a graph have
-        the probability p, and H is the entropy of (p, 1 - p), excluding them costs an entropy of
-        H + p n log K at most, and moves expected features by p times the distance of two
-        labellings at most. `mass` bounds the weighted sum of p over the graphs.
+        The best bias of such a label is infinite. The odds of what was not observed are at most
+        exp(loss) - 1 in any example: a bias that is larger by the loss and twice the digits of a
+        number leaves nothing of them.
+
+        Returns
+        -------
+        w : array of shape (n_variables, 1)
+        lost : float
+            By how much the sum of the losses is lower there, or rounding hides.
+        value : float
+            That sum.
+        grad : array of shape (n_variables, 1)
+        moved : float
+            By how much the gradient may be off, in the Euclidean norm.
         """
-        if mass <= 0:
-            return 0.0, 0.0
-        largest = float(self.features.n_parts(self.inputs).max(initial=0))
-        total = float(self._ones.sum())
-        p = min(mass / total, 0.5)
-        entropy = -total * (p * np.log(p) + (1 - p) * np.log1p(-p))
-        entropy += mass * largest * float(np.log(max(self.features.n_labels, 2)))
-        return entropy, mass * largest * self.reach
+        far = value / float(self._ones[self._ones > 0].min()) - 2 * np.log(EPSILON)
+        w = w.copy()
+        w[biases, 0] += np.where(self._gold[biases] > 0, far, -far)
+        there, size, grad = self.evaluate(w)
+        if np.abs(grad[biases]).sum() > EPSILON * self._ones.sum():
+            return w, np.inf, there, grad, 0.0
+        off = ROUNDINGS * EPSILON * size
+        return w, max(value - there, 0.0) + off, there, grad, off * self.reach
 
     @cached_property
     def _counts(self) -> tuple[Floats, Floats]:

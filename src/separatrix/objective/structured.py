@@ -232,8 +232,8 @@ class StructuredObjective:
         if not self.convex or not np.isfinite(self.passes.reach):
             return float("inf")
         at, penalty = self._at(w), self.penalty(w)
-        if at.loss + penalty == 0 and not at.grad.any():
-            return 0.0  # all labels are the same one
+        if at.loss == 0 and not w.any():
+            return 0.0  # every example has one labelling
         if self.is_single:
             near = max(self._tol * (at.loss + penalty), COARSE * (at.size + penalty))
             if self._fenchel(at, 0.0) > near:
@@ -262,7 +262,7 @@ class StructuredObjective:
         """P(w) and a bound of P(w) - min P, in double precision, where min P >= `lower`."""
         self.widen()
         bound = self._bound(w, None)
-        value = self._at(w).loss + self.penalty(w)
+        value = max(self._at(w).loss, 0.0) + self.penalty(w)
         return value, min(bound, max(value - lower, 0.0) + self._noise)
 
     # -- margin losses ---------------------------------------------------------------------------

@@ -23,6 +23,8 @@ _AGAIN = 0.5
 #: A hoped-for gap below so many units in the last place of P, in the precision of the data, that
 #: did not halve within so many iterates consists of rounding.
 _ROUNDING_UNITS, _LEVEL_ITERATES = 64.0, 16
+#: A gap of less than so many times the rounding in it will not become much smaller.
+_NOISES = 3.0
 #: Rounding of a value in double precision, relative to it.
 _UNIT = 4 * float(np.finfo(np.float64).eps)
 
@@ -65,6 +67,7 @@ class _Judge:
         self._ratio, self._failed = 1.0, math.inf
         self._before = math.inf
         self._least, self._n_level = math.inf, 0
+        self._is_noise = False
         self.bounded = self._certifier is not None
 
     def _make_certifier(self) -> Certifier | None:
@@ -82,17 +85,20 @@ class _Judge:
             if not math.isfinite(quick):
                 return point, self._estimated(iterate), False
             self.bounded = True
-            self._lower = max(self._lower, point.value - quick)
+            noise = self._learn(point, quick)
             wanted = self._monitor.wanted(point.value)
             if iterate.flatter is not None and point.value - self._lower > wanted:
                 w, hope = iterate.flatter
                 if hope <= min(wanted, _AGAIN * self._failed):
-                    point, self._failed = self._points.at(w), hope
-                    quick = self._objective.gap_bound(w, point.grad, point.value)
-                    self._lower = max(self._lower, point.value - quick)
-            # What the objective knows of its own rounding, and never less than that of its sum.
-            noise = _UNIT * abs(point.value) + getattr(self._objective, "noise", 0.0)
-            return point, point.value - self._lower + noise, True
+                    other, self._failed = self._points.at(w), hope
+                    quick = self._objective.gap_bound(w, other.grad, other.value)
+                    # Its gradient proves what it can; a better point it is only by its value.
+                    off = self._learn(other, quick)
+                    if other.value + off < point.value + noise:
+                        point, noise = other, off
+            gap = point.value - self._lower + noise
+            self._is_noise = gap <= _NOISES * noise
+            return point, gap, True
         hope = self._hope(iterate)
         self._watch(hope, point.value)
         worth = hope * self._ratio <= self._monitor.wanted(point.value)
@@ -105,7 +111,13 @@ class _Judge:
     @property
     def is_exhausted(self) -> bool:
         """Whether all that gaps are estimated by has been rounding for some time."""
-        return self._n_level >= _LEVEL_ITERATES
+        return self._is_noise or self._n_level >= _LEVEL_ITERATES
+
+    def _learn(self, point: Point, quick: float) -> float:
+        """Keep the lower bound that a gap says, and say by how much the value may be off."""
+        self._lower = max(self._lower, point.value - quick)
+        # What the objective knows of its own rounding, and never less than that of its sum.
+        return _UNIT * abs(point.value) + float(getattr(self._objective, "noise", 0.0))
 
     def _watch(self, hope: float, value: float) -> None:
         rounding = _ROUNDING_UNITS * float(np.finfo(self._objective.dtype).eps) * abs(value)

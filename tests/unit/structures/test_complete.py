@@ -13,13 +13,16 @@ from separatrix.structures.label_set.features import LabelGraph
 
 @pytest.mark.parametrize("L", [2, 3, 5, 8])
 @pytest.mark.parametrize("at_once", [1 << 21, 3])
-def test_enumeration_is_the_junction_tree(L, at_once, monkeypatch):
+@pytest.mark.parametrize("augmented", [False, True])
+def test_enumeration_is_the_junction_tree(L, at_once, augmented, monkeypatch):
     monkeypatch.setattr(complete, "_AT_ONCE", at_once)
     random = np.random.default_rng(L)
     edges = np.array(list(combinations(range(L), 2)))
     graph = LabelGraph(L, 3, edges, "junction")
     rows = graph.rows(random.normal(size=(7, 3)))
     scores = graph.scores(random.normal(size=graph.n_weights) * 2, rows)
+    if augmented:  # absent labels cost something too
+        scores = graph.augmented(scores, random.integers(0, 2, size=7 * L), 1 - np.eye(2))
     found, expected = graph.log_sum_exp(scores, edges=True), junction.marginals(scores, edges=True)
     for a, b in zip(found[:3], expected[:3], strict=True):
         np.testing.assert_allclose(a, b, atol=1e-10)

@@ -208,19 +208,23 @@ class LabelGraph(GraphOperations):
         """max over y of the score; complete graphs by enumeration."""
         if not self._is_complete:
             return super().best(scores, n_threads, messages)
-        labels, values = best_sets(self._odds(scores), self.edges, scores.tables[:, 1, 1])
+        odds, absent = self._odds(scores)
+        labels, values = best_sets(odds, self.edges, scores.tables[:, 1, 1])
+        values += absent
         return Best(labels.ravel(), values, None, values)
 
     def log_sum_exp(self, scores: GraphScores, *, edges: bool = False, **options: Any) -> Any:
         """log sum over y of exp(score) and the marginals; complete graphs by enumeration."""
         if self._is_complete:
-            pairs = scores.tables[:, 1, 1]
-            return set_marginals(self._odds(scores), self.edges, pairs, joint=edges)
+            odds, absent = self._odds(scores)
+            found = set_marginals(odds, self.edges, scores.tables[:, 1, 1], joint=edges)
+            return found._replace(log_partition=found.log_partition + absent)
         return super().log_sum_exp(scores, edges=edges, **options)
 
-    def _odds(self, scores: GraphScores) -> Floats:
-        """What a label scores more when it is present, shape (n, L)."""
-        return (scores.unary[:, 1] - scores.unary[:, 0]).reshape(-1, self.n_nodes)
+    def _odds(self, scores: GraphScores) -> tuple[Floats, Floats]:
+        """What a label scores more when it is present, shape (n, L), and what no label scores."""
+        absent, present = scores.unary.T.reshape(2, -1, self.n_nodes)
+        return present - absent, absent.sum(axis=1)
 
     def differences(self, X: LabelRows, labels: Integers, others: Integers) -> sp.csr_matrix:
         """Psi(x, y) - Psi(x, y') of every row as rows of a CSR matrix."""
