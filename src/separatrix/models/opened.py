@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.table import TASKS
 
 __all__ = ["Model", "open"]
+
+#: Features above which the input of a learner is sparse: few of them are there in a row.
+_DENSE_WIDTH = 1 << 14
 
 
 class Model(Fitted):
@@ -62,6 +66,14 @@ class Model(Fitted):
             return reader_of(self)
         except DataError as error:
             raise ModelFileError(f"{self.path}: {error}") from None
+
+    @cached_property
+    def width(self) -> int:
+        """Numbers of one prediction: features of the learner, where dense, and classes."""
+        n_classes = 0 if self.classes is None else len(self.classes)
+        sparse = self.reader.kind in ("text", "sequences")
+        n_features = 0 if sparse else getattr(self.learner, "n_features_in_", 0) or 0
+        return max(1, n_classes + (n_features if n_features <= _DENSE_WIDTH else 0))
 
     def take(self, data: Dataset) -> Any:
         """What the model is fed of a data set."""
@@ -136,10 +148,10 @@ class Model(Fitted):
 
     def check(self) -> None:
         """Raise ModelFileError unless the model predicts an example of its rows."""
-        try:
+        with _only_file_errors(self.path, "the model does not predict"):
             self.predict([self.reader.example()])
-        except (ValueError, TypeError, AttributeError) as error:
-            raise ModelFileError(f"{self.path}: the model does not predict: {error}") from error
+            _ = self.offers
+            self.card()
 
     # -- what is known ---------------------------------------------------------------------------
 
@@ -211,4 +223,17 @@ def open(path: str | os.PathLike[str], *, verify: Verify = "auto", mmap: bool = 
         The file cannot be read.
     """
     path = Path(path)
-    return Model(path, *load_described(path, verify, mmap=mmap))
+    estimator, info = load_described(path, verify, mmap=mmap)
+    with _only_file_errors(path, "the file does not say how its model is used"):
+        return Model(path, estimator, info)
+
+
+@contextmanager
+def _only_file_errors(path: Path, what: str) -> Iterator[None]:
+    """Whatever a forged file leads to, in any class, is a ModelFileError with its name."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except Exception as error:
+        raise ModelFileError(f"{path}: {what}: {type(error).__name__}: {error}") from error

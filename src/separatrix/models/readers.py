@@ -55,6 +55,10 @@ class Reader(ABC):
             With the field that is wrong.
         """
 
+    def n_places(self, rows: list[Any]) -> int:
+        """How many labels are predicted for checked rows: one each, or for tokens or pixels."""
+        return len(rows)
+
     @abstractmethod
     def join(self, rows: list[Any]) -> Any:
         """What the model predicts from, of all rows."""
@@ -519,6 +523,10 @@ class SequenceReader(Reader):
                 form = found
         return rows, form
 
+    def n_places(self, rows: list[Any]) -> int:
+        """Tokens."""
+        return sum(map(len, rows))
+
     def _form(self, token: Any, place: str) -> str:
         if self.with_templates:
             return self._columns(token, place)
@@ -649,9 +657,13 @@ class PictureReader(Reader):
     def check(self, rows: list[Any], most: int | None = None) -> tuple[list[Any], str]:
         """Arrays of float64."""
         found = [self._picture(row, f"rows[{at}]") for at, row in enumerate(rows)]
-        if most is not None and sum(one.shape[0] * one.shape[1] for one in found) > most:
+        if most is not None and self.n_places(found) > most:
             raise FieldError(f"the images have more than {most} pixels", "rows", "too_large")
         return found, "pictures"
+
+    def n_places(self, rows: list[Any]) -> int:
+        """Pixels."""
+        return sum(one.shape[0] * one.shape[1] for one in rows)
 
     def _picture(self, row: Any, place: str) -> Any:
         if type(row) is not list or not row or not all(type(line) is list for line in row):
