@@ -35,12 +35,26 @@ def serve(
     watch: Annotated[
         bool, typer.Option("--watch", help="Load a model again when its file changes.")
     ] = False,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Processes; they share the models' memory.")
+    ] = 1,
     max_body: Annotated[
         int, typer.Option("--max-body", min=1, help="Bytes of a request, in MiB.")
-    ] = 16,
+    ] = 8,
     max_rows: Annotated[int, typer.Option("--max-rows", min=1, help="Rows of a request.")] = 10_000,
+    max_values: Annotated[
+        int,
+        typer.Option(
+            "--max-values",
+            min=1,
+            help="Values of a request; and its rows times the model's features and classes.",
+        ),
+    ] = 1 << 20,
+    max_held: Annotated[
+        int, typer.Option("--max-held", min=1, help="Bytes of all requests at a time, in MiB.")
+    ] = 32,
     max_concurrent: Annotated[
-        int, typer.Option("--max-concurrent", min=1, help="Requests at a time.")
+        int, typer.Option("--max-concurrent", min=1, help="Requests that wait at a time.")
     ] = 256,
     max_connections: Annotated[
         int, typer.Option("--max-connections", min=1, help="Connections at a time.")
@@ -74,7 +88,10 @@ def serve(
         token=token,
         no_auth=no_auth,
         max_body=max_body << 20,
+        max_held=max_held << 20,
         max_rows=max_rows,
+        max_values=max_values,
+        workers=workers,
         max_concurrent=max_concurrent,
         max_connections=max_connections,
         max_per_address=max_per_address,

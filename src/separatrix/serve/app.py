@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -23,7 +23,7 @@ from separatrix.serve.problems import Problem
 from separatrix.serve.schemas import Card, ModelList, Status
 from separatrix.serve.security import Guard
 from separatrix.serve.settings import Settings
-from separatrix.serve.store import ModelStore
+from separatrix.serve.store import ModelStore, Reloads
 
 __all__ = ["Service", "create_app"]
 
@@ -35,18 +35,19 @@ class Service:
 
     Parameters
     ----------
-    paths : iterable of path
-        Model files.
-    settings : Settings, optional
+    store : ModelStore
     """
 
-    def __init__(
-        self, paths: Iterable[str | os.PathLike[str]], settings: Settings | None = None
-    ) -> None:
-        self.settings = settings or Settings()
-        self.store = ModelStore(paths, self.settings)
+    def __init__(self, store: ModelStore) -> None:
+        self.settings = store.settings
+        self.store = store
         self.metrics = Metrics()
-        self.batcher = Batcher(self.settings.batch_rows, self.metrics.batch)
+        #: What /metrics and the list of models tell; of several processes, of all of them.
+        self.counted: Callable[[], tuple[Metrics, Reloads]] = lambda: (
+            self.metrics,
+            self.store.reloads(),
+        )
+        self.batcher = Batcher(self.settings, self.metrics)
         self.app = Guard(self._routes(), self.settings, self.metrics)
 
     def _routes(self) -> FastAPI:
@@ -77,9 +78,7 @@ class Service:
         async def list_models() -> ModelList:
             """All models of the service."""
             models = [model.short() for model in self.store.models.values()]
-            return ModelList.model_validate(
-                {"models": models, "complaints": dict(self.store.complaints)}
-            )
+            return ModelList.model_validate({"models": models, "complaints": self.counted()[1][2]})
 
         @app.get("/v1/models/{name}", tags=["models"], responses=error_responses(401, 404))
         async def show_model(name: str) -> Card:
@@ -87,24 +86,27 @@ class Service:
             return Card.model_validate(self.store.get(name).card())
 
     def _add_health(self, app: FastAPI) -> None:
-        @app.get("/healthz", tags=["health"])
+        @app.get("/healthz", tags=["health"], response_model_exclude_none=True)
         async def healthz() -> Status:
             """Whether the service lives."""
-            return Status(status="ok")
+            return Status(status="ok", reload=None)
 
-        @app.get("/readyz", tags=["health"], responses=error_responses(503))
+        @app.get("/readyz", tags=["health"], responses=error_responses(503),
+                 response_model_exclude_none=True)  # fmt: skip
         async def readyz() -> Status:
             """Whether the service takes requests."""
             if self.app.stopping:
                 raise Problem("stopping", "the service is about to stop")
-            return Status(status="ready")
+            # No names here: nobody needs a token to ask this.
+            return Status(status="ready", reload="failed" if self.counted()[1][2] else None)
 
         @app.get("/metrics", tags=["health"], response_class=PlainTextResponse,
                  responses=error_responses(401))  # fmt: skip
         async def metrics() -> Response:
             """Counters, in the text format of Prometheus."""
             versions = {name: model.version for name, model in self.store.models.items()}
-            text = self.metrics.text(self.store.n_reloaded, self.store.n_failed, versions)
+            counted, (n_reloaded, n_failed, _) = self.counted()
+            text = counted.text(n_reloaded, n_failed, versions)
             return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
@@ -123,7 +125,7 @@ def create_app(paths: Iterable[str | os.PathLike[str]], settings: Settings | Non
     ASGI application
         For uvicorn or another server; `separatrix serve` runs it.
     """
-    return Service(paths, settings).app
+    return Service(ModelStore(paths, settings or Settings())).app
 
 
 def _add_handlers(app: FastAPI) -> None:

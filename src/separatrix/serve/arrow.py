@@ -20,7 +20,7 @@ from separatrix.serve.settings import Settings
 from separatrix.tasks import FieldError
 
 if TYPE_CHECKING:
-    from separatrix.serve.batching import Job
+    from separatrix.serve.batching import Prepared
 
 __all__ = ["arrow_rows", "arrow_table"]
 
@@ -28,6 +28,10 @@ __all__ = ["arrow_rows", "arrow_table"]
 _DEEPEST = 3
 #: Fields of a schema; a row of numbers has as many as it has columns.
 _MOST_FIELDS = 100_000
+#: Messages of a stream, each a batch of rows or a dictionary.
+_MOST_MESSAGES = 10_000
+#: Values that become Python's at a time: pyarrow holds the interpreter's lock for as long.
+_AT_A_TIME = 10_000
 
 
 def _pyarrow() -> Any:
@@ -133,11 +137,13 @@ def _check_type(kind: Any, name: str, pa: Any, depth: int = 0) -> None:
 
 def _check_size(body: bytes, settings: Settings, pa: Any) -> None:
     """Raise Problem where a stream would unpack to more than the settings allow."""
-    most_bytes, most_values = 4 * settings.max_body, settings.max_body // 2
+    most_bytes, most_values = 4 * settings.max_body, settings.max_values
     rows = values = n_bytes = 0
     reader = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
     schema = None
-    for message in reader:
+    for at, message in enumerate(reader):
+        if at > _MOST_MESSAGES:
+            raise Problem("too_large", f"has more than {_MOST_MESSAGES} messages", "rows")
         if schema is None:
             schema = pa.ipc.read_schema(message)
             if len(schema) > _MOST_FIELDS:
@@ -163,19 +169,22 @@ def _values(column: Any, pa: Any, most: int) -> tuple[list[Any], int]:
 
     A text in a dictionary is made once, and counted as often as rows name it.
     """
+    values: list[Any] = []
     size = 0
     if pa.types.is_dictionary(column.type):
-        values: list[Any] = []
         for chunk in column.chunks:
-            known = [_plain(value) for value in chunk.dictionary.to_pylist()]
             places = chunk.indices.to_pylist()
-            sizes = [len(value) if isinstance(value, str) else 8 for value in known]
+            # Only what is used: every one of many small chunks may have the same long dictionary.
+            known = {at: _plain(chunk.dictionary[at].as_py()) for at in {*places} - {None}}
+            sizes = {at: len(one) if isinstance(one, str) else 8 for at, one in known.items()}
             size += sum(sizes[at] for at in places if at is not None)
             if size > most:
                 break
-            values.extend(None if at is None else known[at] for at in places)
+            values.extend(known.get(at) for at in places)
         return values, size
-    return [_plain(value) for value in column.to_pylist()], column.nbytes
+    for start in range(0, len(column), _AT_A_TIME):
+        values += map(_plain, column.slice(start, _AT_A_TIME).to_pylist())
+    return values, column.nbytes
 
 
 def arrow_rows(body: bytes, model: Model, settings: Settings) -> list[Any]:
@@ -232,10 +241,10 @@ def _plain(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def arrow_table(found: Any, places: slice, job: Job) -> bytes:
+def arrow_table(found: Any, places: slice, asked: Prepared) -> bytes:
     """The answers as an Arrow stream."""
     pa = _pyarrow()
-    table = pa.table(job.model.task.columns(job.model, found, places, job.options))
+    table = pa.table(asked.model.task.columns(asked.model, found, places, asked.options))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

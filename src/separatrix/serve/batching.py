@@ -1,34 +1,42 @@
-"""Requests that arrive together become one call of the model, off the event loop.
+"""Requests are prepared, predicted and answered on two threads beside the event loop.
 
-No request waits for others: a lane that is idle starts at once with what there is, and whatever
-arrives meanwhile is the next batch. Under load batches grow by themselves.
+The quick lane takes short requests, all that wait at a time: those for one model become one call of
+it. The slow lane takes one long request (many bytes, a piece of a stream, explanations) at a time,
+so that a short one never waits for it. In each lane clients take turns; where too many requests
+wait, the client with most of them is told to come again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from separatrix.errors import SeparatrixError
 from separatrix.models import Model
-from separatrix.serve.problems import Problem
+from separatrix.serve.metrics import Metrics
+from separatrix.serve.problems import RETRY, Problem
+from separatrix.serve.settings import Settings
 from separatrix.tasks import FieldError, Options
 
-__all__ = ["Batcher", "Finish", "Job", "run_jobs"]
+__all__ = ["SHORT", "Batcher", "Finish", "Prepared", "run_together"]
 
-log = logging.getLogger("separatrix.serve")
+#: Bytes below which a request is for the quick lane.
+SHORT = 1 << 13
+#: Numbers (of rows and of their answers) up to which it stays there: some milliseconds.
+_QUICK_WORK = 1 << 16
+#: Requests that the quick lane prepares at a time.
+_QUICK_JOBS = 64
 
-#: From what was found, places of the rows, and the job, to what the job waits for.
-Finish = Callable[[Any, slice, "Job"], Any]
+#: From what was found, places of the rows, and the request, to what its client waits for.
+Finish = Callable[[Any, slice, "Prepared"], Any]
 
 
-class Job:
-    """Rows of one request that wait for their answers.
+class Prepared(NamedTuple):
+    """A request that was parsed and checked.
 
     Parameters
     ----------
@@ -42,40 +50,103 @@ class Job:
         What is wanted.
     finish : callable
         Makes the result, in the thread of the lane.
+    work : int
+        Numbers of the rows and of what is predicted for them.
     """
 
-    __slots__ = ("finish", "form", "future", "model", "options", "rows")
+    model: Model
+    rows: list[Any]
+    form: str
+    options: Options
+    finish: Finish
+    work: int
 
-    def __init__(
-        self, model: Model, rows: list[Any], form: str, options: Options, finish: Finish
-    ) -> None:
-        self.model, self.rows, self.form, self.options = model, rows, form, options
-        self.finish = finish
+
+class _Job:
+    """A request that waits: how to prepare it, whose it is, and the future of its result."""
+
+    __slots__ = ("client", "future", "prepare")
+
+    def __init__(self, prepare: Callable[[], Prepared], client: str) -> None:
+        self.prepare, self.client = prepare, client
         self.future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
 
-def run_jobs(jobs: Sequence[Job]) -> list[Any]:
-    """Results of jobs for one model and of one form, or the exceptions that they raised.
+class FairQueue:
+    """What waits, by client; clients take turns.
 
-    All rows are predicted in one call. Where that fails, every job is tried alone, so that rows
-    that a model cannot take spoil nobody else's.
+    Examples
+    --------
+    >>> queue = FairQueue()
+    >>> for client, job in (("a", 1), ("a", 2), ("a", 3), ("b", 4)):
+    ...     queue.push(client, job)
+    >>> queue.greediest, queue.pop(), queue.pop(), queue.drop("a"), queue.pop(), len(queue)
+    ('a', 1, 4, 3, 2, 0)
     """
-    first = jobs[0]
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[Any]] = {}
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def count(self, client: str) -> int:
+        """How much of a client waits."""
+        return len(self._waiting.get(client, ()))
+
+    @property
+    def greediest(self) -> str:
+        """The client with most that waits."""
+        return max(self._waiting, key=self.count)
+
+    def push(self, client: str, job: Any) -> None:
+        """Let something wait."""
+        self._waiting.setdefault(client, deque()).append(job)
+        self._size += 1
+
+    def pop(self) -> Any:
+        """The oldest of the client whose turn it is."""
+        client = next(iter(self._waiting))
+        waiting = self._waiting.pop(client)
+        job = waiting.popleft()
+        if waiting:
+            self._waiting[client] = waiting  # behind the others
+        self._size -= 1
+        return job
+
+    def drop(self, client: str) -> Any:
+        """The newest of a client, taken out."""
+        waiting = self._waiting[client]
+        job = waiting.pop()
+        if not waiting:
+            del self._waiting[client]
+        self._size -= 1
+        return job
+
+
+def run_together(several: Sequence[Prepared]) -> list[Any]:
+    """Results of requests for one model and of one form, or the exceptions that they raised.
+
+    All rows are predicted in one call. Where that fails, every request is tried alone, so that
+    rows that a model cannot take spoil nobody else's.
+    """
+    first = several[0]
     model = first.model
-    rows = first.rows if len(jobs) == 1 else [row for job in jobs for row in job.rows]
+    rows = first.rows if len(several) == 1 else [row for one in several for row in one.rows]
     try:
         X = model.reader.join(rows)
-        found = model.task.predict(model, X, [job.options for job in jobs])
+        found = model.task.predict(model, X, [one.options for one in several])
     except Exception as error:
-        if len(jobs) > 1:
-            return [result for job in jobs for result in run_jobs([job])]
+        if len(several) > 1:
+            return [result for one in several for result in run_together([one])]
         return [_told(error)]
     results: list[Any] = []
     start = 0
-    for job in jobs:
-        end = start + len(job.rows)
+    for one in several:
+        end = start + len(one.rows)
         try:
-            results.append(job.finish(found, slice(start, end), job))
+            results.append(one.finish(found, slice(start, end), one))
         except Exception as error:
             results.append(_told(error))
         start = end
@@ -88,25 +159,45 @@ def _told(error: Exception) -> Exception:
         return Problem.of(error)
     if isinstance(error, SeparatrixError | ValueError) and not isinstance(error, Problem):
         return Problem("invalid", str(error), "rows")
+    if isinstance(error, MemoryError):
+        return Problem("too_large", "there is no memory for so many rows; send fewer", "rows")
     return error
 
 
 class _Lane:
-    """One thread that predicts, and the jobs that wait for it."""
+    """One thread, and the requests that wait for it.
 
-    def __init__(self, name: str, batch_rows: int, observe: Callable[[int, int], None]) -> None:
-        self._batch_rows = batch_rows
-        self._observe = observe
+    Parameters
+    ----------
+    settings : Settings
+    metrics : Metrics
+    slower : _Lane, optional
+        Takes what turns out to be long; what waits there is prepared already.
+    """
+
+    def __init__(self, settings: Settings, metrics: Metrics, slower: _Lane | None = None) -> None:
+        self._settings, self._metrics, self._slower = settings, metrics, slower
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Job] = deque()
-        self._busy = False
-        self._work: queue.SimpleQueue[list[Job] | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name=f"predict {name}", daemon=True)
+        self._waiting = FairQueue()
+        self._n_running, self._busy = 0, False
+        self._work: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
+        name = "slow lane" if slower is None else "quick lane"
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def add(self, job: Job) -> None:
-        """Queue a job; a batch begins when this turn of the event loop is over."""
-        self._waiting.append(job)
+    def add(self, job: _Job) -> None:
+        """Queue a job; work begins when this turn of the event loop is over."""
+        if len(self._waiting) + self._n_running >= self._settings.max_concurrent:
+            told = f"{len(self._waiting)} requests wait; come again"
+            refusal = Problem("too_many_requests", told, headers=RETRY)
+            greediest = self._waiting.greediest if len(self._waiting) else job.client
+            if self._waiting.count(greediest) <= self._waiting.count(job.client) + 1:
+                job.future.set_exception(refusal)
+                return
+            dropped: _Job = self._waiting.drop(greediest)
+            if not dropped.future.done():
+                dropped.future.set_exception(refusal)
+        self._waiting.push(job.client, job)
         if not self._busy:
             self._busy = True
             self._loop.call_soon(self._begin)
@@ -116,44 +207,73 @@ class _Lane:
         self._work.put(None)
 
     def _begin(self) -> None:
-        """Hand the next batch to the thread: jobs for one model, of one form, in their order."""
-        batch: list[Job] = []
-        rest: list[Job] = []
-        n_rows = 0
-        while self._waiting:
-            job = self._waiting.popleft()
-            if job.future.done():  # its time is over
-                continue
-            fits = not batch or (
-                job.model is batch[0].model
-                and job.form == batch[0].form
-                and n_rows + len(job.rows) <= self._batch_rows
-            )
-            if fits:
-                batch.append(job)
-                n_rows += len(job.rows)
-            else:
-                rest.append(job)
-        self._waiting.extend(rest)
-        if not batch:
-            self._busy = False
-            return
-        self._observe(len(batch), n_rows)
-        self._work.put(batch)
+        """Hand what waits to the thread: a long request alone, short ones together."""
+        most = 1 if self._slower is None else _QUICK_JOBS
+        jobs: list[_Job] = []
+        while len(self._waiting) and len(jobs) < most:
+            job: _Job = self._waiting.pop()
+            if not job.future.done():  # else its time is over
+                jobs.append(job)
+        self._n_running, self._busy = len(jobs), bool(jobs)
+        if jobs:
+            self._work.put(jobs)
 
     def _run(self) -> None:
-        while (batch := self._work.get()) is not None:
-            results = run_jobs(batch)
+        while (jobs := self._work.get()) is not None:
+            results, batches = self._results(jobs)
             try:
-                self._loop.call_soon_threadsafe(self._deliver, batch, results)
+                self._loop.call_soon_threadsafe(self._deliver, jobs, results, batches)
             except RuntimeError:  # the loop was closed meanwhile: nobody waits
                 return
+            del jobs, results, batches  # not kept until the next ones come
 
-    def _deliver(self, batch: list[Job], results: list[Any]) -> None:
-        for job, result in zip(batch, results, strict=True):
+    def _results(self, jobs: list[_Job]) -> tuple[list[Any], list[list[Prepared]]]:
+        """Results or exceptions by job, Prepared for what is too long here; and the batches."""
+        results: list[Any] = [None] * len(jobs)
+        batches: list[list[Prepared]] = []
+        places: list[list[int]] = []
+        latest: dict[tuple[int, str], int] = {}  # by model and form, the batch that may grow
+        for at, job in enumerate(jobs):
+            try:
+                one = job.prepare()
+            except Exception as error:
+                results[at] = _told(error)
+                continue
+            long = one.options.explain is not None or one.work > _QUICK_WORK
+            if long and self._slower is not None:
+                results[at] = one
+                continue
+            if not one.rows:  # blank lines of a stream
+                results[at] = b""
+                continue
+            key = (id(one.model), one.form)
+            here = latest.get(key)
+            if here is not None:
+                n_rows = sum(len(other.rows) for other in batches[here])
+                if n_rows + len(one.rows) > self._settings.batch_rows:
+                    here = None
+            if here is None:
+                here = latest[key] = len(batches)
+                batches.append([])
+                places.append([])
+            batches[here].append(one)
+            places[here].append(at)
+        for batch, where in zip(batches, places, strict=True):
+            for at, result in zip(where, run_together(batch), strict=True):
+                results[at] = result
+        return results, batches
+
+    def _deliver(self, jobs: list[_Job], results: list[Any], batches: list[list[Prepared]]) -> None:
+        for batch in batches:
+            n_rows = sum(len(one.rows) for one in batch)
+            self._metrics.batch(batch[0].model.name, len(batch), n_rows)
+        for job, result in zip(jobs, results, strict=True):
             if job.future.done():
                 continue
-            if isinstance(result, Exception):
+            if isinstance(result, Prepared) and self._slower is not None:
+                job.prepare = lambda ready=result: ready  # type: ignore[misc]
+                self._slower.add(job)
+            elif isinstance(result, Exception):
                 job.future.set_exception(result)
             else:
                 job.future.set_result(result)
@@ -161,33 +281,47 @@ class _Lane:
 
 
 class Batcher:
-    """Lanes by model: a quick one, and one for explanations, which take longer.
+    """The two lanes.
 
     Parameters
     ----------
-    batch_rows : int
-        Most rows of a batch of several jobs.
-    observe : callable
-        Told the number of jobs and of rows of every batch.
+    settings : Settings
+    metrics : Metrics
+        Told of every batch.
     """
 
-    def __init__(self, batch_rows: int, observe: Callable[[int, int], None]) -> None:
-        self._batch_rows = batch_rows
-        self._observe = observe
-        self._lanes: dict[tuple[str, bool], _Lane] = {}
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
+        self._settings, self._metrics = settings, metrics
+        self._lanes: tuple[_Lane, _Lane] | None = None
 
-    def submit(self, job: Job) -> asyncio.Future[Any]:
-        """Queue a job; its future holds the result."""
-        key = (job.model.name, job.options.explain is not None)
-        lane = self._lanes.get(key)
-        if lane is None:
-            name = f"{key[0]}{' (explain)' if key[1] else ''}"
-            lane = self._lanes[key] = _Lane(name, self._batch_rows, self._observe)
-        lane.add(job)
+    def submit(
+        self, prepare: Callable[[], Prepared], size: int, client: str
+    ) -> asyncio.Future[Any]:
+        """Queue a request.
+
+        Parameters
+        ----------
+        prepare : callable
+            Parses and checks it; called on the thread of a lane.
+        size : int
+            Bytes of it.
+        client : str
+            Whose turn it takes.
+
+        Returns
+        -------
+        asyncio.Future
+            Of its result.
+        """
+        if self._lanes is None:
+            slow = _Lane(self._settings, self._metrics)
+            self._lanes = (_Lane(self._settings, self._metrics, slow), slow)
+        job = _Job(prepare, client)
+        self._lanes[size >= SHORT].add(job)
         return job.future
 
     def stop(self) -> None:
         """End the threads."""
-        for lane in self._lanes.values():
+        for lane in self._lanes or ():
             lane.stop()
-        self._lanes.clear()
+        self._lanes = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
+from typing import Any
 
 __all__ = ["Histogram", "Metrics"]
 
@@ -30,6 +31,16 @@ class Histogram:
         self.bounds = bounds
         self.counts = [0] * (len(bounds) + 1)
         self.total = 0.0
+
+    @property
+    def state(self) -> tuple[list[int], float]:
+        """Counts and sum, as plain values."""
+        return self.counts, self.total
+
+    def merge(self, state: tuple[list[int], float]) -> None:
+        """Add the counts of another one."""
+        self.counts = [mine + other for mine, other in zip(self.counts, state[0], strict=True)]
+        self.total += state[1]
 
     def add(self, value: float) -> None:
         """Count a value."""
@@ -59,13 +70,35 @@ class Metrics:
         self.batch_rows = Histogram(_ROWS)
         self.in_progress = 0
 
+    @property
+    def state(self) -> dict[str, Any]:
+        """All counts as plain values."""
+        return {
+            "requests": dict(self.requests),
+            "seconds": {route: one.state for route, one in self.seconds.items()},
+            "rows": dict(self.rows),
+            "batches": (self.batch_jobs.state, self.batch_rows.state),
+            "in_progress": self.in_progress,
+        }
+
+    def merge(self, state: dict[str, Any]) -> None:
+        """Add the counts of another process."""
+        self.requests.update(state["requests"])
+        for route, histogram in state["seconds"].items():
+            self.seconds[route].merge(histogram)
+        self.rows.update(state["rows"])
+        self.batch_jobs.merge(state["batches"][0])
+        self.batch_rows.merge(state["batches"][1])
+        self.in_progress += state["in_progress"]
+
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that is done."""
         self.requests[method, route, status] += 1
         self.seconds[route].add(seconds)
 
-    def batch(self, n_jobs: int, n_rows: int) -> None:
+    def batch(self, model: str, n_jobs: int, n_rows: int) -> None:
         """Count a batch."""
+        self.rows[model] += n_rows
         self.batch_jobs.add(n_jobs)
         self.batch_rows.add(n_rows)
 

@@ -10,18 +10,19 @@ from pydantic_core import to_json
 
 from separatrix.models import Model
 from separatrix.serve.arrow import arrow_rows, arrow_table
-from separatrix.serve.batching import Batcher, Finish, Job
+from separatrix.serve.batching import SHORT, Batcher, Finish, Prepared
 from separatrix.serve.bodies import (
     JSON,
     LINES,
+    Memory,
     media_type,
     parse,
     parse_query,
-    read_body,
     single_or_many,
+    whole_body,
 )
 from separatrix.serve.metrics import Metrics
-from separatrix.serve.problems import Problem
+from separatrix.serve.problems import RETRY, Problem
 from separatrix.serve.security import Receive, Scope, Send, send_problem, send_whole
 from separatrix.serve.settings import Settings
 from separatrix.serve.store import ModelStore
@@ -30,16 +31,9 @@ from separatrix.tasks import FieldError, Options
 
 __all__ = ["PredictEndpoint"]
 
-_RETRY = ((b"retry-after", b"1"),)
-#: Bytes up to which a body of JSON is parsed on the event loop: a tenth of a millisecond, less than
-#: the way to a thread and back.
-_SHORT = 1 << 13
-
-_Prepared = tuple[Model, list[Any], str, Options, Finish]
-
 
 class PredictEndpoint:
-    """The ASGI application behind the route; bodies are parsed once, by pydantic's own core.
+    """The ASGI application behind the route; the event loop only moves bytes.
 
     Parameters
     ----------
@@ -54,50 +48,55 @@ class PredictEndpoint:
     ) -> None:
         self._store, self._batcher, self._metrics = store, batcher, metrics
         self._settings = settings
+        self._memory = Memory(settings.max_held)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         metrics = self._metrics
+        metrics.in_progress += 1
         try:
             headers = dict(scope["headers"])
             kind = media_type(headers)
-            if metrics.in_progress >= self._settings.max_concurrent:
-                told = f"{metrics.in_progress} requests are under way; come again"
-                raise Problem("too_many_requests", told, headers=_RETRY)
-            metrics.in_progress += 1
+            client = (scope.get("client") or ("",))[0]
+            if kind == LINES:
+                await self._stream(scope, receive, send, client)
+                return
+            prepare = self._json if kind == JSON else partial(self._arrow, scope)
+            # Arrow is never short: a few bytes may stand for many rows.
+            least = 0 if kind == JSON else SHORT
             try:
-                if kind == LINES:
-                    await self._stream(scope, receive, send)
-                    return
-                async with asyncio.timeout(self._settings.time_limit):
-                    body = await read_body(headers, receive, self._settings.max_body)
-                    found = await self._submit(await self._prepared(kind, scope, body))
+                async with (
+                    asyncio.timeout(self._settings.time_limit),
+                    whole_body(headers, receive, self._settings.max_body, self._memory) as body,
+                ):
+                    found: bytes = await self._batcher.submit(
+                        partial(prepare, body), max(least, len(body)), client
+                    )
             except TimeoutError:
                 told = f"not done within {self._settings.time_limit:g} seconds"
-                raise Problem("timeout", told, headers=_RETRY) from None
+                raise Problem("timeout", told, headers=RETRY) from None
+            self._memory.held += len(found)
+            try:
+                await send_whole(send, 200, found, kind.encode())
             finally:
-                metrics.in_progress -= 1
-            await send_whole(send, 200, found, kind.encode())
+                self._memory.held -= len(found)
         except Problem as problem:
             await send_problem(send, problem)
+        finally:
+            metrics.in_progress -= 1
 
-    async def _prepared(self, kind: str, scope: Scope, body: bytes) -> _Prepared:
-        """The request, parsed and checked; off the event loop, but for a short one of JSON."""
-        prepare = self._json if kind == JSON else partial(self._arrow, scope)
-        if kind == JSON and len(body) < _SHORT:
-            return prepare(body)
-        return await asyncio.get_running_loop().run_in_executor(None, prepare, body)
-
-    def _json(self, body: bytes) -> _Prepared:
-        request = parse(body)
+    def _json(self, body: bytes) -> Prepared:
+        settings = self._settings
+        request = parse(body, settings)
         model = self._store.get(request.model)
-        rows = single_or_many(request, self._settings.max_rows)
-        most = self._settings.max_explained
-        if request.explain and len(rows) > most:
-            raise Problem("too_large", f"explains at most {most} rows of a request", "explain")
-        letters = self._settings.max_text
-        if request.explain and any(isinstance(row, str) and len(row) > letters for row in rows):
-            raise Problem("too_large", f"explains texts of at most {letters} letters", "explain")
+        rows = single_or_many(request, settings.max_rows)
+        if request.explain:
+            if len(rows) > settings.max_explained:
+                told = f"explains at most {settings.max_explained} rows of a request"
+                raise Problem("too_large", told, "explain")
+            if sum(len(row) for row in rows if isinstance(row, str)) > settings.max_text:
+                told = f"explains texts of at most {settings.max_text} letters together"
+                raise Problem("too_large", told, "explain")
         options = Options(
             request.probabilities,
             request.top,
@@ -113,7 +112,7 @@ class PredictEndpoint:
                 problem.field = problem.field.replace("rows[0]", "row", 1)
             raise
 
-    def _arrow(self, scope: Scope, body: bytes) -> _Prepared:
+    def _arrow(self, scope: Scope, body: bytes) -> Prepared:
         options = parse_query(scope)
         model = self._store.get(options.model)
         if options.top is not None:
@@ -121,51 +120,60 @@ class PredictEndpoint:
         rows = arrow_rows(body, model, self._settings)
         return self._checked(model, rows, options.options, arrow_table)
 
-    def _submit(self, prepared: _Prepared) -> asyncio.Future[bytes]:
-        model, rows, _, _, _ = prepared
-        self._metrics.rows[model.name] += len(rows)
-        return self._batcher.submit(Job(*prepared))
+    def _checked(self, model: Model, rows: list[Any], options: Options, finish: Finish) -> Prepared:
+        """A request whose rows and options fit the model, and are not too much work.
 
-    def _checked(
-        self, model: Model, rows: list[Any], options: Options, finish: Finish
-    ) -> _Prepared:
-        _check_options(model, options)
+        Raises
+        ------
+        Problem
+            With the field that is wrong.
+        """
+        most = self._settings.max_values
         try:
+            model.task.check(model, options)
             checked, form = model.reader.check(rows, self._settings.max_tokens)
         except FieldError as error:
             raise Problem.of(error) from None
-        return model, checked, form, options, finish
+        n_places = model.reader.n_places(checked)
+        work = n_places * model.width
+        if work > most and len(rows) > 1:
+            told = f"{n_places} predictions of {model.width} numbers each are more than {most}"
+            raise Problem("too_large", f"{told}; send fewer rows, or JSON lines", "rows")
+        return Prepared(model, checked, form, options, finish, work)
 
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _stream(self, scope: Scope, receive: Receive, send: Send, client: str) -> None:
         options = parse_query(scope)
         model = self._store.get(options.model)
         wanted = options.options
-        _check_options(model, wanted)
+        try:
+            model.task.check(model, wanted)
+        except FieldError as error:
+            raise Problem.of(error) from None
 
-        def submit(rows: list[Any]) -> asyncio.Future[bytes]:
-            return self._submit(self._checked(model, rows, wanted, lines_answer))
+        def prepare(rows: list[Any]) -> Prepared:
+            return self._checked(model, rows, wanted, lines_answer)
 
-        await LineStream(receive, send, submit, self._settings).run()
+        def submit(piece: Any) -> asyncio.Future[bytes]:
+            return self._batcher.submit(piece, SHORT, client)
 
-
-def _check_options(model: Model, options: Options) -> None:
-    try:
-        model.task.check(model, options)
-    except FieldError as error:
-        raise Problem.of(error) from None
+        most_rows = max(1, self._settings.max_values // model.width)
+        stream = LineStream(receive, send, prepare, submit, self._settings, self._memory, most_rows)
+        await stream.run()
 
 
-def json_answer(found: Any, places: slice, job: Job) -> bytes:
+def json_answer(found: Any, places: slice, asked: Prepared) -> bytes:
     """The body of a response; made in the thread that predicted."""
-    model = job.model
+    model = asked.model
     content: dict[str, Any] = {"model": model.name, "version": model.version}
-    if job.options.probabilities:
+    if asked.options.probabilities:
         content["classes"] = model.labels
-    content["predictions"] = model.answers(found, places, job.rows, job.options)
-    return to_json(content, inf_nan_mode="null")
+    answers = model.answers(found, places, asked.rows, asked.options)
+    # One by one: all at once would hold the interpreter's lock, and everybody else up.
+    parts = b",".join([to_json(answer, inf_nan_mode="null") for answer in answers])
+    return to_json(content, inf_nan_mode="null")[:-1] + b',"predictions":[' + parts + b"]}"
 
 
-def lines_answer(found: Any, places: slice, job: Job) -> bytes:
+def lines_answer(found: Any, places: slice, asked: Prepared) -> bytes:
     """Lines of JSON, one per row."""
-    answers = job.model.answers(found, places, job.rows, job.options)
-    return b"".join(to_json(answer, inf_nan_mode="null") + b"\n" for answer in answers)
+    answers = asked.model.answers(found, places, asked.rows, asked.options)
+    return b"".join([to_json(answer, inf_nan_mode="null") + b"\n" for answer in answers])

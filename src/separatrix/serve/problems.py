@@ -8,7 +8,10 @@ from pydantic_core import to_json
 
 from separatrix.tasks import FieldError
 
-__all__ = ["STATUS_CODES", "Problem"]
+__all__ = ["RETRY", "STATUS_CODES", "Problem"]
+
+#: Header of a refusal that another time may not meet: seconds to wait.
+RETRY = ((b"retry-after", b"1"),)
 
 #: Status of every code.
 STATUS_CODES = {

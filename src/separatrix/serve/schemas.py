@@ -28,6 +28,8 @@ def _whole(value: Any) -> Any:
 
 Label = str | int | float | bool
 Finite = Annotated[float, Field(allow_inf_nan=False)]
+#: A row of costs: of however many wrong ones only the first is told.
+Costs = Annotated[list[Finite], Field(fail_fast=True)]
 
 
 class PredictRequest(BaseModel):
@@ -42,8 +44,10 @@ class PredictRequest(BaseModel):
     top: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] | None = Field(
         None, description="So many of the most probable classes; of sequences, best labellings."
     )
-    cost: list[list[Finite]] | None = Field(
-        None, description="cost[true][predicted]: also the action of the least expected cost."
+    cost: list[Costs] | None = Field(
+        None,
+        fail_fast=True,
+        description="cost[true][predicted]: also the action of the least expected cost.",
     )
     reject: Finite | None = Field(None, description="Cost of refusing to decide; needs `cost`.")
     explain: bool = Field(False, description="The sum behind every answer.")
@@ -173,6 +177,10 @@ class Status(BaseModel):
     """Whether the service is there."""
 
     status: str
+    reload: str | None = Field(
+        None,
+        description='"failed" where a file could not be loaded again and the old model answers.',
+    )
 
 
 class ErrorContent(BaseModel):

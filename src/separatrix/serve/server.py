@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import FrameType
 
@@ -18,7 +18,10 @@ import uvicorn
 from separatrix.serve.app import Service
 from separatrix.serve.connections import connections_for
 from separatrix.serve.listening import listen, take_in_waiting, turn_away
+from separatrix.serve.metrics import Metrics
 from separatrix.serve.settings import Settings
+from separatrix.serve.store import ModelStore, Reloads
+from separatrix.serve.workers import Board, supervise
 
 __all__ = ["run"]
 
@@ -26,31 +29,50 @@ log = logging.getLogger("separatrix.serve")
 
 #: Seconds between looks whether the last connection has gone.
 _LOOK = 0.02
-#: Seconds for which an idle connection is kept.
-_KEEP_ALIVE = 30
+#: Seconds between looks of a worker at its counters, for the others to tell.
+_TELL = 0.5
+#: Seconds after which a thread that computes lets another one have the interpreter: the event loop
+#: waits for it several times per request.
+_SWITCH = 0.001
+#: New containers between collections of garbage; with Python's own 700, a request of many rows is
+#: looked through again and again while it is parsed.
+_GARBAGE = 20_000
 
 
 class _Server(uvicorn.Server):
     """uvicorn, which on a signal closes connections with their next answer before it stops."""
 
     def __init__(
-        self, config: uvicorn.Config, service: Service, listener: socket.socket, drain: float
+        self,
+        config: uvicorn.Config,
+        service: Service,
+        listener: socket.socket,
+        parent: int | None = None,
+        publish: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(config)
         self._service = service
         self._listener = listener
-        self._drain = drain
+        # Of a worker: a descriptor that ends with its parent, and what tells its counters.
+        self._parent, self._publish = parent, publish
+        self._drain = service.settings.drain
         self._leaving = False
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen; from here on SIGHUP and changed files exchange models."""
         self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        self._chores: list[asyncio.Task[None]] = []
+        if self._parent is not None and self._publish is not None:
+            self._loop.add_reader(self._parent, self.handle_exit, signal.SIGTERM, None)
+            self._chores.append(self._loop.create_task(self._tell(self._publish)))
+            return
         if hasattr(signal, "SIGHUP"):
             self._loop.add_signal_handler(signal.SIGHUP, self._reload)
-        await super().startup(sockets)
         watch = self._service.settings.watch
-        self._watching = None if watch is None else self._loop.create_task(self._watch(watch))
+        if watch is not None:
+            self._chores.append(self._loop.create_task(self._watch(watch)))
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop; a second signal stops at once."""
@@ -62,9 +84,12 @@ class _Server(uvicorn.Server):
 
     def _begin_stop(self) -> None:
         log.info("stopping: %d connections", len(self.server_state.connections))
-        turn_away(self._listener)
-        if self._watching is not None:
-            self._watching.cancel()
+        if self._parent is None:  # else others may still listen at the same socket
+            turn_away(self._listener)
+        else:
+            asyncio.get_running_loop().remove_reader(self._parent)
+        for chore in self._chores:
+            chore.cancel()
         self._stop = asyncio.get_running_loop().create_task(self._close_and_drain())
 
     async def _close_and_drain(self) -> None:
@@ -91,6 +116,11 @@ class _Server(uvicorn.Server):
         return self.config.http_protocol_class(  # type: ignore[call-arg]
             config=self.config, server_state=self.server_state, app_state=self.lifespan.state
         )
+
+    async def _tell(self, publish: Callable[[], None]) -> None:
+        while True:
+            await asyncio.sleep(_TELL)
+            publish()
 
     def _reload(self) -> None:
         asyncio.get_running_loop().run_in_executor(None, self._service.store.reload)
@@ -125,28 +155,66 @@ def run(paths: Iterable[Path], settings: Settings, *, access_log: bool = True) -
     # Rows come as arrays, whatever the frames of the training were.
     warnings.filterwarnings("ignore", "X does not have valid feature names")
     _set_up_logs(access_log)
-    service = Service(paths, settings)
+    store = ModelStore(paths, settings)
     # All that is here by now stays: a full collection would hold up requests for 0.1 s to find so.
     gc.collect()
     gc.freeze()
-    config = uvicorn.Config(
+    gc.set_threshold(_GARBAGE, 50, 100)
+    sys.setswitchinterval(_SWITCH)
+    patience = int(settings.time_limit) + 5
+    with listen(settings.host, settings.port) as listener:
+        host, port = listener.getsockname()[:2]
+        names = ", ".join(store.models)
+        log.info("serving %s at http://%s:%d", names, f"[{host}]" if ":" in host else host, port)
+        if settings.workers == 1:
+            service = Service(store)
+            _Server(_config(service, patience), service, listener).run(sockets=[listener])
+        else:
+            board = Board(2 * settings.workers + 1)
+
+            def work(slot: int, parent: int) -> None:
+                service = Service(store)
+                publish = _on_board(service, board, slot)
+                config = _config(service, patience)
+                _Server(config, service, listener, parent, publish).run(sockets=[listener])
+                publish()
+
+            supervise(settings.workers, work, store, board, listener, patience)
+    log.info("stopped")
+
+
+def _config(service: Service, patience: int) -> uvicorn.Config:
+    return uvicorn.Config(
         service.app,
-        http=connections_for(settings),
+        http=connections_for(service.settings),
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
         lifespan="on",
         ws="none",
-        timeout_keep_alive=_KEEP_ALIVE,
-        timeout_graceful_shutdown=int(settings.time_limit) + 5,
+        timeout_keep_alive=service.settings.idle_time,  # type: ignore[arg-type]
+        timeout_graceful_shutdown=patience,
     )
-    with listen(settings.host, settings.port) as listener:
-        host, port = listener.getsockname()[:2]
-        names = ", ".join(service.store.models)
-        log.info("serving %s at http://%s:%d", names, f"[{host}]" if ":" in host else host, port)
-        _Server(config, service, listener, settings.drain).run(sockets=[listener])
-    log.info("stopped")
+
+
+def _on_board(service: Service, board: Board, slot: int) -> Callable[[], None]:
+    """Let a worker tell the counters of all; what is returned writes its own."""
+    before = board.read(slot)
+    if before is not None:  # of the worker whose place it takes
+        service.metrics.merge({**before, "in_progress": 0})
+
+    def counted() -> tuple[Metrics, Reloads]:
+        every = Metrics()
+        every.merge(service.metrics.state)
+        for other in range(board.n_slots - 1):
+            state = None if other == slot else board.read(other)
+            if state is not None:
+                every.merge(state)
+        return every, board.read(board.n_slots - 1) or service.store.reloads()
+
+    service.counted = counted
+    return lambda: board.write(slot, service.metrics.state)
 
 
 def _set_up_logs(access_log: bool) -> None:

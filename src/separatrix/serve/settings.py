@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from dataclasses import dataclass, fields
 
 from separatrix.errors import ParameterError
@@ -52,9 +53,16 @@ class Settings:
     max_tokens : int
         Tokens of all sequences of a request.
     max_text : int
-        Letters of a text that is explained.
+        Letters of all texts of a request that asks for explanations.
+    max_values : int
+        Values in the rows of a request; and rows (of sequences tokens, of images pixels) times the
+        features and classes of the model.
+    max_held : int
+        Bytes of all requests and answers that are held at a time; beyond, only short requests are
+        let in, others are told to come again (429).
     max_concurrent : int
-        Prediction requests at a time; further ones are told to come again (429).
+        Prediction requests that wait at a time, short ones and long ones each; beyond, those of
+        the client with most of them are told to come again (429).
     max_connections, max_per_address : int
         Connections at a time, in all and from one address; further ones are turned away (503). A
         proxy in front of the service is one address.
@@ -62,8 +70,13 @@ class Settings:
         Bytes of the head of a request: its address and headers.
     head_time : float
         Seconds in which the head of a request must arrive.
+    idle_time : float
+        Seconds for which a connection without a request is kept.
     time_limit : float
-        Seconds for a request; for JSON lines, for each piece.
+        Seconds for a request, from its head to its answer; for JSON lines, for each piece. A client
+        that does not read its answer is cut off after as many.
+    workers : int
+        Processes that answer, at one socket; they share the memory of the models.
     batch_rows : int
         Rows of requests that arrive together and are predicted in one call.
     stream_rows : int
@@ -86,18 +99,22 @@ class Settings:
     port: int = 8000
     token: str | None = None
     no_auth: bool = False
-    max_body: int = 16 << 20
+    max_body: int = 8 << 20
     max_stream: int = 1 << 30
     max_rows: int = 10_000
     max_explained: int = 20
     max_tokens: int = 100_000
     max_text: int = 200_000
+    max_values: int = 1 << 20
+    max_held: int = 32 << 20
     max_concurrent: int = 256
     max_connections: int = 2000
     max_per_address: int = 1000
     max_head: int = 1 << 16
     head_time: float = 10.0
+    idle_time: float = 30.0
     time_limit: float = 30.0
+    workers: int = 1
     batch_rows: int = 2048
     stream_rows: int = 1000
     drain: float = 1.0
@@ -106,13 +123,19 @@ class Settings:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            is_limit = field.name.startswith("max_") or field.name in ("batch_rows", "stream_rows")
+            is_limit = field.name.startswith("max_") or field.name in (
+                "batch_rows",
+                "stream_rows",
+                "workers",
+            )
             if is_limit and value < 1:
                 raise ParameterError(f"{field.name} must be at least 1, got {value}")
-        times = (self.time_limit, self.head_time, 1.0 if self.watch is None else self.watch)
-        if min(times) <= 0 or self.drain < 0:
+        if self.workers > 1 and not hasattr(os, "fork"):
+            raise ParameterError("several workers need a system that can fork")
+        times = (self.time_limit, self.head_time, self.idle_time, self.watch or 1.0)
+        if min(times) <= 0 or self.drain < 0 or self.watch == 0:
             raise ParameterError(
-                "time_limit, head_time and watch must be positive, drain not negative"
+                "time_limit, head_time, idle_time and watch must be positive, drain not negative"
             )
         token = self.token
         if token is not None and (len(token) < _SHORTEST_TOKEN or not token.isascii()):

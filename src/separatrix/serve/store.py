@@ -14,11 +14,13 @@ from separatrix.models import open as open_model
 from separatrix.serve.problems import Problem
 from separatrix.serve.settings import Settings
 
-__all__ = ["ModelStore"]
+__all__ = ["ModelStore", "Reloads"]
 
 log = logging.getLogger("separatrix.serve")
 
 _Stamp = tuple[int, int, int]
+#: Reloads that were done, that failed, and what is wrong with files, by name.
+Reloads = tuple[int, int, dict[str, str]]
 
 
 class ModelStore:
@@ -54,6 +56,10 @@ class ModelStore:
         #: Reloads that put a new model in place, that failed; and what was last wrong, by name.
         self.n_reloaded, self.n_failed = 0, 0
         self.complaints: dict[str, str] = {}
+
+    def reloads(self) -> Reloads:
+        """What became of reloads."""
+        return self.n_reloaded, self.n_failed, dict(self.complaints)
 
     @property
     def models(self) -> dict[str, Model]:
@@ -119,7 +125,6 @@ def _opened(path: Path) -> Model:
     """A model whose every byte was checked, and which predicts an example."""
     model = open_model(path, verify=True)
     model.check()
-    _ = model.offers  # tried once, here
     return model
 
 

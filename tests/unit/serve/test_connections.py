@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -86,4 +87,53 @@ def test_too_many_connections_of_one_address_are_turned_away(port):
     finally:
         for connection in inside:
             connection.close()
+    until_it_predicts(port)
+
+
+def test_blank_lines_do_not_keep_a_connection(port):
+    with connect(port) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        assert b" 200 " in connection.recv(65536)
+        connection.sendall(b"\r\n")
+        assert b"timeout" in answer(connection)
+
+
+def test_the_rest_of_a_refused_body_is_not_waited_for(port):
+    with connect(port) as connection:
+        connection.sendall(
+            b"POST /healthz HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\n\r\n"
+        )
+        assert b" 405 " in connection.recv(65536)
+        connection.sendall(b"a")
+        with contextlib.suppress(ConnectionResetError):
+            assert answer(connection) == b""
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(port):
+    head = b"POST /v1/predict HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    with connect(port) as connection:
+        connection.sendall(head + b"content-length: 99\r\n\r\n{")
+        assert b" 503 " in connection.recv(65536)
+
+
+def test_an_answer_that_is_not_read_is_given_up(port):
+    rows = b",".join([b'"free"'] * 10_000)
+    body = b'{"probabilities": true, "rows": [' + rows + b"]}"
+    head = b"POST /v1/predict HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(PATIENCE)
+    with connection:
+        connection.connect(("127.0.0.1", port))
+        connection.sendall(head + b"content-length: %d\r\n\r\n" % len(body) + body)
+        end = time.monotonic() + PATIENCE
+        # Not read: the service hangs up, which a write finds out.
+        while time.monotonic() < end:
+            try:
+                connection.sendall(b"\r\n")
+            except (ConnectionResetError, BrokenPipeError):
+                break
+            time.sleep(0.1)
+        else:
+            raise AssertionError("the service still waits")
     until_it_predicts(port)

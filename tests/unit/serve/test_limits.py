@@ -7,7 +7,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.testclient import TestClient
 
+from separatrix.serve import Settings, create_app
+from separatrix.serve.bodies import LINES, Memory
+from separatrix.serve.problems import Problem
 from separatrix.tasks.classes import Classes
 from tests.unit.serve.served import PATIENCE
 
@@ -33,6 +37,62 @@ def test_rows(open_app):
     assert web.post("/v1/predict", json={"rows": ["a"] * 3}).status_code == 200
     response = web.post("/v1/predict", json={"rows": ["a"] * 4})
     assert (response.status_code, response.json()["error"]["field"]) == (413, "rows")
+
+
+def test_values(open_app):
+    web = open_app("iris", max_values=50_000)
+    many = {"rows": [[1.0, 2.0, 3.0, 4.0]] * 8000}
+    assert web.post("/v1/predict", json=many).status_code == 413
+    row = [5.1, 3.5, 1.4, 0.2]
+    few = web.post("/v1/predict", json={"rows": [row] * 6000}).json()  # 7 numbers each
+    assert (
+        few["predictions"]
+        == web.post("/v1/predict", json={"row": row}).json()["predictions"] * 6000
+    )
+    response = web.post("/v1/predict", json={"rows": [row] * 8000})
+    assert (response.status_code, response.json()["error"]["field"]) == (413, "rows")
+    lines = b"[5.1, 3.5, 1.4, 0.2]\n" * 8000
+    response = web.post("/v1/predict", content=lines, headers={"content-type": LINES})
+    assert len(response.text.splitlines()) == 8000
+
+
+def test_rows_of_a_long_body(open_app):
+    web = open_app("mail")
+    rows = [f"free money {i} {'x' * 90}" for i in range(2000)]
+    rows[::7] = ["see you at lunch, [{\\"] * len(rows[::7])
+    found = web.post("/v1/predict", json={"rows": rows, "top": 1}).json()["predictions"]
+    parts = [web.post("/v1/predict", json={"rows": rows[at : at + 500], "top": 1}).json()
+             for at in range(0, 2000, 500)]  # fmt: skip
+    assert found == [answer for part in parts for answer in part["predictions"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        (b'{"rows": ["a", %b, "b"]}' % (b'"x"' * 30_000), 400, "body"),
+        (b'{"rows": ["a", {"a": %b}, "b"]}' % (b"1" * 70_000 + b"x"), 400, "rows[1]"),
+        (b'{"rows": ["a", 3, "%b"]}' % (b"b" * 70_000), 422, "rows[1]"),
+        (b'{"rows": ["%b"], "rows": ["a"]}' % (b"b" * 70_000), 422, "rows"),
+        (b'{"rows": [[%b]]}' % (b"1," * 70_000 + b"1"), 413, "rows[0]"),
+        (b'{"row": [%b]}' % (b"1," * 70_000 + b"1"), 413, "body"),
+        (b'{"rows": [%b]}' % (b'"a",' * 20_000 + b'"a"'), 413, "rows"),
+        (b'{"rows": ["a"], "cost": [%b]}' % (b'["x"],' * 12_000 + b"[1]"), 422, "cost[0][0]"),
+    ],
+)
+def test_what_is_wrong_in_a_long_body(web, body, status, field):
+    body = body[:-1] + b', "model": "mail"}'
+    response = web.post("/v1/predict", content=body, headers={"content-type": "application/json"})
+    assert (response.status_code, response.json()["error"]["field"]) == (status, field)
+
+
+def test_bytes_of_all_requests():
+    memory = Memory(100_000)
+    memory.take(90_000, 90_000)
+    memory.take(20_000, 8000)  # a short body finds room
+    with pytest.raises(Problem, match="come again"):
+        memory.take(1, 9000)
+    memory.give_back(110_001)
+    memory.take(90_000, 90_000)
 
 
 def test_explained_rows(open_app):
@@ -62,6 +122,26 @@ def slow(monkeypatch):
     go.set()
     yield go
     go.set()
+
+
+def test_the_client_with_most_requests_is_refused(paths, slow):
+    app = create_app([paths["mail"]], Settings(max_concurrent=4))
+    with TestClient(app, base_url="http://localhost", client=("10.0.0.1", 1)) as greedy:
+        other = TestClient(app, base_url="http://localhost", client=("10.0.0.2", 1))
+        other.portal = greedy.portal
+        slow.clear()
+        with ThreadPoolExecutor(6) as pool:
+            asked = []
+            for n in range(1, 5):
+                asked.append(pool.submit(greedy.post, "/v1/predict", json={"row": "a"}))
+                wait_for(greedy, n)
+            fair = pool.submit(other.post, "/v1/predict", json={"row": "a"})
+            end = time.monotonic() + PATIENCE
+            while not any(one.done() for one in asked) and time.monotonic() < end:
+                time.sleep(0.01)
+            slow.set()
+            assert fair.result().status_code == 200
+            assert sorted(one.result().status_code for one in asked) == [200, 200, 200, 429]
 
 
 def wait_for(web, n):

@@ -80,7 +80,7 @@ def test_health_and_counters(open_app):
 def test_readiness_ends_before_the_service(paths):
     from starlette.testclient import TestClient
 
-    service = Service([paths["mail"]])
+    service = Service(ModelStore([paths["mail"]], Settings()))
     with TestClient(service.app, base_url="http://localhost") as web:
         service.app.stopping = True
         response = web.get("/readyz")

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -187,6 +188,68 @@ def test_watching_the_file(tmp_path, turned):
         assert client.predict(["free money"])[0]["label"] == "spam"
         os.replace(turned["wrong"], file)
         wait_for(lambda: client.predict(["free money"])[0]["label"] == "ham", "it was seen")
+
+
+def children(process):
+    return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+
+def counted(port, what):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection.request("GET", "/metrics")
+    lines = connection.getresponse().read().decode().splitlines()
+    return next((float(line.split()[-1]) for line in lines if line.startswith(what)), 0.0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_several_workers(tmp_path, turned):
+    file = tmp_path / "mail.sx"
+    shutil.copy(turned["right"], file)
+    stop = threading.Event()
+    with service(file, options=["--workers", "2", "--no-access-log"]) as (process, port):
+        wait_for(lambda: len(children(process)) == 2, "two workers")
+        loads = [Load(port, stop, fresh) for fresh in (False, False, True)]
+        for load in loads:
+            load.start()
+        wait_for(lambda: min(len(load.labels) for load in loads) > 20, "they are answered")
+        os.replace(turned["wrong"], file)
+        before = set(children(process))
+        process.send_signal(signal.SIGHUP)
+        wait_for(lambda: not before & set(children(process)), "the workers were replaced")
+        assert Client(f"http://127.0.0.1:{port}").predict(["free money"])[0]["label"] == "ham"
+        stop.set()
+        for load in loads:
+            load.join(PATIENCE)
+        n_answers = sum(len(load.labels) for load in loads) + 1
+        rows = 'separatrix_rows_total{model="mail"}'
+        wait_for(lambda: counted(port, rows) == n_answers, "all workers' answers are counted")
+        file.write_bytes(b"broken")
+        process.send_signal(signal.SIGHUP)
+        wait_for(lambda: complaints(port), "the broken file is told")
+        assert counted(port, 'separatrix_reloads_total{result="failed"}') == 1
+        first, second = children(process)
+        os.kill(int(first), signal.SIGKILL)
+        wait_for(lambda: {second} < set(children(process)) - {first}, "one takes its place")
+        assert Client(f"http://127.0.0.1:{port}").predict(["free money"])[0]["label"] == "ham"
+    assert [load.cut for load in loads] == [[]] * 3
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_end_with_the_first_process(paths):
+    with service(paths["mail"], options=["--workers", "2"]) as (process, _):
+        wait_for(lambda: len(children(process)) == 2, "two workers")
+        left = children(process)
+        process.kill()
+        process.wait()
+        wait_for(lambda: not any(is_running(pid) for pid in left), "they ended too")
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_the_client(paths):
