@@ -30,7 +30,9 @@ __all__ = [
     "check_given",
     "check_positive",
     "check_sparse",
+    "check_targets",
     "check_weights",
+    "distinct_values",
     "encode_known_labels",
     "encode_labels",
     "indexable_rows",
@@ -39,6 +41,7 @@ __all__ = [
     "name_column",
     "named_classes",
     "number_of_threads",
+    "number_values",
     "refuse_dask",
     "seed_from",
     "starts_at_last_fit",
@@ -257,23 +260,71 @@ def _distinct(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return labels
 
 
+def number_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], dict[Any, int]]:
+    """A number for every value, equal for equal ones, and the numbers in the order of first use.
+
+    Raises
+    ------
+    TypeError
+        A value has no hash.
+
+    Examples
+    --------
+    >>> number_values(np.array(["b", "a", "b"], dtype=object))
+    (array([0, 1, 0]), {'b': 0, 'a': 1})
+    """
+    held = values.tolist()
+    known = {value: number for number, value in enumerate(dict.fromkeys(held))}
+    return np.fromiter(map(known.__getitem__, held), np.int64, len(held)), known
+
+
+def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """The distinct values, sorted, and which of them every row has.
+
+    It is ``np.unique(values, return_inverse=True)``, but sorts each distinct object once.
+
+    Examples
+    --------
+    >>> distinct_values(np.array(["b", "a", "b"], dtype=object))
+    (array(['a', 'b'], dtype=object), array([1, 0, 1]))
+    """
+    if values.dtype != object:
+        found, codes = np.unique(values, return_inverse=True)
+        return found, codes.astype(np.int64, copy=False)
+    codes, known = number_values(values)
+    found, places = np.empty(len(known), dtype=object), np.empty(len(known), dtype=np.int64)
+    found[:] = sorted(known)
+    for place, value in enumerate(found):
+        places[known[value]] = place
+    return found, places[codes]
+
+
+def check_targets(y: npt.NDArray[Any]) -> None:
+    """scikit-learn's check of labels, which for words would only sort all rows."""
+    if y.dtype != object or set(map(type, y.tolist())) != {str}:
+        check_classification_targets(y)
+
+
 def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
     """The sorted classes and the class number of every row; at least two classes."""
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"):
         # Whole numbers are labels as they are; anything else is looked at closely.
         y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
+        check_targets(y)
     if len(y) != n_rows:
         raise DataError(
             f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, "
             f"y has {len(y)}"
         )
-    classes = _distinct(y)
+    words = y.dtype == object
+    classes, codes = distinct_values(y) if words else (_distinct(y), None)
     if len(classes) < 2:
         raise DataError(
             "The training data holds one class only "
             f"({classes.tolist()}); a classifier needs at least two classes."
         )
+    if codes is not None:
+        return classes, codes
     if len(classes) == 2:
         return classes, (y == classes[1]).astype(np.int64)
     return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)

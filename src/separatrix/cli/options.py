@@ -17,6 +17,7 @@ __all__ = [
     "Header",
     "InputFormat",
     "Json",
+    "JsonLines",
     "Kind",
     "ModelFile",
     "OutputFormat",
@@ -74,6 +75,7 @@ class Format(StrEnum):
     table = "table"
     csv = "csv"
     jsonl = "jsonl"
+    json = "json"
 
 
 Debug = Annotated[
@@ -83,6 +85,7 @@ Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no notes, only the result.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+JsonLines = Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a line.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 Threads = Annotated[
     int | None,

@@ -14,6 +14,7 @@ from separatrix.cli.options import (
     Format,
     InputFormat,
     Json,
+    JsonLines,
     ModelFile,
     OutputFormat,
     Quiet,
@@ -29,6 +30,7 @@ __all__ = ["predict"]
 #: End of the name of --out -> format.
 _FORMATS = {
     ".csv": Format.csv,
+    ".json": Format.json,
     ".jsonl": Format.jsonl,
     ".ndjson": Format.jsonl,
     ".txt": Format.table,
@@ -50,6 +52,7 @@ def predict(
     ] = None,
     format: OutputFormat = None,
     json: Json = False,
+    jsonl: JsonLines = False,
     input_format: InputFormat = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -69,14 +72,14 @@ def predict(
     from separatrix.cli.files import check_writable, write_parts
     from separatrix.cli.messages import note
     from separatrix.cli.streaming import open_model, piecewise
-    from separatrix.cli.tables import Table
+    from separatrix.cli.tables import column_texts
     from separatrix.errors import ParameterError
     from separatrix.tasks import FieldError, Options
 
     if out is not None:
         check_writable(out)
         format = format or _FORMATS.get(out.suffix.lower())
-    format = Format.jsonl if json else format
+    format = Format.json if json else Format.jsonl if jsonl else format
     opened = open_model(model)
     options = Options(probabilities=proba, level=level)
     try:
@@ -111,7 +114,7 @@ def predict(
                 yield opened.task.table(opened, found, data, options, done)
                 done += len(data)
 
-        parts = Table.joined(tables(), format or Format.csv)
+        parts = column_texts(tables(), format or Format.csv)
     if out is None:
         for part in parts:
             sys.stdout.write(part)

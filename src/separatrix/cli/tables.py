@@ -7,14 +7,16 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 from separatrix.cli.options import Format
 
-__all__ = ["Table", "plain", "print_json", "show"]
+#: Rows whose cells are aligned with each other.
+_ALIGNED = 1000
+
+__all__ = ["Table", "column_texts", "plain", "print_json", "show"]
 
 
 def plain(value: Any) -> Any:
@@ -83,7 +85,7 @@ def _aligned(heads: Sequence[str], rows: Sequence[Sequence[Any]], widths: list[i
         widths[at] = max(widths[at], len(head), *(len(row[at]) for row in cells), 0)
     number = [
         bool(rows) and all(row[at] is None or isinstance(row[at], int | float) for row in rows)
-        for at in range(len(heads))
+        for at in range(len(widths))
     ]
     lines = []
     for row in [list(heads), *cells] if heads else cells:
@@ -103,75 +105,113 @@ class Table:
     ----------
     headings : sequence of str
     rows : iterable of sequences
-        Values, not words for them: numbers stay numbers in JSON. They are read once, and printed
-        as they come, `block` rows at a time.
-    block : int
-        Rows that are aligned, and written, together.
+        Values, not words for them: numbers stay numbers in JSON.
 
     Examples
     --------
-    >>> table = Table(("name", "size"), [("a", 1.5), ("bcd", 20)])
-    >>> print("".join(table.parts(Format.table)), end="")
+    >>> Table(("name", "size"), [("a", 1.5), ("bcd", 20)]).show()
     name  size
     a      1.5
     bcd     20
-    >>> print("".join(table.parts(Format.jsonl)), end="")
+    >>> Table(("name", "size"), [("a", 1.5), ("bcd", 20)]).show(Format.jsonl)
     {"name": "a", "size": 1.5}
     {"name": "bcd", "size": 20}
     """
 
     headings: Sequence[str]
     rows: Iterable[Sequence[Any]]
-    block: int = 1000
-
-    def parts(self, format: Format) -> Iterator[str]:
-        """The text, piece by piece."""
-        widths = [0] * len(self.headings)
-        heads: Sequence[str] = self.headings
-        for rows in self._blocks():
-            if format is Format.jsonl:
-                yield "".join(
-                    json.dumps(dict(zip(self.headings, row, strict=True)), ensure_ascii=False)
-                    + "\n"
-                    for row in map(plain, rows)
-                )
-            elif format is Format.csv:
-                buffer = io.StringIO()
-                writer = csv.writer(buffer, lineterminator="\n")
-                cells = [[_listed(value) for value in row] for row in rows]
-                writer.writerows([heads, *cells] if heads else cells)
-                yield buffer.getvalue()
-            else:
-                yield "\n".join(_aligned(heads, rows, widths)) + "\n"
-            heads = ()
-
-    @classmethod
-    def joined(
-        cls, tables: Iterable[tuple[Sequence[str], Sequence[Sequence[Any]]]], format: Format
-    ) -> Iterator[str]:
-        """The text of tables with the same headings one after the other, as they come."""
-        tables = iter(tables)
-        headings, first = next(tables)
-        rows = chain(first, chain.from_iterable(rows for _, rows in tables))
-        return cls(headings, rows, block=10_000).parts(format)
-
-    def _blocks(self) -> Iterator[list[Sequence[Any]]]:
-        """Rows in blocks; one empty block where there are none, for the headings."""
-        block: list[Sequence[Any]] = []
-        begun = False
-        for row in self.rows:
-            block.append(row)
-            if len(block) == self.block:
-                begun = True
-                yield block
-                block = []
-        if block or not begun:
-            yield block
 
     def show(self, format: Format | None = None, *, json: bool = False) -> None:
         """Print the table: as text by default, as one JSON list of objects with `json`."""
-        if json:
-            print_json([dict(zip(self.headings, row, strict=True)) for row in self.rows])
+        rows = list(self.rows)
+        if json or format is Format.json:
+            print_json([dict(zip(self.headings, row, strict=True)) for row in rows])
             return
-        for part in self.parts(format or Format.table):
+        columns = list(zip(*rows, strict=True)) or [()] * len(self.headings)
+        table = dict(zip(self.headings, columns, strict=True))
+        for part in column_texts([table], format or Format.table):
             sys.stdout.write(part)
+
+
+def column_texts(tables: Iterable[Mapping[str, Any]], format: Format) -> Iterator[str]:
+    """The text of tables with the same columns, one after the other, as they come.
+
+    Parameters
+    ----------
+    tables : iterable of mappings
+        Names of columns to their values, arrays or lists.
+    format : Format
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tables = [{"label": ["a", None], "P": np.array([0.5, np.nan])}]
+    >>> print("".join(column_texts(tables, Format.csv)), end="")
+    label,P
+    a,0.5
+    ,nan
+    >>> print("".join(column_texts(tables, Format.json)), end="")
+    [{"label": "a", "P": 0.5},
+    {"label": null, "P": null}]
+    """
+    widths: list[int] = []
+    begun = False  # whether headings, or the beginning of a JSON list, are written
+    for table in tables:
+        heads = list(table)
+        if format is Format.table:
+            widths = widths or [0] * len(heads)
+            held = (getattr(one, "tolist", lambda one=one: one)() for one in table.values())
+            rows = list(zip(*held, strict=True))
+            for at in range(0, max(1, len(rows)), _ALIGNED):
+                told = [] if begun else heads
+                yield "\n".join(_aligned(told, rows[at : at + _ALIGNED], widths)) + "\n"
+                begun = True
+        elif format is Format.csv:
+            if not begun:
+                yield ",".join(_csv_cell(head, len(heads) == 1) for head in heads) + "\n"
+            yield _csv_rows(table)
+        else:
+            lines = format is Format.jsonl
+            text = _json_rows(table, "" if lines else ",\n", "\n" if lines else "")
+            yield text if begun or lines else f"[{text[2:]}"
+        begun = True
+    if format is Format.json:
+        yield "]\n" if begun else "[]\n"
+
+
+def _csv_cell(value: Any, alone: bool) -> str:
+    """A value as a cell; one that is alone in its row and empty has to be quoted."""
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow([_listed(value)] if alone else [_listed(value), ""])
+    return buffer.getvalue()[: -2 if alone else -3]
+
+
+def _csv_rows(table: Mapping[str, Any]) -> str:
+    alone = len(table) == 1
+    cells = [_cells(values, lambda value: _csv_cell(value, alone)) for values in table.values()]
+    rows = cells[0] if alone else map(",".join, zip(*cells, strict=True))
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _json_rows(table: Mapping[str, Any], before: str, after: str) -> str:
+    names = [json.dumps(name, ensure_ascii=False).replace("%", "%%") for name in table]
+    form = before + "{" + ", ".join(f"{name}: %s" for name in names) + "}" + after
+    cells = [_cells(values, _json_cell) for values in table.values()]
+    return "".join(map(form.__mod__, zip(*cells, strict=True)))
+
+
+def _json_cell(value: Any) -> str:
+    return json.dumps(plain(value), ensure_ascii=False)
+
+
+def _cells(values: Any, spell: Callable[[Any], str]) -> Iterable[str]:
+    """The values in words, each distinct one that is no number spelled once."""
+    held = values.tolist() if hasattr(values, "tolist") else values
+    if getattr(values, "dtype", None) is not None and values.dtype.kind in "fiu":
+        finite = values.dtype.kind != "f" or bool(abs(values).max(initial=0.0) < math.inf)
+        return map(repr if finite else spell, held)
+    try:
+        known = {value: spell(value) for value in dict.fromkeys(held)}
+    except TypeError:  # lists
+        return map(spell, held)
+    return map(known.__getitem__, held)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from separatrix.data import Dataset, TokenSequences
 from separatrix.errors import DataError, ParameterError, SeparatrixError
+from separatrix.validation import distinct_values
 
 __all__ = [
     "ByDocument",
@@ -110,7 +111,7 @@ class Stratified:
     ) -> Parts:
         """Row numbers of train, held-out and test, in random order; by default class by class."""
         shares = check_shares(self.shares)
-        codes = np.unique(data.y, return_inverse=True)[1] if strata is None else strata
+        codes = distinct_values(data.y)[1] if strata is None else strata
         parts: tuple[list[npt.NDArray[np.intp]], ...] = ([], [], [])
         order = generator.permutation(len(codes))
         for code in range(codes.max() + 1):

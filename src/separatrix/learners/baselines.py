@@ -9,7 +9,6 @@ import numpy.typing as npt
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
@@ -20,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from separatrix.errors import DataError
-from separatrix.validation import refuse_dask
+from separatrix.validation import check_targets, distinct_values, refuse_dask
 
 __all__ = ["MajorityClass", "MeanValue", "MedianValue", "PriorSampling"]
 
@@ -52,11 +51,11 @@ class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, y, skip_check_array=True)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        check_targets(y)
         check_consistent_length(X, y)
         if len(y) == 0:
             raise DataError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = distinct_values(y)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(

@@ -36,7 +36,7 @@ from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.reasons import explanations, weights_part
 from separatrix.tasks.rows import Rows, row_text
 from separatrix.tasks.task import Champion, FieldError, Fitted, Options, Scores, Task, listed, word
-from separatrix.validation import check_cost
+from separatrix.validation import check_cost, distinct_values
 
 __all__ = ["Classes", "check_values", "match_labels", "probabilities", "read_costs"]
 
@@ -65,7 +65,9 @@ def _right(predictions: Any, y: npt.NDArray[Any]) -> Floats:
 
 
 def _balanced(predictions: Any, y: npt.NDArray[Any]) -> float:
-    return float(np.mean([np.mean(predictions[y == label] == label) for label in np.unique(y)]))
+    return float(
+        np.mean([np.mean(predictions[y == label] == label) for label in distinct_values(y)[0]])
+    )
 
 
 def _macro_f1(predictions: Any, y: npt.NDArray[Any]) -> float:
@@ -107,7 +109,7 @@ class Classes(Task):
         if isinstance(data.y, LabelSets | TokenColumn) or np.ndim(data.y) != 1:
             return None
         shown_name = check_values(data)
-        distinct = np.unique(data.y)
+        distinct = distinct_values(data.y)[0]
         if len(distinct) < 2:
             raise DataError(
                 f"{data.source or 'the data'}: all rows have the same label, "
@@ -126,15 +128,15 @@ class Classes(Task):
 
     def labels(self, y: Any) -> npt.NDArray[Any] | None:
         """The classes."""
-        return np.unique(y)
+        return distinct_values(y)[0]
 
     def complete(self, some: Any, y: Any) -> bool:
         """Whether every class is there."""
-        return len(np.unique(some)) == len(np.unique(y))
+        return len(distinct_values(some)[0]) == len(distinct_values(y)[0])
 
     def strata(self, y: Any) -> npt.NDArray[np.intp]:
         """Numbers of the classes."""
-        return np.asarray(np.unique(y, return_inverse=True)[1], dtype=np.intp)
+        return np.asarray(distinct_values(y)[1], dtype=np.intp)
 
     def check_part(self, part: str, found: Dataset, train: Dataset, rule: str) -> tuple[str, ...]:
         """Every class must be among the train rows."""
@@ -166,7 +168,7 @@ class Classes(Task):
         """The matrix of costs, given as such or as a file."""
         if source is None:
             return None
-        classes = np.unique(y)
+        classes = distinct_values(y)[0]
         if isinstance(source, np.ndarray | list | tuple):
             return check_cost(np.asarray(source), len(classes))
         return read_costs(source, classes)
@@ -178,7 +180,8 @@ class Classes(Task):
 
     def profile(self, data: Dataset, inputs: Inputs) -> Profile:
         """Columns, and how many rows every class has."""
-        labels, counts = np.unique(data.y, return_counts=True)
+        labels, codes = distinct_values(data.y)
+        counts = np.bincount(codes)
         classes = sorted(zip(map(str, labels), map(int, counts), strict=True), key=lambda c: -c[1])
         return Profile(len(data), columns_of(data, inputs), tuple(classes))
 
@@ -250,7 +253,7 @@ class Classes(Task):
     def predict(self, model: Fitted, X: Any, options: Sequence[Options]) -> Any:
         """Labels, and probabilities where one of the options needs them."""
         final, X = model.split(X)
-        labels = np.asarray(final.predict(X)).tolist()
+        labels = np.asarray(final.predict(X))
         needed = any(one.probabilities or one.top or one.cost for one in options)
         return labels, np.asarray(final.predict_proba(X), dtype=np.float64) if needed else None
 
@@ -260,7 +263,7 @@ class Classes(Task):
         """The label, its probabilities, and the action of the least expected cost."""
         labels, chances = found
         classes = model.classes.tolist()  # type: ignore[union-attr]
-        answers: list[dict[str, Any]] = [{"label": label} for label in labels[rows]]
+        answers: list[dict[str, Any]] = [{"label": label} for label in labels[rows].tolist()]
         if chances is not None:
             chances = chances[rows]
         if options.probabilities:
@@ -344,7 +347,9 @@ def check_values(data: Dataset) -> str:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
         raise DataError(f"{where}: row {row} (from 0) holds {y[row]} in {name}")
-    kinds = sorted({type(value).__name__ for value in y}) if y.dtype == object else []
+    kinds = (
+        sorted({kind.__name__ for kind in set(map(type, y.tolist()))}) if y.dtype == object else []
+    )
     if len(kinds) > 1:
         raise DataError(f"{where}: {name} holds values of several types: {', '.join(kinds)}")
     return name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.data import AttributeSequences, Dataset, TokenSequences
-from separatrix.data.tables.columns import gaps
+from separatrix.data.tables.columns import gaps, objects
 from separatrix.report.parts import Column, Finding
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.rows import Rows
-from separatrix.validation import is_sparse
+from separatrix.validation import distinct_values, is_sparse, number_values
 
 __all__ = [
     "alone_class",
     "alone_quantity",
+    "column_keys",
     "column_of",
     "columns_of",
     "common_findings",
@@ -68,19 +69,21 @@ def columns_of(data: Dataset, inputs: Inputs) -> tuple[Column, ...]:
 def column_of(name: str, values: npt.NDArray[Any], is_text: bool, used: bool, note: str) -> Column:
     """One column, summed up."""
     if values.dtype.kind in "fiu":
-        present = values[np.isfinite(values)]
+        present = np.sort(values[np.isfinite(values)])
         missing = len(values) - len(present)
         if not len(present):
             return Column(name, "number", missing, used=used, note=note)
-        histogram, _ = np.histogram(present, bins=min(20, max(1, len(np.unique(present)))))
+        distinct = 1 + int(np.count_nonzero(np.diff(present)))
+        histogram, _ = np.histogram(present, bins=min(20, distinct))
         return Column(
-            name, "number", missing, len(np.unique(present)), float(present.min()),
-            float(np.median(present)), float(present.max()),
-            histogram=tuple(int(count) for count in histogram), used=used, note=note,
+            name, "number", missing, distinct, float(present[0]), float(np.median(present)),
+            float(present[-1]), histogram=tuple(int(count) for count in histogram), used=used,
+            note=note,
         )  # fmt: skip
-    held = [str(value) for value in values if value is not None]
-    missing = len(values) - len(held)
+    counts: Counter[Any] = Counter(values.tolist())
+    missing = counts.pop(None, 0)
     if is_text:
+        held = [str(value) for value in values if value is not None]
         words = np.array([len(text.split()) for text in held] or [0])
         found = f"{np.median(words):g} words in the middle, {words.max()} at most"
         return Column(
@@ -91,16 +94,67 @@ def column_of(name: str, values: npt.NDArray[Any], is_text: bool, used: bool, no
             used=used,
             note=f"{note}; {found}" if note else found,
         )
-    counts = Counter(held)
+    counts = _as_words(counts)
     kind = "flag" if values.dtype.kind == "b" else "category"
     frequent = tuple(counts.most_common(_FREQUENT))
     return Column(name, kind, missing, len(counts), frequent=frequent, used=used, note=note)
 
 
+def _codes(parts: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[np.int64]]:
+    """Numbers of the values of a column in several tables; lists are known by their words."""
+    values = np.concatenate([part.astype(object, copy=False) for part in parts])
+    try:
+        codes, _ = number_values(values)
+    except TypeError:
+        codes, _ = number_values(objects([repr(value) for value in values]))
+    return np.split(codes, np.cumsum([len(part) for part in parts])[:-1])
+
+
+def _as_words(counts: Counter[Any]) -> Counter[str]:
+    words: Counter[str] = Counter()
+    for value, n in counts.items():
+        words[str(value)] += n
+    return words
+
+
+#: An odd number whose multiples are spread over all 64 bits (Knuth 1998, section 6.4).
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def column_keys(tables: Sequence[Mapping[str, npt.NDArray[Any]]]) -> list[npt.NDArray[np.uint64]]:
+    """Hashes of the rows of tables with the same columns, equal for equal rows.
+
+    That two of n rows have the same by chance has a probability of about n^2 / 2^65.
+
+    Examples
+    --------
+    >>> first = {"x": np.array([1.0, np.nan]), "y": objects(["a", None])}
+    >>> second = {"x": np.array([np.nan, 1.0]), "y": objects([None, "b"])}
+    >>> one, two = column_keys([first, second])
+    >>> bool(one[1] == two[0]), bool(one[0] == two[1])
+    (True, False)
+    """
+    keys: list[Any] = [np.zeros(len(next(iter(X.values()))), dtype=np.uint64) for X in tables]
+    for name in tables[0]:
+        held: list[Any] = [X[name] for X in tables]
+        if any(values.dtype.kind not in "fiubmM" for values in held):
+            held = _codes(held)
+        for key, values in zip(keys, held, strict=True):
+            if values.dtype.kind in "fiu":
+                # Adding zero makes -0.0 the same as 0.0; one pattern stands for all of NaN.
+                numbers = values.astype(np.float64) + 0.0
+                numbers[np.isnan(numbers)] = np.nan
+                bits = numbers.view(np.uint64)
+            else:
+                bits = values.astype(np.int64).view(np.uint64)
+            key ^= bits
+            key *= _SPREAD
+            key ^= key >> np.uint64(29)
+    return keys
+
+
 def row_keys(X: Any) -> list[Any]:
-    """Something hashable for every row, equal for equal rows."""
-    if isinstance(X, dict):
-        return list(zip(*(_hashable(values) for values in X.values()), strict=True))
+    """Something hashable for every row, equal for equal rows; `column_keys` serves tables."""
     if isinstance(X, list | TokenSequences | AttributeSequences):
         return [one.tobytes() if hasattr(one, "tobytes") else repr(one) for one in X]
     if is_sparse(X):
@@ -111,13 +165,6 @@ def row_keys(X: Any) -> list[Any]:
     return [row.tobytes() for row in np.ascontiguousarray(X)]
 
 
-def _hashable(values: npt.NDArray[Any]) -> list[Any]:
-    """The values of a column; a missing number is None, since NaN is not equal to itself."""
-    if values.dtype.kind != "f":
-        return list(values.tolist())
-    return [None if value != value else value for value in values.tolist()]
-
-
 def duplicates(
     train: Rows,
     held_out: Rows,
@@ -126,22 +173,30 @@ def duplicates(
     cure: str = "Remove duplicates, or split by group.",
 ) -> list[Finding]:
     """Held-out and test rows that stand elsewhere too."""
-    seen = set(row_keys(train.X))
+    parts = [train.X, held_out.X, test.X]
+    keys: list[Any] = (
+        column_keys(parts) if isinstance(train.X, dict) else [row_keys(X) for X in parts]
+    )
+    seen = keys[0]
     found = []
     # The last fit learns from the held-out rows too.
-    for name, rows, others in (
-        ("held-out", held_out, f"train {units}"),
-        ("test", test, f"train or held-out {units}"),
+    for name, own, others in (
+        ("held-out", keys[1], f"train {units}"),
+        ("test", keys[2], f"train or held-out {units}"),
     ):
-        keys = row_keys(rows.X)
-        twice = sum(key in seen for key in keys)
-        seen.update(keys)
+        if isinstance(own, np.ndarray):
+            twice = int(np.count_nonzero(np.isin(own, seen)))
+            seen = np.concatenate([seen, own])
+        else:
+            known = set(seen)
+            twice = sum(key in known for key in own)
+            seen = [*seen, *own]
         if twice:
-            share = 100 * twice / len(keys)
+            share = 100 * twice / len(own)
             found.append(
                 Finding(
                     "duplicates",
-                    f"{twice} of {len(keys)} {name} {units} ({share:.1f} %) stand among the "
+                    f"{twice} of {len(own)} {name} {units} ({share:.1f} %) stand among the "
                     f"{others} too: their score says little about new {units}. {cure}",
                     "serious" if share > 100 * _DUPLICATES else "note",
                 )
@@ -218,9 +273,10 @@ def alone_class(
 ) -> float:
     """Held-out accuracy of the most frequent class per value or range of one column."""
     keys, asked = _numbered(first, second, y, y_held_out)
-    classes, codes = np.unique(y, return_inverse=True)
-    table = np.zeros((int(keys.max()) + 1, len(classes)))
-    np.add.at(table, (keys, codes), 1)
+    classes, codes = distinct_values(y)
+    shape = (int(keys.max()) + 1, len(classes))
+    places = keys.astype(np.int64) * len(classes) + codes
+    table = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
     best = np.where(table.any(axis=1), table.argmax(axis=1), np.bincount(codes).argmax())
     places = np.where(asked < len(best), best[np.minimum(asked, len(best) - 1)], 0)
     return float(np.mean(classes[places] == y_held_out))
@@ -266,14 +322,8 @@ def _binned(
             for v in (first, second)
         ]
         return codes[0], codes[1]
-    known: dict[Any, int] = {}
-    for value in _hashable(first):
-        known.setdefault(value, len(known) + 1)
-    pairs = [
-        np.array([known.get(value, 0) for value in _hashable(v)], dtype=int)
-        for v in (first, second)
-    ]
-    return pairs[0], pairs[1]
+    codes = [codes + 1 for codes in _codes([first, second])]
+    return codes[0], np.where(codes[1] <= codes[0].max(initial=0), codes[1], 0)
 
 
 def common_findings(
@@ -329,13 +379,13 @@ def _odd_words(inputs: Inputs, X: dict[str, npt.NDArray[Any]]) -> list[Finding]:
         values = X[name]
         if values.dtype != object or name in inputs.texts:
             continue
-        words = [str(value).strip() for value in values if value is not None]
-        if not words:
-            continue
-        odd = [word for word in words if not _is_number(word)]
-        share = 1 - len(odd) / len(words)
+        counts: Counter[Any] = Counter(values.tolist())
+        counts.pop(None, None)
+        odd = _as_words(counts)
+        odd = Counter({word.strip(): n for word, n in odd.items() if not _is_number(word)})
+        share = 1 - odd.total() / max(1, counts.total())
         if _MIXED <= share < 1:
-            common = ", ".join(repr(word) for word, _ in Counter(odd).most_common(3))
+            common = ", ".join(repr(word) for word, _ in odd.most_common(3))
             found.append(
                 Finding(
                     "mixed kinds",
@@ -354,9 +404,14 @@ def _is_number(word: str) -> bool:
     return True
 
 
+def _class_counts(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
+    labels, codes = distinct_values(y)
+    return labels, np.bincount(codes, minlength=len(labels))
+
+
 def few_rows(y: npt.NDArray[Any]) -> list[Finding]:
     """Classes with next to no train rows."""
-    labels, counts = np.unique(y, return_counts=True)
+    labels, counts = _class_counts(y)
     few = counts < _FEW
     if not few.any():
         return []
@@ -376,7 +431,7 @@ def few_rows(y: npt.NDArray[Any]) -> list[Finding]:
 
 def imbalance(y: npt.NDArray[Any]) -> list[Finding]:
     """Classes that are rare."""
-    labels, counts = np.unique(y, return_counts=True)
+    labels, counts = _class_counts(y)
     rare = counts < _RARE * len(y) / len(labels)
     if not rare.any():
         return []

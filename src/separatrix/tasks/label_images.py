@@ -172,7 +172,7 @@ class LabelImages(Task):
 
     def table(
         self, model: Fitted, found: Any, data: Dataset, options: Options, before: int
-    ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    ) -> dict[str, Any]:
         """One row per pixel, behind the number of its image and its place there."""
         images, chances = found
         names = [f"P({label})" for label in model.learner.classes_.tolist()] if chances else []
@@ -183,7 +183,8 @@ class LabelImages(Task):
                 for j, label in enumerate(line):
                     more = () if own is None else own[i][j]
                     rows.append((before + at + 1, i + 1, j + 1, label, *more))
-        return ("image", "row", "column", "prediction", *names), rows
+        headings = ("image", "row", "column", "prediction", *names)
+        return dict(zip(headings, zip(*rows, strict=True), strict=True))
 
     # -- scores ----------------------------------------------------------------------------------
 

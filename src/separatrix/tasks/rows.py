@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from separatrix.data import Dataset
 from separatrix.tasks.inputs import Inputs
-from separatrix.validation import is_sparse
+from separatrix.validation import distinct_values, is_sparse
 
 __all__ = ["Rows", "labels_of", "row_text"]
 
@@ -63,7 +63,7 @@ def _joined(first: Any, second: Any) -> Any:
 
 def labels_of(y: Any) -> npt.NDArray[Any]:
     """The distinct labels of rows or of tokens, sorted."""
-    return y.classes if hasattr(y, "classes") else np.unique(y)
+    return y.classes if hasattr(y, "classes") else distinct_values(np.asarray(y))[0]
 
 
 def row_text(data: Dataset, inputs: Inputs, row: int) -> tuple[str, npt.NDArray[Any] | None]:

@@ -352,7 +352,7 @@ class Tagging(Task):
 
     def table(
         self, model: Fitted, found: Any, data: Dataset, options: Options, before: int
-    ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    ) -> dict[str, Any]:
         """One row per token, behind the number of its sequence."""
         X, (labels, marginals, *_) = data.X, found
         tokens = isinstance(X, TokenSequences)
@@ -365,7 +365,8 @@ class Tagging(Task):
         names = (
             [] if marginals is None else [f"P({one})" for one in model.learner.classes_.tolist()]
         )
-        return ("sequence", *(X.names if tokens else ()), "prediction", *names), rows
+        headings = ("sequence", *(X.names if tokens else ()), "prediction", *names)
+        return dict(zip(headings, zip(*rows, strict=True), strict=True))
 
     def text(self, pieces: Iterator[tuple[Any, Dataset]], options: Options) -> Iterator[str] | None:
         """CoNLL: the columns of the file, the label, and its probability where it is wanted."""

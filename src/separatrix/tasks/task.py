@@ -413,11 +413,10 @@ class Task(ABC):
 
     def table(
         self, model: Fitted, found: Any, data: Dataset, options: Options, before: int
-    ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Headings and rows for files of predictions; `before` counts the rows written already."""
+    ) -> dict[str, Any]:
+        """Columns of files of predictions; `before` counts the rows written already."""
         columns = self.columns(model, found, slice(None), options)
-        values = [getattr(one, "tolist", lambda one=one: one)() for one in columns.values()]
-        return ("prediction", *list(columns)[1:]), list(zip(*values, strict=True))
+        return dict(zip(("prediction", *list(columns)[1:]), columns.values(), strict=True))
 
     def text(self, pieces: Iterator[tuple[Any, Dataset]], options: Options) -> Iterator[str] | None:
         """Predictions in the format of the files that the model reads; None: as a table."""

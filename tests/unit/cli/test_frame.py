@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import signal
@@ -9,12 +11,13 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from separatrix.cli import messages
 from separatrix.cli.app import COMMANDS, main
 from separatrix.cli.options import THREAD_VARIABLES, Format
-from separatrix.cli.tables import Table, plain
+from separatrix.cli.tables import Table, column_texts, plain
 from separatrix.progress import Bar
 
 HEAVY = ("numpy", "scipy", "sklearn", "rich", "narwhals", "matplotlib", "separatrix._core")
@@ -149,24 +152,44 @@ def test_advice_is_for_the_command_line(run, home, tmp_path):
     assert "--input-format" in done.err
 
 
+def text_of(format, *tables):
+    return "".join(column_texts(tables, format))
+
+
 class TestTable:
     def test_texts_are_aligned_and_numbers_to_the_right(self):
-        table = Table(("name", "n"), [("a", 1), ("bb", 22)])
-        assert "".join(table.parts(Format.table)) == "name   n\na      1\nbb    22\n"
+        table = {"name": ["a", "bb"], "n": [1, 22]}
+        assert text_of(Format.table, table) == "name   n\na      1\nbb    22\n"
 
-    def test_no_rows_leave_the_headings(self):
-        table = Table(("name", "n"), [])
-        assert "".join(table.parts(Format.csv)) == "name,n\n"
-        assert "".join(table.parts(Format.table)) == "name  n\n"
-        assert "".join(table.parts(Format.jsonl)) == ""
+    def test_no_rows_leave_the_headings(self, capsys):
+        for format, told in (("csv", "name,n\n"), ("table", "name  n\n"), ("jsonl", "")):
+            Table(("name", "n"), []).show(Format(format))
+            assert capsys.readouterr().out == told
 
     def test_blocks_have_one_heading(self):
-        table = Table(("n",), ((n,) for n in range(5)), block=2)
-        assert "".join(table.parts(Format.csv)) == "n\n0\n1\n2\n3\n4\n"
+        blocks = [{"n": np.array([0, 1])}, {"n": np.array([2])}]
+        assert text_of(Format.csv, *blocks) == "n\n0\n1\n2\n"
+        assert text_of(Format.table, *blocks) == "n\n0\n1\n2\n"
+        assert json.loads(text_of(Format.json, *blocks)) == [{"n": 0}, {"n": 1}, {"n": 2}]
 
     def test_values_stay_values_in_json(self):
-        (line,) = Table(("a", "b"), [(1.5, float("nan"))]).parts(Format.jsonl)
-        assert json.loads(line) == {"a": 1.5, "b": None}
+        table = {"a": [1.5], "b": [float("nan")], "c": np.array([np.inf]), "d": [["x", "y"]]}
+        expected = {"a": 1.5, "b": None, "c": None, "d": ["x", "y"]}
+        assert json.loads(text_of(Format.jsonl, table)) == expected
+        assert json.loads(text_of(Format.json, table)) == [expected]
+
+    def test_cells_are_those_of_the_csv_module(self):
+        words = ["a", "", 'say "x"', "1,5", "two\nlines", "cr\r", None, "ä", True, 3, 0.1]
+        numbers = np.array([0.1, 1e16, 1e-5, -0.0, 1e22, 123456.789, 1 / 3, 5e-324, 2.5, 7.0, -1.0])
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+        writer.writerows([["w", "n"], *zip(words, numbers.tolist(), strict=True)])
+        assert text_of(Format.csv, {"w": words, "n": numbers}) == (
+            buffer.getvalue().replace("cr\r", '"cr\r"')
+        )
+        # An empty cell alone in its row would be no row.
+        assert text_of(Format.csv, {"w": ["", "x"]}) == 'w\n""\nx\n'
+
         assert plain((1, {"x": object})) == [1, {"x": str(object)}]
 
 

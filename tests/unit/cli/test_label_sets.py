@@ -55,7 +55,7 @@ def test_predictions(run, folder):
     model, data = load(folder / "m.sx"), read(folder / "test.svm")
     expected = [",".join(map(str, labels)) for labels in model.predict(data.X)]
     assert [row[0] for row in rows[1:]] == expected
-    done = run("predict", folder / "m.sx", folder / "test.svm", "--json", "--proba", "--quiet")
+    done = run("predict", folder / "m.sx", folder / "test.svm", "--jsonl", "--proba", "--quiet")
     first = json.loads(done.out.splitlines()[0])
     assert first["prediction"] == list(model.predict(data.X)[0])
     assert set(first) == {"prediction", "P(0)", "P(2)", "P(5)"}

@@ -53,12 +53,14 @@ def test_a_regression_has_intervals(run, home):
     assert 0.4 < np.mean((low <= y) & (y <= high)) < 0.6
 
 
-@pytest.mark.parametrize("words", [["--json"], ["--format", "jsonl"]])
+@pytest.mark.parametrize("words", [["--jsonl"], ["--format", "jsonl"]])
 def test_json_lines(run, home, words):
     done = run("predict", home / "people.sx", home / "people.csv", "--proba", *words)
     records = [json.loads(line) for line in done.out.splitlines()]
     assert len(records) == 200
     assert set(records[0]) == {"prediction", "P(no)", "P(yes)"}
+    done = run("predict", home / "people.sx", home / "people.csv", "--proba", "--json")
+    assert json.loads(done.out) == records
 
 
 def test_pieces_do_not_change_the_predictions(run, home, monkeypatch):

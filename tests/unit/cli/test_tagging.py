@@ -176,7 +176,7 @@ def test_predictions_for_conllu_are_conllu(run, tmp_path):
 def test_predict_as_a_table_and_with_probabilities(run, folder, taggers, tmp_path):
     done = run("predict", taggers["chunks"], folder / "one.conll", "--format", "csv")
     assert done.out.splitlines()[:2] == ["sequence,0,1,2,prediction", "1,the,DT,B-NP,B-NP"]
-    done = run("predict", taggers["chunks"], folder / "one.conll", "--json", "--proba")
+    done = run("predict", taggers["chunks"], folder / "one.conll", "--jsonl", "--proba")
     record = json.loads(done.out.splitlines()[0])
     assert sum(record[f"P({label})"] for label in ("B-NP", "B-VP", "I-NP", "O")) == pytest.approx(1)
     done = run("predict", taggers["chunks"], folder / "one.conll", "--proba")

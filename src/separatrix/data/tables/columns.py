@@ -257,13 +257,21 @@ def gaps(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     if column.dtype.kind in "mM":
         return np.asarray(np.isnat(column))
     if column.dtype == object:
-        return np.array([value is None for value in column], dtype=bool)
+        return np.asarray(column == None, dtype=bool)  # noqa: E711
     return np.zeros(len(column), dtype=bool)
+
+
+def _hashable(column: npt.NDArray[Any]) -> bool:
+    try:
+        dict.fromkeys(column.tolist())
+    except TypeError:
+        return False
+    return True
 
 
 def make_target(column: npt.NDArray[Any]) -> npt.NDArray[Any] | LabelSets:
     """A target from its column: lists become label sets."""
-    if column.dtype == object and any(isinstance(value, list) for value in column):
+    if column.dtype == object and not _hashable(column):
         for row, value in enumerate(column):
             if not isinstance(value, list):
                 raise DataError(

@@ -320,12 +320,8 @@ def look(
     said = [value for value in there if value not in perhaps]
     if sample is None:
         sample = values
-    shown = tuple(
-        islice(
-            (value for value in sample if value.strip() and value.strip() not in absent),
-            _TEXT_SAMPLE,
-        )
-    )
+    blank = {value for value in set(sample) if value.strip() in {"", *absent}}
+    shown = tuple(islice((value for value in sample if value not in blank), _TEXT_SAMPLE))
     found = Evidence(
         words=frozenset(there) if len(there) <= _FLAG_WORDS else None,
         missing=frozenset(absent.intersection(stripped)),

@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from separatrix.data.schema import SchemaColumn, infer_array, is_missing
 from separatrix.data.tables.columns import objects, read_value, refusal, word
 from separatrix.errors import DataError
+from separatrix.validation import number_values
 
 __all__ = ["Column", "Table", "as_kind", "infer_kind", "match_columns", "read_table"]
 
@@ -270,5 +271,11 @@ def _dates(name: str, values: npt.NDArray[Any]) -> Column:
 
 
 def _objects(name: str, values: npt.NDArray[Any]) -> Column:
-    missing = np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
-    return Column(name, values, missing)
+    try:
+        codes, known = number_values(values)
+    except TypeError:
+        # Some value has no hash.
+        missing = np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
+        return Column(name, values, missing)
+    each = np.fromiter(map(is_missing, known), dtype=bool, count=len(known))
+    return Column(name, values, each[codes])

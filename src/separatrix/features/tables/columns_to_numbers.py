@@ -12,6 +12,7 @@ import numpy.typing as npt
 from separatrix.errors import DataError
 from separatrix.features.tables.columns import Column
 from separatrix.features.tables.sparse_rows import Encoded, Part
+from separatrix.validation import number_values
 
 __all__ = [
     "BooleanEncoder",
@@ -40,11 +41,6 @@ class Encoder(Protocol):
 
     def names(self, name: str) -> list[str]:
         """Names of the encoder's columns, for a column called `name`."""
-
-
-def _entries(values: npt.NDArray[Any], column: int) -> Part:
-    rows = np.flatnonzero(values)
-    return Part(rows, column, values[rows])
 
 
 def _indicator(where: npt.NDArray[np.bool_], column: int) -> Part:
@@ -87,9 +83,11 @@ class NumericEncoder:
 
     def encode(self, column: Column) -> Encoded:
         """Standardized values and the indicator."""
-        values = np.where(column.missing, self.mean, column.values)
+        values = column.values
+        if column.missing.any():
+            values = np.where(column.missing, self.mean, values)
         values = (values - self.mean if self.centered else values) / self.scale
-        parts = [_entries(values, 0)]
+        parts = [Part(None, 0, values)]
         if self.had_missing:
             parts.append(_indicator(column.missing, 1))
         return Encoded(parts)
@@ -178,14 +176,15 @@ class CategoryEncoder:
         """Count the categories and choose those with a column of their own."""
         self.had_missing = bool(column.missing.any())
         try:
-            counts = Counter(column.values[~column.missing])
+            codes, known = number_values(column.values[~column.missing])
         except TypeError:
             row = next(i for i, v in enumerate(column.values) if not _hashable(v))
             raise DataError(
                 f"column {column.name!r}: row {row} holds {type(column.values[row]).__name__}, "
                 f"which cannot be a category; drop it: kinds={{{column.name!r}: 'drop'}}"
             ) from None
-        return self.settle(counts, len(column.values))
+        found = np.bincount(codes, minlength=len(known)).tolist()
+        return self.settle(Counter(dict(zip(known, found, strict=True))), len(column.values))
 
     def settle(self, counts: Counter[Any], n_rows: int) -> Self:
         """Choose the categories with a column of their own, from their counts."""
@@ -205,7 +204,7 @@ class CategoryEncoder:
 
     def encode(self, column: Column) -> Encoded:
         """One entry per known value."""
-        places, values = self.places, column.values
+        places, values = self.places, column.values.tolist()
         try:
             found = [places.get(value, -1) for value in values]
         except TypeError:

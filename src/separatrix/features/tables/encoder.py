@@ -23,7 +23,7 @@ from separatrix.features.tables.columns_to_numbers import (
     RobustEncoder,
     TextEncoder,
 )
-from separatrix.features.tables.sparse_rows import Part, assemble, distinct
+from separatrix.features.tables.sparse_rows import Part, assemble, distinct, fill
 from separatrix.validation import check_choice, is_sparse, refuse_dask
 
 __all__ = ["ColumnReport", "TableEncoder"]
@@ -431,8 +431,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             parts += [(base, part) for part in cells.encode(codes[first], codes[second]).parts]
             base += len(cells.cells)
         shape, dtype = (table.n_rows, len(self._names)), np.dtype(self.dtype)
-        rows = assemble(parts, shape, dtype)
-        return (rows if self.sparse_output else rows.toarray()), counts
+        return (assemble if self.sparse_output else fill)(parts, shape, dtype), counts
 
     def feature_kinds(self) -> list[tuple[str, str]]:
         """Where each column of the result comes from, and what kind of variable it is.

@@ -1,4 +1,4 @@
-"""Sparse rows put together from the entries of one column after the other."""
+"""Rows put together from the entries of one column after the other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-__all__ = ["Encoded", "Part", "assemble", "distinct"]
+__all__ = ["Encoded", "Part", "assemble", "distinct", "fill"]
 
 
 class Part(NamedTuple):
@@ -17,7 +17,7 @@ class Part(NamedTuple):
     Attributes
     ----------
     rows : ndarray or None
-        Rows, rising; None with `starts`.
+        Rows, rising; None for all of them, and with `starts`.
     columns : ndarray or int
         Columns within the encoder's own.
     values : ndarray or float
@@ -56,6 +56,7 @@ def assemble(
 ) -> sp.csr_matrix:
     """Rows from parts whose columns follow each other: counted, then filled in without a sort."""
     n = shape[0]
+    parts = [(base, _nonzero(part)) for base, part in parts]
     lengths = np.zeros(n, dtype=np.int64)
     for _, part in parts:
         if part.starts is not None:
@@ -78,3 +79,28 @@ def assemble(
         indices[at] = base + part.columns
         data[at] = part.values
     return sp.csr_matrix((data, indices, indptr.astype(indices.dtype)), shape=shape, copy=False)
+
+
+def fill(
+    parts: list[tuple[int, Part]], shape: tuple[int, int], dtype: np.dtype[Any]
+) -> npt.NDArray[Any]:
+    """The same rows as a dense array."""
+    dense = np.zeros(shape, dtype=dtype)
+    flat, width = dense.reshape(-1), shape[1]
+    for base, part in parts:
+        if part.starts is not None:
+            at = np.repeat(np.arange(shape[0]) * width, np.diff(part.starts))
+            flat[at + (base + part.columns)] = part.values
+        elif part.rows is None:
+            dense[:, base + part.columns] = part.values
+        else:
+            flat[part.rows * width + (base + part.columns)] = part.values
+    return dense
+
+
+def _nonzero(part: Part) -> Part:
+    """The part without zeros, where it has a value for every row."""
+    if part.rows is not None or part.starts is not None:
+        return part
+    rows = np.flatnonzero(part.values)
+    return Part(rows, part.columns, part.values[rows])
