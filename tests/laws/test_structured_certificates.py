@@ -390,6 +390,28 @@ def test_nothing_is_claimed_where_the_infimum_is_not_attained(X, y, C):
         assert solution.n_passes < 100
 
 
+@pytest.mark.parametrize(
+    ("problem", "C"),
+    [
+        (
+            Problem(
+                "chain",
+                (np.array([[4356.28699697, 0], [0, -376.24617311], [0, 175.08534586]]), [3]),
+                [[0, 1, 0]],
+                None,
+            ),
+            0.254,
+        ),
+        (Problem("label_set", np.array([[1052.68230713]]), np.array([[0, 1, 1]]), None), 570.8),
+    ],
+)
+def test_steps_that_overflow_are_too_long(problem, C):
+    options = {"penalty": "l1", "solver": "owlqn", "order": 1, "C": C, "tol": 0.01, "max_iter": 400}
+    if problem.kind != "chain":
+        del options["order"]
+    assert np.isfinite(check(problem, CRF, options).gap)
+
+
 def test_margins_of_complete_label_sets_count_what_is_absent():
     X, y = np.array([[0.0, 0.86736432], [0.95771318, 0.0]]), np.array([[1, 0, 1], [1, 1, 0]])
     problem = Problem("label_pairs", X, y, None)

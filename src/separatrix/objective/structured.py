@@ -22,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 
 #: Relative length of a difference that stands for a derivative, by the bytes of a number.
 _DIFFERENCE = {4: 3e-3, 8: 1e-6}
+#: Terms of a score, and scores of a sum, for which there is room below the largest number.
+_ROOM = 1e9
 
 
 class _Evaluation(NamedTuple):
@@ -159,11 +161,21 @@ class StructuredObjective:
     # -- values and derivatives ------------------------------------------------------------------
 
     def _at(self, w: Array) -> _Evaluation:
-        """The loss at w; the one seen last is kept."""
+        """The loss at w, infinite where scores would overflow; the one seen last is kept."""
         if self._last is None or self._last.w is not w:
-            value, size, grad = self.passes.evaluate(w)
+            if np.abs(w).max(initial=0.0) <= self._largest:
+                value, size, grad = self.passes.evaluate(w)
+            else:  # a NaN is no weight either
+                value, size, grad = np.inf, np.inf, np.full(w.shape, np.nan)
             self._last = _Evaluation(w, self.C * value, self.C * size, self.C * grad)
         return self._last
+
+    @property
+    def _largest(self) -> float:
+        """The largest weight with which sums of scores are surely finite."""
+        reach = float(getattr(self.passes, "reach", 1.0))  # infinite where it is not known
+        room = _ROOM * (max(1.0, reach) if np.isfinite(reach) else 1.0)
+        return float(np.finfo(self.dtype).max) / room
 
     def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
         """C sum_i c_i loss_i and its (sub)gradient."""
