@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Self
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -23,6 +24,7 @@ from separatrix.errors import (
 )
 
 __all__ = [
+    "NamesElsewhere",
     "canonical",
     "check_choice",
     "check_cost",
@@ -35,6 +37,7 @@ __all__ = [
     "distinct_values",
     "encode_known_labels",
     "encode_labels",
+    "float_type",
     "indexable_rows",
     "is_dask",
     "is_sparse",
@@ -48,6 +51,39 @@ __all__ = [
     "validate_X",
     "warn_unused",
 ]
+
+
+class NamesElsewhere:
+    """Base of estimators whose parameters have other names in other libraries.
+
+    A name of scikit-learn that is no parameter here is refused by the constructor and by
+    `set_params` with what serves in its place.
+    """
+
+    #: Names that are not parameters here, and what serves; subclasses add theirs.
+    _elsewhere: ClassVar[Mapping[str, str]] = {}
+
+    def __new__(cls, *args: Any, **params: Any) -> Self:
+        """Look at the names before the constructor does."""
+        cls._refuse_elsewhere(params)
+        return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; see scikit-learn."""
+        self._refuse_elsewhere(params)
+        changed: Self = super().set_params(**params)  # type: ignore[misc]
+        return changed
+
+    @classmethod
+    def _refuse_elsewhere(cls, names: Iterable[str]) -> None:
+        if not names:
+            return
+        known = inspect.signature(cls).parameters
+        for name in names:
+            for home in cls.__mro__ if name not in known else ():
+                serves = vars(home).get("_elsewhere", {}).get(name)
+                if serves:
+                    raise ParameterError(f"{cls.__name__} has no parameter {name!r}: {serves}")
 
 
 def number_of_threads(n_jobs: int | None) -> int:
@@ -310,6 +346,7 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     if not (type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"):
         # Whole numbers are labels as they are; anything else is looked at closely.
         y = column_or_1d(y, warn=True)
+        _refuse_missing(y)
         check_targets(y)
     if len(y) != n_rows:
         raise DataError(
@@ -328,6 +365,23 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
     if len(classes) == 2:
         return classes, (y == classes[1]).astype(np.int64)
     return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)
+
+
+def _refuse_missing(y: npt.NDArray[Any]) -> None:
+    """Raise DataError where a label is missing: None, NaN, or what pandas has for them."""
+    if y.dtype.kind not in "fcOM":
+        return
+    if y.dtype == object:
+        # What equals nothing, not even itself, is missing; a comparison of pandas' NA is NA.
+        missing = np.array([v is None or (v != v) is not False for v in y.tolist()], dtype=bool)
+    else:
+        missing = y != y
+    if missing.any():
+        row = int(np.argmax(missing))
+        raise DataError(
+            f"Input y contains NaN: the label of row {row} is missing ({y.tolist()[row]!r}); drop "
+            "rows without a label, or name the label that they stand for"
+        )
 
 
 def check_given(estimator: Any, y: Any) -> None:
@@ -430,6 +484,22 @@ def check_cost(cost: Any, n_classes: int) -> npt.NDArray[np.float64] | None:
 def is_sparse(X: Any) -> bool:
     """Whether X is a scipy sparse matrix or array."""
     return bool(sp.issparse(X))
+
+
+def float_type(X: Any) -> np.dtype[Any]:
+    """float32 where X is of it, float64 otherwise: the type of what is told about X.
+
+    Examples
+    --------
+    >>> float_type(np.ones((2, 2), np.float32)), float_type([[1, 2]])
+    (dtype('float32'), dtype('float64'))
+    """
+    types = getattr(X, "dtypes", None)  # of a frame
+    if types is None:
+        single = getattr(X, "dtype", None) == np.float32
+    else:
+        single = all(str(one).lower() == "float32" for one in types)
+    return np.dtype(np.float32 if single else np.float64)
 
 
 def is_dask(value: Any) -> bool:

@@ -221,7 +221,7 @@ def test_multivector_weights_of_the_notes():
     model.coef_, model.intercept_ = W, np.zeros(3)
     points = np.random.default_rng(0).normal(size=(50, 2))
     joint = JointMap().fit(points, labels=[1, 2, 3])
-    by_psi = np.column_stack([joint.transform(points, [y] * 50) @ W.ravel() for y in (1, 2, 3)])
+    by_psi = np.column_stack([joint.features(points, [y] * 50) @ W.ravel() for y in (1, 2, 3)])
     np.testing.assert_allclose(model.decision_function(points), by_psi)
     np.testing.assert_allclose(joint.scores(points, W.ravel()), by_psi)
     assert (model.predict(points) == by_psi.argmax(axis=1) + 1).all()
@@ -231,8 +231,8 @@ def test_run_as_a_noun_has_one_feature():
     inputs = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 0, 1.0]])  # apple, run, run, -ly
     tags = ["NOUN", "NOUN", "VERB", "ADVERB"]
     psi = JointMap("seen").fit(inputs, tags, labels=["NOUN", "VERB", "ADVERB"])
-    assert psi.transform(inputs[[1]], ["NOUN"]).toarray().tolist() == [[0, 1, 0, 0]]
-    assert psi.transform(inputs[[3]], ["ADVERB"]).toarray().tolist() == [[0, 0, 0, 1]]
+    assert psi.features(inputs[[1]], ["NOUN"]).toarray().tolist() == [[0, 1, 0, 0]]
+    assert psi.features(inputs[[3]], ["ADVERB"]).toarray().tolist() == [[0, 0, 0, 1]]
 
 
 @pytest.mark.parametrize("C", [0.05, 1.0, 20.0])

@@ -283,11 +283,31 @@ def test_what_cannot_be_honored_is_refused_with_the_name_that_serves(name, param
         getattr(ours, name)(**params).fit(X, y)
 
 
-@pytest.mark.parametrize("params", [{"tokenizer": str.split}, {"analyzer": str.split}])
+@pytest.mark.filterwarnings("ignore:The parameter 'token_pattern'")
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"tokenizer": str.split},
+        {"tokenizer": str.split, "ngram_range": (1, 2), "preprocessor": str.upper},
+        {"analyzer": str.split},
+        {"strip_accents": str.lower},
+    ],
+)
 @pytest.mark.parametrize("name", ["CountVectorizer", "TfidfVectorizer", "HashingVectorizer"])
-def test_analysis_in_python_is_refused(name, params):
-    with pytest.raises(ParameterError, match="token_pattern"):
-        getattr(ours, name)(**params).fit_transform(TEXTS)
+def test_analysis_in_python_is_as_in_scikit_learn(name, params):
+    mine, peer = getattr(ours, name)(**params), theirs(name)(**params)
+    assert (mine.fit_transform(TEXTS) != peer.fit_transform(TEXTS)).nnz == 0
+    assert (mine.fit(TEXTS).transform(["free noon"]) != peer.transform(["free noon"])).nnz == 0
+    mine.set_params(tokenizer=None, analyzer="word", preprocessor=None, strip_accents=None)
+    assert mine.fit(TEXTS).transform(TEXTS).shape[0] == 4  # by the kernels again
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "BernoulliNB", "ComplementNB", "GaussianNB"])
+def test_one_class_is_as_in_scikit_learn(name):
+    X = problem(2, "counts")[0]
+    mine, peer = (c().fit(X, np.ones(len(X))) for c in (getattr(ours, name), theirs(name)))
+    assert np.array_equal(mine.predict(X), peer.predict(X))
+    assert attributes(mine) == attributes(peer)
 
 
 def test_a_warm_start_begins_at_the_last_weights():

@@ -68,12 +68,14 @@ def event_models(rows: Rows) -> dict[str, Any]:
     values = X.data if is_sparse(X) else X
     lowest = np.fmin.reduce(values, axis=None) if values.size else 0.0
     if lowest < 0:
-        return {"": "gaussian" if is_sparse(X) else "auto"}
+        return {"": "auto"}
     if is_sparse(X):
         return {name: name for name in ("multinomial", "bernoulli")}
     if np.isin(values, (0, 1)).all():
         return {name: name for name in ("bernoulli", "multinomial")}
-    found = {"gaussian": "auto", "multinomial": "multinomial"}
+    flags = np.atleast_1d(np.isin(X, (0, 1)).all(axis=0))
+    measured = ["bernoulli" if flag else "gaussian" for flag in flags]
+    found = {"gaussian": measured, "multinomial": "multinomial"}
     return found | ({"bernoulli": "bernoulli"} if lowest == 0 else {})
 
 

@@ -68,7 +68,7 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
     >>> import numpy as np
     >>> from separatrix.features import JointMap
     >>> X = np.array([[2.0, 3.0]])
-    >>> JointMap().fit(X, labels=[1, 2, 3]).transform(X, [2]).toarray()
+    >>> JointMap().fit(X, labels=[1, 2, 3]).features(X, [2]).toarray()
     array([[0., 0., 2., 3., 0., 0.]])
     """
 
@@ -91,6 +91,11 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
         self.combine = combine
         self.n_features = n_features
         self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def fit(self, X: Any, y: Any = None, *, labels: Any = None, label_features: Any = None) -> Self:
         """Take the labels, their features, and the pairs that occur.
@@ -202,7 +207,7 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
         )
         return rows_from_parts(parts, n_columns)
 
-    def transform(self, X: Any, y: Any) -> sp.csr_matrix:
+    def features(self, X: Any, y: Any) -> sp.csr_matrix:
         """Psi(x_i, y_i) of every row.
 
         Parameters

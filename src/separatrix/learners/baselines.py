@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from separatrix.errors import DataError
-from separatrix.validation import check_targets, distinct_values, refuse_dask
+from separatrix.validation import check_targets, distinct_values, float_type, refuse_dask
 
 __all__ = ["MajorityClass", "MeanValue", "MedianValue", "PriorSampling"]
 
@@ -68,7 +68,7 @@ class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_prior_: npt.NDArray[np.float64] = counts / total
         return self
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Class prior, once per row.
 
         Parameters
@@ -82,9 +82,9 @@ class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Rows that are all equal to `class_prior_`.
         """
         n_rows = self._count(X)
-        return np.tile(self.class_prior_, (n_rows, 1))
+        return np.tile(self.class_prior_.astype(float_type(X)), (n_rows, 1))
 
-    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:
         """Logarithm of `predict_proba`; minus infinity for a class of weight zero.
 
         Parameters
@@ -99,7 +99,8 @@ class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(probabilities)
+            logs: npt.NDArray[Any] = np.log(probabilities)
+            return logs
 
     def _count(self, X: Any) -> int:
         check_is_fitted(self)

@@ -17,7 +17,7 @@ def test_multivector_weights_of_the_notes():
     x = np.random.default_rng(0).normal(size=(20, 2))
     joint = JointMap().fit(x, labels=[1, 2, 3])
     for y in (1, 2, 3):
-        psi = joint.transform(x, [y] * 20).toarray()
+        psi = joint.features(x, [y] * 20).toarray()
         block = slice(2 * (y - 1), 2 * y)
         np.testing.assert_array_equal(psi[:, block], x)
         assert np.count_nonzero(psi) == 40
@@ -42,11 +42,9 @@ def test_run_as_a_noun_has_one_feature():
     assert sorted(names) == sorted(expected)
     order = [names.index(name) for name in expected]
     run = vectorizer.transform([{"word=run": 1}])
-    np.testing.assert_array_equal(
-        joint.transform(run, ["NOUN"]).toarray()[:, order], [[0, 1, 0, 0]]
-    )
+    np.testing.assert_array_equal(joint.features(run, ["NOUN"]).toarray()[:, order], [[0, 1, 0, 0]])
     # Never seen together: no feature.
-    assert joint.transform(run, ["ADVERB"]).nnz == 0
+    assert joint.features(run, ["ADVERB"]).nnz == 0
 
 
 @pytest.mark.parametrize("combine", ["all", "seen", "hash"])
@@ -59,7 +57,7 @@ def test_scores_are_inner_products(combine):
     w = generator.normal(size=joint.n_features_out_)
     scores = joint.scores(X, w)
     for k, label in enumerate(labels):
-        psi = joint.transform(X, [label] * 30)
+        psi = joint.features(X, [label] * 30)
         assert psi.shape == (30, joint.n_features_out_)
         np.testing.assert_allclose(psi @ w, scores[:, k], atol=1e-12)
     np.testing.assert_allclose(joint.scores(X.toarray(), w), scores, atol=1e-12)
@@ -73,7 +71,7 @@ def test_outer_product_columns():
     x, phi = np.array([[2.0, 3.0]]), np.array([[5.0, 0.0, 7.0]])
     joint = JointMap().fit(x, labels=["u"], label_features=phi)
     np.testing.assert_array_equal(
-        joint.transform(x, ["u"]).toarray(), [np.outer(phi[0], x[0]).ravel()]
+        joint.features(x, ["u"]).toarray(), [np.outer(phi[0], x[0]).ravel()]
     )
 
 
@@ -87,22 +85,22 @@ def test_an_unseen_label_is_scored_by_its_features():
         before = w.copy()
         for x, label in zip(X, y, strict=True):
             guess = joint.labels_[joint.scores([x], w)[0].argmax()]
-            step = joint.transform([x], [label]) - joint.transform([x], [guess])
+            step = joint.features([x], [label]) - joint.features([x], [guess])
             w = w + step.toarray()[0]
     everything = joint.with_labels(["big cat"], [[0, 1, 0, 1]])
     big_cat = np.array([[0.0, 1, 0, 1]])
     assert everything.labels_[everything.scores(big_cat, w)[0].argmax()] == "big cat"
     assert len(joint.labels_) == 3
-    assert everything.transform(big_cat, ["big cat"]).shape == (1, joint.n_features_out_)
+    assert everything.features(big_cat, ["big cat"]).shape == (1, joint.n_features_out_)
 
 
 def test_errors():
     X = np.ones((2, 2))
     joint = JointMap().fit(X, ["a", "b"])
     with pytest.raises(DataError, match="'c' at row 1 is not known"):
-        joint.transform(X, ["a", "c"])
+        joint.features(X, ["a", "c"])
     with pytest.raises(DataError, match="y has shape"):
-        joint.transform(X, ["a"])
+        joint.features(X, ["a"])
     with pytest.raises(DataError, match="repeated"):
         joint.with_labels(["a"], [[1, 0]])
     with pytest.raises(DataError, match="expected 2"):

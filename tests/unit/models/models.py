@@ -146,7 +146,7 @@ def _joint(combine: str) -> Case:
             X, Y, labels=["cat", "dog", "wolf"], label_features=features
         ),
         lambda model: [
-            model.transform(X, Y),
+            model.features(X, Y),
             model.scores(X, np.arange(float(model.n_features_out_))),
             model.get_feature_names_out(),
         ],

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -19,9 +22,11 @@ from sklearn.utils.validation import (
 from separatrix.bayes.calibration.maps import METHODS, FloatArray, Map, fit_map
 from separatrix.errors import DataError, ParameterError
 from separatrix.validation import (
+    NamesElsewhere,
     check_choice,
     encode_known_labels,
     encode_labels,
+    float_type,
     indexable_rows,
     refuse_dask,
 )
@@ -32,12 +37,14 @@ __all__ = ["Calibrated"]
 _FLOOR = float(np.log(np.finfo(np.float64).eps))
 
 
-class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Calibrated(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     r"""A classifier with calibrated probabilities, ours or any of scikit-learn's kind.
 
-    `fit` learns the estimator on one part of the rows and the calibration on the rest;
-    `calibrate` takes an estimator that is fitted already. Scores are log-probabilities where the
-    estimator has probabilities, its `decision_function` otherwise.
+    `fit` learns the calibration from the scores of rows that the estimator had not seen, fold by
+    fold, and then the estimator from all rows; or, with `held_out`, the estimator from one part of
+    the rows and the calibration from the rest. `calibrate` takes an estimator that is fitted
+    already. Scores are log-probabilities where the estimator has probabilities, its
+    `decision_function` otherwise.
 
     Parameters
     ----------
@@ -47,8 +54,11 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         :math:`\mathrm{softmax}(s / T)` with one number T, which never changes the label (Guo et
         al. 2017); :math:`1 / (1 + e^{-(a s + b)})` (Platt 1999); or any rising function (Zadrozny
         & Elkan 2002). The latter two see each class against the rest.
-    held_out : float, default=0.25
-        Share of the rows that `fit` keeps for the calibration, class by class.
+    folds : int, default=5
+        Number of folds; the estimator is fitted once for each, and once to all rows.
+    held_out : float or None, default=None
+        Share of the rows that `fit` keeps for the calibration, class by class, in place of folds:
+        one fit only, for large data.
     random_state : int, RandomState or None, default=None
         Seed of that choice.
 
@@ -79,16 +89,23 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("estimator_", "classes_", "_map", "_floor")
 
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "cv": "say folds, or held_out for one split; `calibrate` takes a fitted estimator",
+        "ensemble": "one estimator is fitted to all rows, as with ensemble=False",
+    }
+
     def __init__(
         self,
         estimator: Any,
         method: str = "temperature",
         *,
-        held_out: float = 0.25,
+        folds: int = 5,
+        held_out: float | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
+        self.folds = folds
         self.held_out = held_out
         self.random_state = random_state
 
@@ -100,7 +117,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a copy of the estimator on part of the rows, and the calibration on the others.
+        """Fit a copy of the estimator, and the calibration on rows that it had not seen.
 
         Parameters
         ----------
@@ -118,8 +135,10 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         """
         refuse_dask(self, X, y)
         check_choice("method", self.method, METHODS)
-        if not 0 < self.held_out < 1:
+        if self.held_out is not None and not 0 < self.held_out < 1:
             raise ParameterError(f"held_out must lie between 0 and 1, got {self.held_out!r}")
+        if isinstance(self.folds, bool) or not isinstance(self.folds, Integral) or self.folds < 2:
+            raise ParameterError(f"folds must be a whole number from 2 on, got {self.folds!r}")
         if y is None:
             raise DataError("Calibrated requires y to be passed, but the target y is None")
         X = indexable_rows(X)
@@ -132,18 +151,44 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
                 "class each"
             )
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        labels = classes[codes]
+        if self.held_out is None:
+            return self._cross_fit(X, labels, codes, weights)
         share = max(round(self.held_out * n), len(classes))
         first, second = train_test_split(
             np.arange(n), test_size=share, stratify=codes, random_state=self.random_state
         )
-        estimator = clone(self.estimator)
-        arguments = {}
-        if weights is not None and has_fit_parameter(estimator, "sample_weight"):
-            arguments["sample_weight"] = weights[first]
-        labels = classes[codes]
-        estimator.fit(_safe_indexing(X, first), labels[first], **arguments)
+        estimator = self._fitted(X, labels, weights, first)
         late = None if weights is None else weights[second]
         return self._calibrate(estimator, _safe_indexing(X, second), labels[second], late)
+
+    def _fitted(self, X: Any, labels: Any, weights: Any, rows: Any = None) -> Any:
+        """A copy of the estimator, fitted to these rows, or to all."""
+        estimator = clone(self.estimator)
+        if rows is not None:
+            X, labels = _safe_indexing(X, rows), labels[rows]
+            weights = None if weights is None else weights[rows]
+        arguments = {}
+        if weights is not None and has_fit_parameter(estimator, "sample_weight"):
+            arguments["sample_weight"] = weights
+        return estimator.fit(X, labels, **arguments)
+
+    def _cross_fit(self, X: Any, labels: Any, codes: Any, weights: Any) -> Self:
+        """Calibrate on scores of rows that the estimator of their fold had not seen."""
+        counts = np.bincount(codes)
+        # No more folds than rows of the largest class; a class of two rows is in two of them.
+        folds = StratifiedKFold(
+            int(min(self.folds, counts.max())), shuffle=True, random_state=self.random_state
+        )
+        scores, raw = np.empty((len(codes), len(counts))), False
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            parts = list(folds.split(codes, codes))
+        for first, second in parts:
+            estimator = self._fitted(X, labels, weights, first)
+            scores[second], raw = _scores_of(estimator, _safe_indexing(X, second), len(counts))
+        self._adopt(self._fitted(X, labels, weights))
+        return self._learn(scores, raw, labels, weights)
 
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Calibrate the estimator, which is fitted already, on held-out rows.
@@ -167,11 +212,15 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         return self._calibrate(self.estimator, X, y, sample_weight)
 
     def _calibrate(self, estimator: Any, X: Any, y: Any, sample_weight: Any) -> Self:
+        self._adopt(estimator)
+        return self._learn(*self._scores(X), y, sample_weight)
+
+    def _adopt(self, estimator: Any) -> None:
+        """Predict with this estimator."""
         self.estimator_, self.classes_ = estimator, np.asarray(estimator.classes_)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 setattr(self, name, getattr(estimator, name))
-        return self._learn(*self._scores(X), y, sample_weight)
 
     def calibrate_scores(
         self, scores: Any, y: Any, classes: Any, *, log_probabilities: bool
@@ -252,6 +301,7 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         other = type(self)(
             clone(estimator),
             self.method,
+            folds=self.folds,
             held_out=self.held_out,
             random_state=self.random_state,
         )
@@ -264,26 +314,9 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
 
     def _scores(self, X: Any) -> tuple[FloatArray, bool]:
         """Scores of shape (n, K), and whether they are no log-probabilities."""
-        model, k = self.estimator_, len(self.classes_)
-        if hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba"):
-            with np.errstate(divide="ignore"):  # a probability of zero is no surprise
-                if hasattr(model, "predict_log_proba"):
-                    logs = np.asarray(model.predict_log_proba(X), dtype=np.float64)
-                else:
-                    logs = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
-            return logs, False
-        if not hasattr(model, "decision_function"):
-            raise ParameterError(
-                f"{type(model).__name__} has neither predict_proba nor decision_function"
-            )
-        scores = _two_columns(model.decision_function(X))
-        if scores.shape[1] != k:
-            raise ParameterError(
-                f"{type(model).__name__} gives {scores.shape[1]} scores for {k} classes"
-            )
-        return scores, True
+        return _scores_of(self.estimator_, X, len(self.classes_))
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Calibrated probabilities of shape (n, K).
 
         Parameters
@@ -297,7 +330,8 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
             P(y = k | x), columns in the order of `classes_`.
         """
         check_is_fitted(self)
-        return self._map(np.maximum(self._scores(X)[0], self._floor))
+        shares = self._map(np.maximum(self._scores(X)[0], self._floor))
+        return shares.astype(float_type(X), copy=False)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of the highest calibrated probability; the first label wins a tie.
@@ -315,6 +349,27 @@ class Calibrated(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: i
         winners = self.predict_proba(X).argmax(axis=1)
         labels: npt.NDArray[Any] = self.classes_[winners]
         return labels
+
+
+def _scores_of(model: Any, X: Any, k: int) -> tuple[FloatArray, bool]:
+    """Scores of a fitted model of shape (n, k), and whether they are no log-probabilities."""
+    if hasattr(model, "predict_proba") or hasattr(model, "predict_log_proba"):
+        with np.errstate(divide="ignore"):  # a probability of zero is no surprise
+            if hasattr(model, "predict_log_proba"):
+                logs = np.asarray(model.predict_log_proba(X), dtype=np.float64)
+            else:
+                logs = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
+        return logs, False
+    if not hasattr(model, "decision_function"):
+        raise ParameterError(
+            f"{type(model).__name__} has neither predict_proba nor decision_function"
+        )
+    scores = _two_columns(model.decision_function(X))
+    if scores.shape[1] != k:
+        raise ParameterError(
+            f"{type(model).__name__} gives {scores.shape[1]} scores for {k} classes"
+        )
+    return scores, True
 
 
 def _two_columns(scores: Any) -> FloatArray:

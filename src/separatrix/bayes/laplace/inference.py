@@ -20,7 +20,7 @@ from separatrix.bayes.regression.results import WeightIntervals
 from separatrix.errors import ParameterError
 from separatrix.learners.linear.base import checked_design
 from separatrix.learners.linear.logistic import LogisticRegression
-from separatrix.validation import check_choice, is_sparse, number_of_threads, validate_X
+from separatrix.validation import check_choice, float_type, is_sparse, number_of_threads, validate_X
 
 __all__ = ["LaplaceInference"]
 
@@ -41,7 +41,7 @@ class LaplaceInference(LogisticRegression):
         checked_design(self, X, number_of_threads(self.n_jobs))
         return self.posterior_.scores(X.tocsr() if is_sparse(X) else X)
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Class probabilities averaged over the posterior, by `prediction`.
 
         Parameters
@@ -55,16 +55,20 @@ class LaplaceInference(LogisticRegression):
             P(y = k | x, D), columns in the order of `classes_`.
         """
         mean, covariance = self._moments(X)
+        basis = self.posterior_.basis
         if self.prediction == "probit":
-            return probit(mean, covariance, self.posterior_.basis)
-        return monte_carlo(mean, covariance, self.posterior_.basis, self._points)
+            shares = probit(mean, covariance, basis)
+        else:
+            shares = monte_carlo(mean, covariance, basis, self._points)
+        return shares.astype(float_type(X), copy=False)
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:
         """Logarithms of `predict_proba`, shape (n, K)."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logs: npt.NDArray[Any] = np.log(self.predict_proba(X))
+            return logs
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Any) -> npt.NDArray[Any]:
         """Logarithms of the averaged probabilities, of their ratio for two classes.
 
         Parameters

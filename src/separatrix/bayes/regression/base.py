@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from separatrix.bayes.regression.prior import GaussianPrior
 from separatrix.errors import DataError, NotFittedError, ParameterError
 from separatrix.structures.labels import make_design
 from separatrix.validation import (
+    NamesElsewhere,
     check_choice,
     check_given,
     check_positive,
@@ -39,7 +41,7 @@ FloatArray = npt.NDArray[np.float64]
 _BLOCK = 1 << 22
 
 
-class BaseGaussianRegression(BaseEstimator):  # type: ignore[misc]
+class BaseGaussianRegression(NamesElsewhere, BaseEstimator):  # type: ignore[misc]
     """Checks of data and parameters, and the way from moments to the posterior."""
 
     __sx_state__: ClassVar[tuple[str, ...]] = (
@@ -53,6 +55,17 @@ class BaseGaussianRegression(BaseEstimator):  # type: ignore[misc]
         "noise_shape_",
         "noise_scale_",
     )
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "alpha": "say ridge",
+        "alpha_1": "say noise='conjugate' with noise_shape; the evidence needs no prior",
+        "alpha_2": "say noise='conjugate' with noise_scale; the evidence needs no prior",
+        "alpha_init": "the evidence is searched over all values",
+        "compute_score": "log_evidence() is always there",
+        "lambda_1": "say ridge or prior_precision; the evidence needs no prior",
+        "lambda_2": "say ridge or prior_precision; the evidence needs no prior",
+        "lambda_init": "the evidence is searched over all values",
+    }
 
     prior_mean: Any
     prior_covariance: Any

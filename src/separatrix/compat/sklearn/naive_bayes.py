@@ -29,10 +29,11 @@ def _sums(X: Any, shares: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArr
     k = shares.shape[1]
     if not weights.any():
         return np.zeros((k, X.shape[1])), np.zeros(k)
+    # One class alone, which scikit-learn allows, is counted beside an empty one.
     counts = NaiveBayes("multinomial").partial_fit(
-        X, shares.argmax(axis=1), classes=np.arange(k), sample_weight=weights
+        X, shares.argmax(axis=1), classes=np.arange(max(k, 2)), sample_weight=weights
     )
-    return counts.counts_.value, counts.counts_.classes
+    return counts.counts_.value[:k], counts.counts_.classes[:k]
 
 
 class MultinomialNB(naive_bayes.MultinomialNB):  # type: ignore[misc]
@@ -103,6 +104,8 @@ class GaussianNB(naive_bayes.GaussianNB):  # type: ignore[misc]
         """Means and variances of every class in one pass; see scikit-learn."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        if len(np.unique(y)) == 1:
+            return super().fit(X, y, sample_weight)  # type: ignore[no-any-return]
         native = NaiveBayes(
             "gaussian",
             priors="fit" if self.priors is None else self.priors,

@@ -1,4 +1,8 @@
-"""scikit-learn's vectorizers over the kernels of `separatrix.TextVectorizer`."""
+"""scikit-learn's vectorizers over the kernels of `separatrix.TextVectorizer`.
+
+Terms that come from Python (a `tokenizer`, a callable `analyzer` or `strip_accents`) are counted by
+scikit-learn's own code; there is no ``native_`` then.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.feature_extraction import text
 
-from separatrix.errors import ParameterError
 from separatrix.features import TextVectorizer
 
 __all__ = ["CountVectorizer", "HashingVectorizer", "TfidfVectorizer"]
@@ -20,17 +23,13 @@ _WEIGHTS = ("norm", "use_idf", "smooth_idf", "sublinear_tf")
 _HASHED = ("n_features", "alternate_sign", "norm")
 
 
+def _in_python(model: Any) -> bool:
+    """Whether terms are made by functions of Python, which the kernels cannot call."""
+    return model.tokenizer is not None or callable(model.analyzer) or callable(model.strip_accents)
+
+
 def _native(model: Any, names: tuple[str, ...], **fixed: Any) -> TextVectorizer:
     """The vectorizer that does what the parameters of `model` ask for."""
-    if model.tokenizer is not None or callable(model.analyzer):
-        raise ParameterError(
-            "a tokenizer or an analyzer in Python is not honored: say by token_pattern what a word "
-            "is, or take the class of scikit-learn"
-        )
-    if callable(model.strip_accents):
-        raise ParameterError(
-            "strip_accents must be None, 'unicode' or 'ascii'; do else in a preprocessor"
-        )
     plain = model.preprocessor is None
     # A preprocessor stands in the place of both, as in scikit-learn.
     fixed["lowercase"] = model.lowercase if plain else False
@@ -61,11 +60,17 @@ class _Vocabulary:
 
     def fit(self: Any, raw_documents: Any, y: Any = None) -> Any:
         """Learn the vocabulary; see scikit-learn."""
+        if _in_python(self):
+            self.__dict__.pop("native_", None)
+            return super().fit(raw_documents, y)  # type: ignore[misc]
         self._learn(raw_documents, keep=False)
         return self
 
     def fit_transform(self: Any, raw_documents: Any, y: Any = None) -> Any:
         """Learn the vocabulary and return the matrix of the documents; see scikit-learn."""
+        if _in_python(self):
+            self.__dict__.pop("native_", None)
+            return super().fit_transform(raw_documents, y)  # type: ignore[misc]
         return self._learn(raw_documents, keep=True)
 
     def _learn(self: Any, raw_documents: Any, *, keep: bool) -> Any:
@@ -84,6 +89,8 @@ class _Vocabulary:
 
     def transform(self: Any, raw_documents: Any) -> Any:
         """The matrix of the documents; see scikit-learn."""
+        if _in_python(self):
+            return super().transform(raw_documents)  # type: ignore[misc]
         documents = _documents(self, raw_documents)
         native = getattr(self, "native_", None)
         if native is None:
@@ -140,6 +147,8 @@ class HashingVectorizer(text.HashingVectorizer):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Any:
         """The matrix of the documents; see scikit-learn."""
+        if _in_python(self):
+            return super().transform(X)
         documents = _documents(self, X)
         self._validate_ngram_range()
         native = _native(self, _HASHED, use_idf=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,7 +12,7 @@ from typing import Any
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from separatrix._core import TextAnalyzer
-from separatrix.errors import DataError, ParameterError
+from separatrix.errors import DataError, ParameterError, UnusedParameterWarning
 from separatrix.features.text.characters import characters, strip_accents_of
 from separatrix.features.text.documents import iterate, take_documents
 from separatrix.validation import check_choice
@@ -96,6 +97,11 @@ def _handle(analysis: Analysis) -> TextAnalyzer:
 
 def make_analysis(estimator: Any) -> Analysis:
     """Check the parameters of a vectorizer that decide its terms."""
+    if callable(estimator.analyzer):
+        raise ParameterError(
+            "an analyzer in Python is not taken: say by analyzer, ngram_range and token_pattern "
+            "what a term is; separatrix.compat.sklearn.TfidfVectorizer takes it"
+        )
     check_choice("analyzer", estimator.analyzer, ("word", "char", "char_wb"))
     check_choice("strip_accents", estimator.strip_accents, (None, "ascii", "unicode"))
     pattern = estimator.token_pattern
@@ -113,7 +119,7 @@ def make_analysis(estimator: Any) -> Analysis:
         _check_range(estimator.ngram_range),
         bool(estimator.lowercase),
         estimator.strip_accents,
-        _check_stop_words(stop_words),
+        _check_stop_words(stop_words, bool(estimator.lowercase)),
         pattern,
     )
 
@@ -141,7 +147,7 @@ def _check_range(ngram_range: Any) -> tuple[int, int]:
     return low, high
 
 
-def _check_stop_words(stop_words: Any) -> tuple[str, ...]:
+def _check_stop_words(stop_words: Any, lowercase: bool) -> tuple[str, ...]:
     if stop_words is None:
         return ()
     if isinstance(stop_words, str):
@@ -152,4 +158,12 @@ def _check_stop_words(stop_words: Any) -> tuple[str, ...]:
     for word in words:
         if not isinstance(word, str):
             raise ParameterError(f"stop_words must be strings, got {word!r}")
+    upper = [word for word in words if lowercase and word != word.lower()]
+    if upper:
+        warnings.warn(
+            f"{len(upper)} of the stop words match no word, as case is folded first ({upper[0]!r}, "
+            f"not {upper[0].lower()!r}): give them in lower case, or say lowercase=False",
+            UnusedParameterWarning,
+            stacklevel=2,
+        )
     return tuple(sorted(words))

@@ -40,7 +40,7 @@ class TextModel:
     """
 
     def __init__(self, estimator: Any) -> None:
-        settings = SimpleNamespace(**estimator.get_params(deep=False))
+        settings = SimpleNamespace(**estimator._settings())
         _check(settings)
         self.settings = settings
         self.dtype = check_float(settings.dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,12 +14,15 @@ from sklearn.utils.validation import check_array
 from separatrix.errors import DataError, NotFittedError, ParameterError
 from separatrix.features.text.analysis import TOKEN_PATTERN
 from separatrix.features.text.model import TextModel, merged_models
-from separatrix.validation import canonical, check_sparse, is_sparse, refuse_dask
+from separatrix.validation import NamesElsewhere, canonical, check_sparse, is_sparse, refuse_dask
 
 __all__ = ["TextVectorizer"]
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+_COMPAT = "separatrix.compat.sklearn.TfidfVectorizer takes it"
+
+
+class TextVectorizer(NamesElsewhere, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Raw text to a sparse matrix of term weights.
 
     The value of term j in document i is
@@ -108,6 +111,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     #: What it takes, for model files.
     __sx_input__: ClassVar[str] = "text"
     __sx_state__: ClassVar[tuple[str, ...]] = ("_model", "_from_fit")
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "decode_error": f"documents are strings; {_COMPAT}",
+        "encoding": f"documents are strings: decode them first; {_COMPAT}",
+        "input": f"documents are strings: read files first; {_COMPAT}",
+        "preprocessor": f"say lowercase and strip_accents, or prepare the documents; {_COMPAT}",
+        "tokenizer": f"say by token_pattern what a word is; {_COMPAT}",
+    }
 
     _model: TextModel
     _from_fit: bool
@@ -246,6 +257,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         rows = model.settle(rows, keep=keep, n_jobs=self.n_jobs)
         self._model, self._from_fit = model, True
         return rows
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters of this class; those that a subclass does not have are attributes too."""
+        return {name: getattr(self, name) for name in TextVectorizer._get_param_names()}
 
     def _needs_fit(self) -> bool:
         fixed = self.vocabulary is not None or self.n_features is not None

@@ -32,6 +32,7 @@ from separatrix.validation import (
     check_given,
     check_positive,
     encode_labels,
+    float_type,
     number_of_threads,
     refuse_dask,
 )
@@ -386,7 +387,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
         return Candidates(starts, numbers[there].astype(np.int32), logs[there])
 
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Probabilities of all classes: a full matrix, so ask for few rows at a time.
 
         Parameters
@@ -403,4 +404,5 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         there = numbers != _NONE
         places = np.where(there, numbers.astype(np.int64), -1)
         shares = np.exp(np.where(there, scores.astype(np.float64) - log_sums[:, None], -np.inf))
-        return spread(places, shares, self.label_shares_, self._rest())
+        found = spread(places, shares, self.label_shares_, self._rest())
+        return found.astype(float_type(X), copy=False)

@@ -16,7 +16,7 @@ from separatrix.learners.extreme.candidates import Candidates
 from separatrix.learners.extreme.top_labels import TopLabels
 from separatrix.learners.extreme.tree_shape import TreeShape
 from separatrix.learners.extreme.tree_weights import TreeWeights
-from separatrix.validation import is_sparse, number_of_threads
+from separatrix.validation import float_type, is_sparse, number_of_threads
 
 __all__ = ["SCALES", "TreePrediction"]
 
@@ -133,7 +133,7 @@ class TreePrediction:
         Y.sort_indices()
         return Y
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Probabilities of all labels, of shape (n, K).
 
         With one label per row they sum to one: what a node that the beam leaves out has is spread
@@ -154,10 +154,9 @@ class TreePrediction:
         n_labels = len(self.classes_)
         if self.multilabel_:
             found = self._search(X, n_labels)
-            shares: FloatArray = self._indicator(found, np.exp(found.log_scores)).toarray()
-            return shares
-        X = self._rows(X, reset=False)
-        result: FloatArray = self._model().shares(
-            sparse_handle(X), self._beam(), n_labels, number_of_threads(self.n_jobs)
-        )
-        return result
+            shares = self._indicator(found, np.exp(found.log_scores)).toarray()
+        else:
+            rows = sparse_handle(self._rows(X, reset=False))
+            n_threads = number_of_threads(self.n_jobs)
+            shares = self._model().shares(rows, self._beam(), n_labels, n_threads)
+        return np.asarray(shares, dtype=float_type(X))

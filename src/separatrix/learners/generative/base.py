@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from separatrix.errors import ParameterError
 from separatrix.validation import (
+    NamesElsewhere,
     check_given,
     check_weights,
     encode_known_labels,
     encode_labels,
+    float_type,
     named_classes,
 )
 
@@ -22,9 +25,17 @@ __all__ = ["GenerativeClassifier", "align_classes", "log_prior", "normalized"]
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Log-probabilities above this are those of one, rounded to float32.
+_CERTAIN = -(2.0**-25)
 
-class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+
+class GenerativeClassifier(NamesElsewhere, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the classifiers that model P(x, y); subclasses give joint log-likelihoods."""
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "class_prior": "say priors",
+        "fit_prior": "say priors='fit' or priors='uniform'",
+    }
 
     classes_: npt.NDArray[Any]
     n_jobs: int | None
@@ -61,7 +72,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         winners: npt.NDArray[np.intp] = self._scores(X).argmax(axis=1)
         return winners
 
-    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+    def predict_joint_log_proba(self, X: Any) -> npt.NDArray[Any]:
         """log P(x, y), of shape (n, K): the first of the three steps of inference.
 
         Parameters
@@ -74,9 +85,9 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n, K)
             Joint log-likelihoods, columns in the order of `classes_`.
         """
-        return self._joint(X)
+        return self._joint(X).astype(float_type(X), copy=False)
 
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:
         """log P(y | x), of shape (n, K): the joint less its log-sum-exp.
 
         Parameters
@@ -89,9 +100,12 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n, K)
             Log-probabilities, columns in the order of `classes_`.
         """
-        return self._log_posterior(X)
+        logs = self._log_posterior(X).astype(float_type(X), copy=False)
+        if logs.dtype == np.float32:
+            logs[logs > _CERTAIN] = 0.0  # as its probability is one, in this precision
+        return logs
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """P(y | x), of shape (n, K).
 
         Parameters
@@ -104,8 +118,7 @@ class GenerativeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         ndarray of shape (n, K)
             Probabilities, columns in the order of `classes_`.
         """
-        probabilities: FloatArray = np.exp(self.predict_log_proba(X))
-        return probabilities
+        return np.exp(self._log_posterior(X)).astype(float_type(X), copy=False)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The most probable label; the first label wins a tie.

@@ -47,12 +47,12 @@ class Columns:
         auto = asked < 0
         guessed = np.zeros(len(asked), dtype=bool)
         if auto.any():
-            if is_sparse(X):
-                # Counts of words are sparse and never negative; fmin passes over missing values.
-                counts = X.nnz == 0 or not np.fmin.reduce(X.data) < 0
-                asked[auto] = MULTINOMIAL if counts else GAUSSIAN
+            lowest, _, binary, _ = survey(design, n_threads)
+            binary = binary.astype(bool)
+            counts = not binary[auto].all() and not (lowest[auto] < 0).any()
+            if counts and _like_words(X, auto):
+                asked[auto] = MULTINOMIAL
             else:
-                binary = survey(design, n_threads)[2].astype(bool)
                 guessed = auto & binary
                 asked[auto] = np.where(binary[auto], BERNOULLI, GAUSSIAN)
         return cls(asked.astype(np.uint8), guessed, bags)
@@ -79,7 +79,7 @@ class Columns:
 
     def check(self, X: Any, design: Design, n_threads: int) -> None:
         """Raise DataError where further rows show that a guess was wrong."""
-        if not self.guessed.any() or is_sparse(X):
+        if not self.guessed.any():
             return
         wrong = self.guessed & (survey(design, n_threads)[2] == 0)
         if wrong.any():
@@ -88,6 +88,20 @@ class Columns:
                 f"there are other values in column {int(np.argmax(wrong))}; name the kinds, for "
                 "example features='gaussian'"
             )
+
+
+def _like_words(X: Any, columns: npt.NDArray[np.bool_]) -> bool:
+    """Whether these columns are mostly zero, and none of them is other than zero in every row.
+
+    Of all words a page uses few, and hardly any is on all pages; a table has numbers that are
+    never zero beside its many flags.
+    """
+    if is_sparse(X):
+        filled = np.bincount(X.indices[X.data != 0], minlength=X.shape[1])[columns]
+    else:
+        filled = np.count_nonzero(X if columns.all() else X[:, columns], axis=0)
+    n = X.shape[0]
+    return bool(2 * filled.sum() < n * len(filled) and (filled < n).all())
 
 
 def _asked(

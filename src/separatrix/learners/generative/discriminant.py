@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix._core import scores
@@ -17,12 +19,14 @@ from separatrix.learners.generative.base import (
     align_classes,
     log_prior,
 )
+from separatrix.learners.generative.gaussian import whitener
 from separatrix.learners.generative.moments import ClassMoments
 from separatrix.learners.generative.solution import Solved, solve
 from separatrix.learners.linear import LogisticRegression
 from separatrix.structures.labels import make_design
 from separatrix.validation import (
     check_choice,
+    float_type,
     is_sparse,
     name_column,
     number_of_threads,
@@ -37,7 +41,7 @@ _WIDEST = 5000
 _ROWS = 4096
 
 
-class GaussianDiscriminant(GenerativeClassifier):
+class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GenerativeClassifier):  # type: ignore[misc]
     r"""Gaussian classes with a shared covariance (LDA) or one each (GDA, QDA).
 
     Models :math:`P(x \mid y = k) = N(x; \mu_k, \Sigma_k)`. With a shared covariance the posterior
@@ -87,6 +91,15 @@ class GaussianDiscriminant(GenerativeClassifier):
 
     #: Fitted arrays that describe the model.
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "moments_", "_precision")
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "covariance_estimator": "say shrinkage",
+        "n_components": "`transform` gives all directions; take the first columns",
+        "reg_param": "say shrinkage",
+        "solver": "there is one way to the solution; shrinkage goes with it",
+        "store_covariance": "covariance_ is always there",
+        "tol": "columns without variance are left out by the precision of the data",
+    }
 
     moments_: ClassMoments
     n_features_in_: int
@@ -298,6 +311,62 @@ class GaussianDiscriminant(GenerativeClassifier):
         model.coef_, model.intercept_ = linear[:-1].T.copy(), linear[-1].copy()
         model.n_iter_ = 0
         return model
+
+    def decision_function(self, X: Any) -> npt.NDArray[Any]:
+        """Scores: shape (n,) for two classes (positive means the second), (n, K) otherwise.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows to score.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+            log P(x, y) up to a term that all classes share; of two classes the log-odds.
+        """
+        result = self._scores(X).astype(float_type(X), copy=False)
+        return result[:, 1] - result[:, 0] if result.shape[1] == 2 else result
+
+    def transform(self, X: Any) -> npt.NDArray[Any]:
+        """Project rows to the directions in which the classes lie apart (Fisher's, LDA's).
+
+        The space is scaled so that the covariance within the classes (their weighted mean, where
+        each has its own) is the identity, and its directions are sorted by how far the weighted
+        means of the classes lie apart in them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Coordinates; m is K - 1, or fewer where the means span fewer dimensions.
+        """
+        center, directions = self._discriminants(self._solution())
+        rows = self._checked(X)
+        return ((rows - center) @ directions).astype(float_type(X), copy=False)
+
+    def _discriminants(self, solved: Solved) -> tuple[FloatArray, FloatArray]:
+        """The weighted mean of the classes, and columns of shape (d, m)."""
+        seen = self.moments_.count > 0
+        shares, means = np.exp(solved.log_prior[seen]), self.moments_.mean[seen]
+        center = shares @ means
+        white = solved.whiteners[0]
+        if len(solved.whiteners) > 1:
+            within = np.einsum("k,kij->ij", shares, solved.covariances[seen])
+            white = whitener(within, self._precision)
+        spread = np.sqrt(shares)[:, None] * white.whiten(means - center)
+        _, sizes, axes = np.linalg.svd(spread, full_matrices=False)
+        kept = axes[: len(shares) - 1][sizes[: len(shares) - 1] > sizes[0] * self._precision]
+        return center, np.asarray(white.weights(kept)).T
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of directions, for their names."""
+        return int(self._discriminants(self._solution())[1].shape[1])
 
     def _scores(self, X: Any) -> FloatArray:
         """log P(x, y) of shape (n, K), up to a term that all classes share."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -62,9 +62,10 @@ class NaiveBayes(Readable, GenerativeClassifier):
         one bag, or those with the same name behind a colon ("multinomial:title") one each, as the
         indicator columns of one category should be; "bernoulli": on or off; "categorical": whole
         numbers 0, 1, …; "gaussian": a normal variable. A mapping gives kinds to columns by name or
-        number, the others are "auto". "auto" takes sparse data without negative values for counts
-        of words, dense columns of nothing but zeros and ones for Bernoulli, and all else for
-        Gaussian.
+        number, the others are "auto". "auto" looks at the values, not at how they are stored:
+        where none is negative, most are zero, the others not all one, and no column is without a
+        zero, they are counts of words; else columns of nothing but zeros and ones are Bernoulli,
+        and all others Gaussian. `kinds_` tells what was found.
     smoothing : LaplaceSmoothing, Interpolation, MaximumLikelihood, float or None, default=None
         How counts become probabilities; a number is Laplace's k, None is LaplaceSmoothing(1).
         Gaussian columns have `var_smoothing` instead.
@@ -122,6 +123,13 @@ class NaiveBayes(Readable, GenerativeClassifier):
         "zero_probabilities_",
         "tuning_",
     )
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "alpha": "say smoothing=LaplaceSmoothing(alpha), or the number alone",
+        "force_alpha": "smoothing takes any k, 0 as well",
+        "min_categories": "say n_categories",
+        "norm": "say complement=True; separatrix.compat.sklearn.ComplementNB has norm",
+    }
 
     counts_: Counts
     _columns: Columns
@@ -384,25 +392,31 @@ class NaiveBayes(Readable, GenerativeClassifier):
         return X, handle(X), n_threads
 
     def _joint(self, X: Any) -> FloatArray:
-        X, design, n_threads = self._rows(X)
+        return self._joint_of(self._rows(X))
+
+    def _joint_of(self, rows: tuple[Any, Design, int]) -> FloatArray:
+        """Joint log-likelihoods of rows that are checked."""
         try:
-            return self._likelihood.joint(X, design, n_threads)
+            return self._likelihood.joint(*rows)
         except DataError as error:
             raise named(error, getattr(self, "feature_names_in_", None)) from None
 
-    def _log_odds(self, X: Any) -> FloatArray | None:
-        X, design, n_threads = self._rows(X)
+    def _log_odds(self, rows: tuple[Any, Design, int]) -> FloatArray | None:
         try:
-            return self._likelihood.log_odds(X, design, n_threads)
+            return self._likelihood.log_odds(*rows)
         except DataError:
             # A value is missing, or wrong; the sum of all terms tells which.
             return None
 
     def _log_posterior(self, X: Any) -> FloatArray:
-        odds = self._log_odds(X)
+        rows = self._rows(X)
+        odds = self._log_odds(rows)
         if odds is not None:
             return np.column_stack([log_expit(-odds), log_expit(odds)])
-        joint = self._joint(X)
+        return self._normalized(self._joint_of(rows))
+
+    def _normalized(self, joint: FloatArray) -> FloatArray:
+        """log P(y | x); rows that are impossible under every class get the prior."""
         ruled_out = np.isneginf(joint).all(axis=1)
         if ruled_out.any():
             warnings.warn(
@@ -416,8 +430,12 @@ class NaiveBayes(Readable, GenerativeClassifier):
         return normalized(joint)
 
     def _winners(self, X: Any) -> npt.NDArray[np.intp]:
-        odds = self._log_odds(X)
-        return self._log_posterior(X).argmax(axis=1) if odds is None else (odds > 0).astype(np.intp)
+        rows = self._rows(X)
+        odds = self._log_odds(rows)
+        if odds is not None:
+            return (odds > 0).astype(np.intp)
+        winners: npt.NDArray[np.intp] = self._normalized(self._joint_of(rows)).argmax(axis=1)
+        return winners
 
 
 def _same_bags(first: Any, second: Any) -> bool:

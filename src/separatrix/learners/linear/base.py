@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from separatrix.protocols import Array
 from separatrix.results import Solution, StopReason
 from separatrix.structures.labels import Design, make_design
 from separatrix.validation import (
+    NamesElsewhere,
     check_choice,
     check_given,
     check_weights,
@@ -115,7 +117,7 @@ def warn_unless_converged(name: str, solution: Solution, tol: float, advice: str
     warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
-class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BaseLinearClassifier(NamesElsewhere, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the flat learners: s(x) = W x + b, the label of the highest score wins.
 
     Subclasses fit and call `_store`; with two classes there is one score, positive for the second.
@@ -129,6 +131,13 @@ class BaseLinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         "n_iter_",
         "solution_",
     )
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "multi_class": "many classes are learned together; separatrix.OneVsAll(estimator) learns "
+        "each against the rest",
+        "n_iter": "say max_iter",
+        "validation_fraction": "`separatrix compare` tunes on held-out rows",
+    }
 
     coef_: npt.NDArray[Any]
     intercept_: npt.NDArray[Any]

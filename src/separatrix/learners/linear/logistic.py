@@ -26,6 +26,7 @@ class LogisticRegression(LikelihoodMixin, MinimizingClassifier):
         Penalty on the weights; None gives maximum likelihood.
     C : float, default=1.0
         Weight of the data against the penalty; the variance of a Gaussian prior on each weight.
+        ``np.inf`` leaves the penalty out, as in scikit-learn.
         Other names for it: ridge-type gamma = 1 / C; gamma of ACE + gamma |W|^2 = 1 / (2 n C);
         lambda of (1/n) NLL + lambda/2 |w|^2 = 1 / (n C); c2 of NLL + c2 |w|^2 = 1 / (2 C).
     l1_ratio : float or None, default=None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, ParameterError
 from separatrix.learners.linear.base import BaseLinearClassifier, TrainingData, is_narrow
 from separatrix.objective import Objective
 from separatrix.progress import fitting
@@ -29,8 +30,29 @@ from separatrix.validation import (
 __all__ = ["MinimizingClassifier", "zero_sum"]
 
 
+#: Names of scikit-learn's solvers, and what serves here.
+_SOLVERS_ELSEWHERE = {
+    "liblinear": "solver='dual' with penalize_intercept=True",
+    "newton-cg": "solver='newton'",
+    "newton-cholesky": "solver='newton'",
+    "sag": "solver='sgd'",
+    "saga": "solver='proximal' (or 'proximal_newton') for an L1 penalty, 'sgd' for others",
+}
+
+
 class MinimizingClassifier(BaseLinearClassifier):
     """Base of the learners with an objective; subclasses name the loss and the regularizer."""
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "alpha": "say C = 1 / (alpha * number of rows) for that of SGDClassifier, and "
+        "C = 1 / (2 * alpha) for that of RidgeClassifier",
+        "dual": "say solver='dual', or solver='newton' for the primal; 'auto' chooses",
+        "early_stopping": "tol ends a fit at a proven gap; a smaller C regularizes",
+        "eta0": "say solver=separatrix.solvers.StochasticGradient(rate=...)",
+        "intercept_scaling": "say penalize_intercept=True, or leave the intercept free",
+        "learning_rate": "say solver=separatrix.solvers.StochasticGradient(rate=..., schedule=...)",
+        "n_iter_no_change": "tol ends a fit at a proven gap",
+    }
 
     C: float
     penalize_intercept: bool
@@ -48,7 +70,11 @@ class MinimizingClassifier(BaseLinearClassifier):
         """The penalty."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def _unpenalized(self) -> Regularizer:
+        """No penalty, for C = inf."""
+        return Unpenalized()
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the weights.
 
         Parameters
@@ -66,6 +92,7 @@ class MinimizingClassifier(BaseLinearClassifier):
             The fitted estimator.
         """
         refuse_dask(self, X, y)
+        self._check_solver_name()
         if not self.fit_intercept:
             warn_unused(self, "fit_intercept=True", "penalize_intercept")
         data = self._take(X, y, sample_weight)
@@ -75,6 +102,15 @@ class MinimizingClassifier(BaseLinearClassifier):
         self._store(solution, data)
         self._finish(solution, self.tol)
         return self
+
+    def _check_solver_name(self) -> None:
+        """Refuse scikit-learn's names of solvers with ours."""
+        serves = _SOLVERS_ELSEWHERE.get(self.solver) if isinstance(self.solver, str) else None
+        if serves:
+            raise ParameterError(
+                f"solver={self.solver!r} is scikit-learn's: say {serves}, or leave solver='auto', "
+                "which chooses by problem and shape"
+            )
 
     def _make_design(self, X: Any, n_threads: int) -> Any:
         solver = SOLVERS.get(self.solver) if isinstance(self.solver, str) else self.solver
@@ -86,7 +122,12 @@ class MinimizingClassifier(BaseLinearClassifier):
         self, data: TrainingData, C: float, design: Design | None = None, dtype: Any = None
     ) -> Objective:
         """P for this data and this C; `design` and `dtype` stand in for those of the data."""
-        check_positive(C=C)
+        if isinstance(C, float | np.floating) and np.isposinf(C):
+            # The data outweigh any penalty: minimize the losses alone.
+            C, regularizer = 1.0, self._unpenalized()
+        else:
+            check_positive(C=C)
+            regularizer = self._regularizer()
         loss = self._loss(len(data.classes))
         margin = loss.n_scores == 1
         score_map = FlatScores(
@@ -99,7 +140,7 @@ class MinimizingClassifier(BaseLinearClassifier):
         return Objective(
             score_map,
             loss,
-            self._regularizer(),
+            regularizer,
             data.signs if margin else data.codes,
             C=C,
             sample_weight=data.weights,

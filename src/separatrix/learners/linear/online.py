@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +116,16 @@ class OnlineClassifier(BaseLinearClassifier):
         "_seen",
     )
 
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "alpha": "there is no penalty; say separatrix.LinearSVM(C=1 / (alpha * number of rows))",
+        "average": "say averaging='average' or averaging='none'",
+        "early_stopping": "passes end at the first without a mistake, or at max_iter, which "
+        "`separatrix compare` tunes on held-out rows",
+        "n_iter_no_change": "passes end at the first without a mistake, or at max_iter",
+        "penalty": "there is no penalty; say separatrix.LinearSVM",
+        "tol": "passes end at the first without a mistake, or at max_iter",
+    }
+
     averaging: str
     shuffle: bool
     max_iter: int
@@ -136,7 +147,7 @@ class OnlineClassifier(BaseLinearClassifier):
         sample_weight: Any = None,
         coef_init: Any = None,
         intercept_init: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Learn from passes over the rows, until one makes no mistake or `max_iter` are done.
 
         Parameters
@@ -168,7 +179,7 @@ class OnlineClassifier(BaseLinearClassifier):
         self._learn(X, data, start, self.max_iter, from_zero=from_zero)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning from one pass over further rows.
 
         Parameters
@@ -309,4 +320,5 @@ class OnlineClassifier(BaseLinearClassifier):
         checked_design(self, X, 1)
         n_threads = number_of_threads(self.n_jobs)
         shares = vote.shares(X, len(self.classes_), self.fit_intercept, n_threads)
+        shares = shares.astype(X.dtype, copy=False)
         return shares[:, 1:] - shares[:, :1] if len(self.classes_) == 2 else shares

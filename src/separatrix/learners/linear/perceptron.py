@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from separatrix.learners.linear.online import OnlineClassifier
 from separatrix.validation import check_positive
@@ -84,6 +85,8 @@ class Perceptron(OnlineClassifier):
     >>> bool(separable.mistakes_.sum() <= separable.mistake_bound_)
     True
     """
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {"eta0": "say learning_rate"}
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from separatrix.learners.linear.base import TrainingData
 from separatrix.learners.linear.minimizer import MinimizingClassifier
 from separatrix.losses import Hinge, SquaredHinge, multiclass_hinge
 from separatrix.protocols import Loss, Regularizer
-from separatrix.regularizers import L2
+from separatrix.regularizers import regularizer_named
 from separatrix.results import Solution
 from separatrix.validation import check_choice, check_cost
 
@@ -32,6 +32,8 @@ class LinearSVM(MinimizingClassifier):
     ----------
     loss : {"hinge", "squared_hinge"}, default="hinge"
         Squared hinge is for two classes; with more use it in one-vs-all.
+    penalty : {"l2", "l1"}, default="l2"
+        L1 makes most weights exactly zero; it needs the squared hinge, as in LIBLINEAR.
     C : float, default=1.0
         Weight of the losses against the penalty; large C gives the hard margin on separable data.
     cost : array-like of shape (K, K) or None, default=None
@@ -95,6 +97,7 @@ class LinearSVM(MinimizingClassifier):
         self,
         loss: str = "hinge",
         *,
+        penalty: str = "l2",
         C: float = 1.0,
         cost: Any = None,
         fit_intercept: bool = True,
@@ -110,6 +113,7 @@ class LinearSVM(MinimizingClassifier):
         verbose: int = 0,
     ) -> None:
         self.loss = loss
+        self.penalty = penalty
         self.C = C
         self.cost = cost
         self.fit_intercept = fit_intercept
@@ -140,7 +144,18 @@ class LinearSVM(MinimizingClassifier):
         return SquaredHinge()
 
     def _regularizer(self) -> Regularizer:
-        return L2()
+        check_choice("penalty", self.penalty, ("l2", "l1"))
+        if self.penalty == "l1" and self.loss == "hinge":
+            raise ParameterError(
+                "penalty='l1' needs loss='squared_hinge': with the hinge there is no smooth part "
+                "to follow"
+            )
+        return regularizer_named(self.penalty, None)
+
+    def _unpenalized(self) -> Regularizer:
+        raise ParameterError(
+            "C=inf is the hard margin, which only separable data have: say a large C, such as 1e6"
+        )
 
     def _solve(self, data: TrainingData, C: float, start: Solution | None = None) -> Solution:
         if len(data.classes) != 2 or self.cost is None:

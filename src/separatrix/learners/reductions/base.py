@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,10 +32,12 @@ from separatrix.learners.reductions.separate import (
 from separatrix.learners.reductions.shared import can_share, fit_shared
 from separatrix.results import Solution, StopReason, Trace
 from separatrix.validation import (
+    NamesElsewhere,
     check_cost,
     check_weights,
     encode_known_labels,
     encode_labels,
+    float_type,
     indexable_rows,
     number_of_threads,
     refuse_dask,
@@ -61,7 +64,7 @@ _ADVICE = {
 }
 
 
-class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Reduction(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the reductions; subclasses choose the code and decode the columns."""
 
     #: Fitted attributes that a model file keeps; subclasses add theirs.
@@ -72,6 +75,11 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         "column_weights_",
         "report_",
     )
+
+    _elsewhere: ClassVar[Mapping[str, str]] = {
+        "code_size": "say n_columns of separatrix.OutputCode",
+        "verbose": "say verbose of the estimator",
+    }
 
     estimator: Any
     cost: Any
@@ -155,6 +163,12 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         code = self._code(len(classes), X, codes, weights)
         task = self._task(code, codes, weights)
         check_sides(task, classes)
+        self._fit_columns(X, task)
+        self.classes_, self.code_ = classes, code
+        return self
+
+    def _fit_columns(self, X: Any, task: Task) -> None:
+        """Fit every column of the task, all of them in one pass where that is possible."""
         base = self._base()
         self.__dict__.pop("report_", None)
         if self.shared and can_share(base):
@@ -164,9 +178,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         else:
             self.columns_ = fit_separately(base, X, task, self.n_jobs)
             self._adopt(self.columns_)
-        self.classes_, self.code_ = classes, code
         self.column_weights_ = column_weights(task)
-        return self
 
     @available_if(_base_has("partial_fit"))  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -341,7 +353,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         ndarray of shape (n,) or (n, K)
             The highest score wins.
         """
-        result = self._class_scores(self.column_scores(X))
+        result = self._class_scores(self.column_scores(X)).astype(float_type(X), copy=False)
         return result[:, 1] - result[:, 0] if result.shape[1] == 2 else result
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -377,6 +389,10 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         """
         check_is_fitted(self, "columns_")
         shares = self.columns_.shares(self, X, number_of_threads(self.n_jobs))
+        return self._probabilities(shares).astype(float_type(X), copy=False)
+
+    def _probabilities(self, shares: FloatArray) -> FloatArray:
+        """Probabilities of the classes from those of the columns."""
         if len(self.classes_) == 2 and shares.shape[1] == 1:
             second = shares if self.code_.values[1, 0] > 0 else 1 - shares
             return np.hstack([1 - second, second])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -173,7 +174,13 @@ class FittedColumns:
         return self._answers(X, _share, 0.5)
 
     def _answers(self, X: Any, ask: Any, unknown: float) -> FloatArray:
-        answers = [None if one is None else ask(one, X) for one in self.estimators]
+        answers: list[Any] = []
+        with warnings.catch_warnings():
+            for one in self.estimators:
+                answers.append(None if one is None else ask(one, X))
+                if one is not None:
+                    # The first estimator has told of names that are missing.
+                    warnings.filterwarnings("ignore", ".*valid feature names", UserWarning)
         n = len(next(answer for answer in answers if answer is not None))
         plain = np.full(n, unknown)
         return np.column_stack([plain if answer is None else answer for answer in answers])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -180,7 +180,7 @@ class CRF(CrfsuiteFormat):
         *,
         token_weight: Any = None,
         validation: tuple[Any, Any] | None = None,
-    ) -> CRF:
+    ) -> Self:
         """Fit the weights.
 
         Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -123,9 +123,7 @@ class StructuredPerceptron(StructuredLearner):
         self.verbose = verbose
         self.on_interrupt = on_interrupt
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, token_weight: Any = None
-    ) -> StructuredPerceptron:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, token_weight: Any = None) -> Self:
         """Learn from passes over the sequences.
 
         Parameters
@@ -155,9 +153,7 @@ class StructuredPerceptron(StructuredLearner):
         self._learn(X, y, sample_weight, token_weight, None, self.max_iter, go_on=go_on)
         return self
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> StructuredPerceptron:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on learning from one pass over further sequences.
 
         New attributes and new pairs get weights of their own; labels must be known from the first

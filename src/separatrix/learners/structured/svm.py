@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -164,7 +164,7 @@ class StructuredSVM(StructuredLearner):
         *,
         token_weight: Any = None,
         validation: tuple[Any, Any] | None = None,
-    ) -> StructuredSVM:
+    ) -> Self:
         """Fit the weights.
 
         Parameters
