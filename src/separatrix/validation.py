@@ -372,6 +372,8 @@ def _refuse_missing(y: npt.NDArray[Any]) -> None:
     if y.dtype.kind not in "fcOM":
         return
     if y.dtype == object:
+        if set(map(type, y.tolist())) <= {str, int, bool}:
+            return
         # What equals nothing, not even itself, is missing; a comparison of pandas' NA is NA.
         missing = np.array([v is None or (v != v) is not False for v in y.tolist()], dtype=bool)
     else:
