@@ -55,7 +55,8 @@ def _bodies() -> list[tuple[str, bytes]]:
 
     offsets = pa.array([0, 120_000_000], pa.int64())
     nulls = pa.LargeListArray.from_arrays(offsets, pa.nulls(120_000_000))
-    one_text = pa.array(["x" * 300_000] * 8000).dictionary_encode()
+    zeros = pa.array(np.zeros(8000, np.int32))
+    one_text = pa.DictionaryArray.from_arrays(zeros, pa.array(["x" * 300_000]))
     words = " ".join(f"word{i}" for i in range(600_000)).encode()
     numbers = b",".join([b"1.5"] * 1_500_000)
     return [
@@ -124,10 +125,12 @@ def _unread(port: int, source: str) -> None:
         time.sleep(3)
 
 
-def attack(port: int, source: str, end: float, seed: int) -> None:
-    """Send costly requests from one address until the time `end`, on several threads."""
+def attack(port: int, source: str, seconds: float, seed: int, ready: Any, count: Any) -> None:
+    """Send costly requests from one address for some seconds, on several threads; count them."""
     os.nice(10)
     bodies = _bodies()
+    ready.release()
+    end = time.time() + seconds
     attacks: list[Callable[[], None]] = [
         *(lambda kind=kind, body=body: _send(port, source, kind, body) for kind, body in bodies),
         lambda: _send(port, source, *bodies[3], pause=0.2),
@@ -139,6 +142,8 @@ def attack(port: int, source: str, end: float, seed: int) -> None:
     def work(number: int) -> None:
         rng = random.Random(seed * 1000 + number)
         while time.time() < end:
+            with count.get_lock():
+                count.value += 1
             try:
                 rng.choice(attacks)()
             except OSError:  # refused, reset or cut off
@@ -189,17 +194,17 @@ class Watch(threading.Thread):
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
-        self._pid, self._stop = pid, threading.Event()
+        self._pid, self._ended = pid, threading.Event()
         self.most = 0.0
 
     def run(self) -> None:
         """Look ten times a second."""
-        while not self._stop.wait(0.1):
+        while not self._ended.wait(0.1):
             self.most = max(self.most, memory(self._pid))
 
     def stop(self) -> float:
         """The most that was seen, in MB."""
-        self._stop.set()
+        self._ended.set()
         self.join()
         return self.most
 
@@ -253,15 +258,18 @@ def _measure(pid: int, port: int, seconds: float) -> int:
     before, failed_before = honest(port, min(10.0, seconds))
     watch = Watch(pid)
     watch.start()
-    end = time.time() + seconds + 5
     context = multiprocessing.get_context("spawn")
+    ready, count = context.Semaphore(0), context.Value("i", 0)
     attackers = [
-        context.Process(target=attack, args=(port, f"127.0.0.{2 + i}", end, i), daemon=True)
+        context.Process(
+            target=attack, args=(port, f"127.0.0.{2 + i}", seconds, i, ready, count), daemon=True
+        )
         for i in range(ATTACKERS)
     ]
     for one in attackers:
         one.start()
-    time.sleep(5)  # until they have made their bodies
+    for _ in attackers:
+        ready.acquire()
     under, failed = honest(port, seconds)
     for one in attackers:
         one.join(30)
@@ -270,7 +278,7 @@ def _measure(pid: int, port: int, seconds: float) -> int:
         p50, p99 = np.percentile(times, [50, 99])
         print(f"{what}: {len(times)} requests, p50 {p50:.1f} ms, p99 {p99:.1f} ms, "
               f"worst {max(times):.1f} ms")  # fmt: skip
-    print(f"failed: {failed_before + failed}; "
+    print(f"attacks: {count.value}; failed: {failed_before + failed}; "
           f"memory idle {idle:.0f} MB, at most {most:.0f} MB: {most / idle:.2f}x")  # fmt: skip
     good = np.percentile(under, 99) < MOST_P99 and most < MOST_MEMORY * idle
     return 0 if good and not failed_before + failed else 1

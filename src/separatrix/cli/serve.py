@@ -52,7 +52,7 @@ def serve(
     ] = 1 << 20,
     max_held: Annotated[
         int, typer.Option("--max-held", min=1, help="Bytes of all requests at a time, in MiB.")
-    ] = 32,
+    ] = 24,
     max_concurrent: Annotated[
         int, typer.Option("--max-concurrent", min=1, help="Requests that wait at a time.")
     ] = 256,

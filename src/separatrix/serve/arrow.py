@@ -135,7 +135,7 @@ def _check_type(kind: Any, name: str, pa: Any, depth: int = 0) -> None:
         raise Problem("invalid", f"has the type {kind}, which rows cannot hold", f"rows.{name}")
 
 
-def _check_size(body: bytes, settings: Settings, pa: Any) -> None:
+def _check_size(body: bytearray, settings: Settings, pa: Any) -> None:
     """Raise Problem where a stream would unpack to more than the settings allow."""
     most_bytes, most_values = 4 * settings.max_body, settings.max_values
     rows = values = n_bytes = 0
@@ -187,7 +187,7 @@ def _values(column: Any, pa: Any, most: int) -> tuple[list[Any], int]:
     return values, column.nbytes
 
 
-def arrow_rows(body: bytes, model: Model, settings: Settings) -> list[Any]:
+def arrow_rows(body: bytearray, model: Model, settings: Settings) -> list[Any]:
     """Rows of an Arrow stream, as a JSON request would hold them.
 
     Of a text the only column, or that of the model's name for it; of a matrix the columns in

@@ -106,7 +106,7 @@ class Memory:
 @asynccontextmanager
 async def whole_body(
     headers: Mapping[bytes, bytes], receive: Receive, most: int, memory: Memory
-) -> AsyncIterator[bytes]:
+) -> AsyncIterator[bytearray]:
     """The whole body; what is too long is thrown away as it comes, up to a point.
 
     Raises
@@ -116,7 +116,7 @@ async def whole_body(
     """
     told = headers.get(b"content-length", b"")
     too_large = told.isdigit() and int(told) > most
-    parts: list[bytes] = []
+    body = bytearray()
     size = held = 0
     try:
         more = True
@@ -129,23 +129,23 @@ async def whole_body(
             size += len(part)
             if size > most:
                 too_large = True
-                parts.clear()
+                body.clear()
                 # A client that is cut off while it sends may never read the answer.
                 if size > 4 * most:
                     break
             if not too_large:
                 held += len(part)
                 memory.take(len(part), size)
-                parts.append(part)
+                body += part
         if too_large:
             told_ = f"the body has more than {most} bytes; send JSON lines"
             raise Problem("too_large", told_, "body")
-        yield parts[0] if len(parts) == 1 else b"".join(parts)
+        yield body
     finally:
         memory.give_back(held)
 
 
-def parse(body: bytes, settings: Settings) -> PredictRequest:
+def parse(body: bytes | bytearray, settings: Settings) -> PredictRequest:
     """The request in a body of JSON.
 
     Of a long body the rows are parsed one by one: a parser that runs for long would hold the
@@ -186,17 +186,17 @@ def parse(body: bytes, settings: Settings) -> PredictRequest:
         raise _first(error) from None
 
 
-def _n_values(text: bytes) -> int:
+def _n_values(text: bytes | bytearray) -> int:
     """At most so many values are in a text of JSON."""
     return text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
-def _check_size(text: bytes, field: str) -> None:
+def _check_size(text: bytes | bytearray, field: str) -> None:
     if len(text) > _MOST_AT_ONCE and _n_values(text) > _MOST_AT_ONCE:
         raise Problem("too_large", f"holds more than {_MOST_AT_ONCE} values", field)
 
 
-def _row(text: bytes, at: int) -> Any:
+def _row(text: bytes | bytearray, at: int) -> Any:
     _check_size(text, f"rows[{at}]")
     try:
         return from_json(text)

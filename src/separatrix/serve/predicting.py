@@ -85,7 +85,7 @@ class PredictEndpoint:
         finally:
             metrics.in_progress -= 1
 
-    def _json(self, body: bytes) -> Prepared:
+    def _json(self, body: bytearray) -> Prepared:
         settings = self._settings
         request = parse(body, settings)
         model = self._store.get(request.model)
@@ -112,7 +112,7 @@ class PredictEndpoint:
                 problem.field = problem.field.replace("rows[0]", "row", 1)
             raise
 
-    def _arrow(self, scope: Scope, body: bytes) -> Prepared:
+    def _arrow(self, scope: Scope, body: bytearray) -> Prepared:
         options = parse_query(scope)
         model = self._store.get(options.model)
         if options.top is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import logging
 import signal
@@ -34,6 +35,9 @@ _TELL = 0.5
 #: Seconds after which a thread that computes lets another one have the interpreter: the event loop
 #: waits for it several times per request.
 _SWITCH = 0.001
+#: Options of glibc's malloc (malloc.h): bytes from which on memory comes from the system and goes
+#: back to it at once, free bytes at the end of the heap that are kept, and heaps.
+_MALLOPT = {-3: 1 << 17, -1: 1 << 20, -8: 2}
 #: New containers between collections of garbage; with Python's own 700, a request of many rows is
 #: looked through again and again while it is parsed.
 _GARBAGE = 20_000
@@ -155,6 +159,7 @@ def run(paths: Iterable[Path], settings: Settings, *, access_log: bool = True) -
     # Rows come as arrays, whatever the frames of the training were.
     warnings.filterwarnings("ignore", "X does not have valid feature names")
     _set_up_logs(access_log)
+    _return_memory()
     store = ModelStore(paths, settings)
     # All that is here by now stays: a full collection would hold up requests for 0.1 s to find so.
     gc.collect()
@@ -215,6 +220,18 @@ def _on_board(service: Service, board: Board, slot: int) -> Callable[[], None]:
 
     service.counted = counted
     return lambda: board.write(slot, service.metrics.state)
+
+
+def _return_memory() -> None:
+    """Let the C library give back what a long request took, where it is glibc.
+
+    It would else learn from the first such request to keep the memory for the next one.
+    """
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            for option, value in _MALLOPT.items():
+                mallopt(option, value)
 
 
 def _set_up_logs(access_log: bool) -> None:

@@ -106,7 +106,7 @@ class Settings:
     max_tokens: int = 100_000
     max_text: int = 200_000
     max_values: int = 1 << 20
-    max_held: int = 32 << 20
+    max_held: int = 24 << 20
     max_concurrent: int = 256
     max_connections: int = 2000
     max_per_address: int = 1000
