@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib.util
+import io
 import os
 import re
 import sys
@@ -30,7 +32,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_templates", "generated/gallery/*.ipynb"]
+exclude_patterns = ["_templates", "exercises", "generated/**/*.ipynb"]
 templates_path = ["_templates"]
 default_role = "literal"  # `names` in docstrings
 suppress_warnings = ["config.cache"]
@@ -184,6 +186,38 @@ def write_source_pages(app: Any) -> None:
             page.write_text(content, encoding="utf-8")
 
 
+def write_exercises(app: Any) -> None:
+    """Run every exercise and write its page with what it printed, and the notebook beside it."""
+    import jupytext
+
+    there = HERE / "generated" / "exercises"
+    there.mkdir(parents=True, exist_ok=True)
+    names = []
+    for path in sorted((HERE / "exercises").glob("*.py")):
+        notebook, known = jupytext.read(path), {"__name__": "__main__"}
+        page: list[str] = []
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                page.append(cell.source)
+                continue
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(cell.source, str(path), "exec"), known)
+            page.append(f"```python\n{cell.source}\n```")
+            if printed.getvalue():
+                page.append(f"```text\n{printed.getvalue()}```")
+        jupytext.write(notebook, there / f"{path.stem}.ipynb")
+        page.append(f"{{download}}`The notebook <{path.stem}.ipynb>` (jupytext, without outputs)")
+        (there / f"{path.stem}.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
+        names.append(path.stem)
+    listed = "\n".join(names)
+    (there / "index.md").write_text(
+        "# Exercises\n\nOne or more for every note, with solutions from nothing and the library's "
+        f"one line at the end.\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n",
+        encoding="utf-8",
+    )
+
+
 def write_further_names(app: Any) -> None:
     """Write a page of the public names that the page of the reference does not list."""
     import separatrix
@@ -204,6 +238,7 @@ def setup(app: Any) -> None:
     """Connect the handlers above; that of docstrings comes before numpydoc's (priority 500)."""
     # Before autosummary (priority 500) looks for names.
     app.connect("builder-inited", write_source_pages, priority=100)
+    app.connect("builder-inited", write_exercises, priority=100)
     app.connect("builder-inited", write_further_names, priority=100)
     app.connect("autodoc-process-docstring", escape_docstring, priority=400)
     app.connect("autodoc-skip-member", skip_foreign)

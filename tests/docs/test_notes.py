@@ -1,11 +1,14 @@
-"""The table of the 41 parts is whole, and every link of it leads somewhere."""
+"""The tables of the notes are whole, in the notes' order, and every link leads somewhere."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
+
+import separatrix
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -33,10 +36,56 @@ def leads_somewhere(link, page):
         return (ROOT / target.split("generated/source/")[1].removesuffix(".md")).is_file()
     if target.endswith("generated/further.rst"):
         return True
+    if "generated/exercises/" in target:
+        name = target.split("generated/exercises/")[1].removesuffix(".md")
+        return name == "index" or (DOCS / "exercises" / f"{name}.py").is_file()
     if "generated/gallery/" in target:
         name = target.split("generated/gallery/")[1].removesuffix(".rst")
         return name == "index" or (ROOT / "examples" / f"{name}.py").is_file()
     return (page.parent / target).is_file()
+
+
+def sections():
+    """Number of the note -> cells of each of its sections."""
+    text = (DOCS / "notes.md").read_text(encoding="utf-8")
+    index = text.split("## By note and section")[1].split("\n## ")[0]
+    found = {}
+    for part in index.split("\n### ")[1:]:
+        lines = [line for line in part.splitlines() if line.startswith("| ")][1:]
+        found[part[:3]] = [
+            [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines
+        ]
+    return found
+
+
+@pytest.mark.parametrize("note", ["000", "001", "002", "003", "004"])
+def test_every_section_has_page_class_test_and_exercise(note):
+    assert len(sections()[note]) >= 5
+    for title, formula, page, thing, test, exercise in sections()[note]:
+        assert title
+        assert formula
+        for cell in (page, test, exercise):
+            (link,) = LINK.findall(cell)
+            assert leads_somewhere(link, DOCS / "notes.md"), (title, link)
+        (name,) = re.findall(r"`~separatrix\.(\w+)`", thing)
+        assert hasattr(separatrix, name), (title, name)
+        path = ROOT / LINK.findall(test)[0].split("generated/source/")[1].removesuffix(".md")
+        named = re.findall(r"`(\w+)`", test)[0]
+        text = path.read_text(encoding="utf-8")
+        assert named == path.stem or f"def {named}(" in text, (title, named)
+
+
+@pytest.mark.parametrize("note", ["000", "001", "002", "003", "004"])
+def test_sections_are_those_of_the_note_in_their_order(note):
+    folder = Path(os.environ.get("SEPARATRIX_DATA", "")).parent / "seeds"
+    files = list(folder.glob(f"{note}_*.txt"))
+    if not files:
+        pytest.skip("the notes are not here")
+    text = " ".join(files[0].read_text(encoding="utf-8").split())
+    place = 0
+    for title, *_ in sections()[note]:
+        place = text.find(title, place)
+        assert place >= 0, f"{title} is not in the note, or stands before the section above it"
 
 
 def test_every_part_is_there():

@@ -39,8 +39,7 @@ class MarginLoss(ABC):
     convex : bool
         phi is convex.
     bounds_zero_one : bool
-        phi(m) >= 1 for m <= 0 and phi(m) >= 0: an upper bound of the 0-1 loss. The logistic loss
-        is one when measured in bits, phi(m) / ln 2.
+        phi(m) >= 1 for m <= 0 and phi(m) >= 0: an upper bound of the 0-1 loss.
     kernel : Kernel
         Where compiled code knows the loss; stands on the class itself and is not inherited.
     """
@@ -174,10 +173,14 @@ class Exponential(MarginLoss):
 
 @dataclass(frozen=True)
 class Logistic(MarginLoss):
-    """log(1 + exp(-m)), the negative log-likelihood of the sigmoid model."""
+    """log(1 + exp(-m)), the negative log-likelihood of the sigmoid model.
+
+    It is ln 2 at m = 0, so that it bounds the 0-1 loss in bits, phi(m) / ln 2, and not in nats.
+    """
 
     name = "logistic"
     smooth = True
+    bounds_zero_one = False
     kernel: ClassVar = Kernel(
         "logistic",
         passes=True,
