@@ -67,6 +67,9 @@ Task = Annotated[
 Text = Annotated[
     list[str] | None, typer.Option("--text", help="Column that holds texts (repeatable).")
 ]
+DropMissing = Annotated[
+    bool, typer.Option("--drop-missing-target", help="Leave out rows without a target.")
+]
 Drop = Annotated[list[str] | None, typer.Option("--drop", help="Column to leave out (repeatable).")]
 TokenTemplates = Annotated[
     str,
@@ -102,6 +105,7 @@ class Asked:
     task: Task = "auto"
     text: Text = None
     drop: Drop = None
+    drop_missing_target: DropMissing = False
     header: Header = None
     kind: Kind = None
     schema: SchemaFile = None
@@ -121,6 +125,7 @@ class Asked:
     def reading(self) -> dict[str, Any]:
         """Options of `open_source`."""
         return {
+            "drop_missing_target": self.drop_missing_target or None,
             "format": self.input_format,
             "encoding": self.encoding,
             "delimiter": self.delimiter,

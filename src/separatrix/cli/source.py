@@ -275,10 +275,16 @@ def _open_sequences(
 
 def _is_gathered(source: str) -> bool:
     """Whether `separatrix.data.read` puts this together from several files, or refuses it."""
+    from separatrix.data.formats.folders import EXCEL
+
     path = Path(source)
-    found = path.is_dir() or path.suffix.lower() in (".zip", ".eml", ".mbox")
+    found = path.is_dir() or path.suffix.lower() in (".zip", ".eml", ".mbox", *EXCEL)
     pattern = not path.exists() and any(mark in source for mark in "*?[")
-    return found or pattern or source.startswith(("sqlite:", "http://", "https://", "ftp://"))
+    return (
+        found
+        or pattern
+        or source.startswith(("sqlite:", "duckdb:", "http://", "https://", "ftp://"))
+    )
 
 
 def _texts_only(needs: Mapping[str, Any]) -> bool:

@@ -30,7 +30,7 @@ from separatrix.validation import check_choice
 
 __all__ = ["FORMATS", "chunks", "import_features", "read"]
 
-_TABLE = frozenset({"target", "text", "columns", "kinds", "schema"})
+_TABLE = frozenset({"target", "text", "columns", "kinds", "schema", "drop_missing_target"})
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,7 @@ def read(
     zero_based: bool | str = "auto",
     multilabel: bool | str = "auto",
     dtype: Any = np.float64,
+    drop_missing_target: bool = False,
     n_jobs: int | None = None,
 ) -> Dataset:
     r"""Read a file of any known format.
@@ -95,8 +96,9 @@ def read(
     ----------
     path_or_buffer : path, bytes, or an object with ``read``
         With format="auto" also a folder with one subfolder of texts or mails per class, a mail
-        (.eml), a mailbox (.mbox, Maildir), an archive (.zip) of such, several paths or a pattern
-        with ``*``, and ``sqlite:FILE:TABLE``.
+        (.eml), a mailbox (.mbox, Maildir), an archive (.zip) of such, an Excel workbook (extra
+        ``excel``), several paths or a pattern with ``*``, ``sqlite:FILE:TABLE``, and
+        ``duckdb:FILE:TABLE`` (extra ``duckdb``).
     format : str
         "auto" goes by the name, then by the content, and asks when that is not plain. Otherwise
 
@@ -156,6 +158,8 @@ def read(
         Whether svmlight rows have sets of labels. "auto": yes, if some row has several.
     dtype : dtype
         Of the values of svmlight and CRFsuite.
+    drop_missing_target : bool
+        Leave out the rows of a table whose target is missing, instead of refusing the file.
     n_jobs : int, optional
         Threads that parse; None: all available, -1: all.
 

@@ -66,7 +66,7 @@ def write(
     ,b
     >>> write(read(b'{"code": "123", "class": "a"}\n'), path)
     Traceback (most recent call last):
-    separatrix.errors.DataError: ... '123' in row 0 would be 123; choose another format, ...
+    separatrix.errors.DataError: ... '123' in row 1 would be 123; choose another format, ...
     """
     target = Path(path)
     if format == "auto":
@@ -191,7 +191,7 @@ def _compare(data: Dataset, staged: Path, format: str) -> None:
         if row is not None:
             raise DataError(
                 f"column {name!r} would not read back as it is: {before[row]!r} in row "
-                f"{row} would be {after[row]!r}; {advice}"
+                f"{row + 1} would be {after[row]!r}; {advice}"
             )
 
 

@@ -25,6 +25,9 @@ __all__ = [
     "row_of_previous",
 ]
 
+#: Below this probability of being better on the test, a champion has lost to its runner-up.
+_LOST = 0.05
+
 
 def row_of(one: Tuned) -> LeaderboardRow:
     """The line of a tuned learner."""
@@ -132,7 +135,10 @@ def result_findings(
                 "runner-up better on the test",
                 f"{second.learner} has {second.score:.4f} on the test rows, the champion "
                 f"{first.learner} {first.score:.4f}; the champion was chosen before they were "
-                "opened, and to choose again now would make its score too good to be true.",
+                "opened, and to choose again now would make its score too good to be true. Look "
+                "whether the test rows differ from the others, and compare the two again on new "
+                "rows before you rely on either.",
+                "serious" if test.probability_better < _LOST else "note",
             )
         )
     return found

@@ -244,7 +244,7 @@ class ByTime:
         late = np.array([value is None or value != value for value in values], dtype=bool)
         if late.any():
             row = int(np.argmax(late))
-            raise DataError(f"column {self.column!r} has no time in row {row} (from 0)")
+            raise DataError(f"column {self.column!r} has no time in row {row + 1}")
         if values.dtype == object and not _sorts_by_time(values):
             raise DataError(
                 f"column {self.column!r} holds {values[0]!r}, which is no time that is known; "

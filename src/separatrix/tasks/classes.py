@@ -340,13 +340,13 @@ def check_values(data: Dataset) -> str:
     if missing.any():
         rows = int(missing.sum())
         raise DataError(
-            f"{where}: row {int(np.argmax(missing))} (from 0) has no value in {name}"
+            f"{where}: row {int(np.argmax(missing)) + 1} has no value in {name}"
             + (f", and {rows - 1} more" if rows > 1 else "")
-            + "; leave such rows out"
+            + "; leave such rows out (--drop-missing-target)"
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
-        raise DataError(f"{where}: row {row} (from 0) holds {y[row]} in {name}")
+        raise DataError(f"{where}: row {row + 1} holds {y[row]} in {name}")
     kinds = (
         sorted({kind.__name__ for kind in set(map(type, y.tolist()))}) if y.dtype == object else []
     )

@@ -16,6 +16,8 @@ from separatrix.tasks.task import Task
 
 __all__ = ["TASKS", "all_metrics", "find_task", "kind_of", "task_named", "task_of_kind", "tasks"]
 
+#: Letters of the names of columns that a message lists.
+_LISTED = 300
 #: Kind, as model files name it -> "module:Class". The first that recognizes a target has it. A
 #: kind is imported when it is asked for.
 TASKS: dict[str, str] = {
@@ -132,5 +134,8 @@ def _no_target(data: Dataset) -> DataError:
     where = f"{data.source}: " if data.source else ""
     if data.kind == "sequences":
         return DataError(f"{where}tokens have one column; their labels are to stand in another")
-    names = ", ".join(map(repr, data.feature_names[:8])) + ", …" * (len(data.feature_names) > 8)
-    return DataError(f"{where}which column is to be predicted? Name it as the target: {names}")
+    names = [repr(name) for name in data.feature_names]
+    listed = ", ".join(names)
+    if len(listed) > _LISTED:
+        listed = f"{', '.join(names[:8])}, … ({len(names)} columns)"
+    return DataError(f"{where}which column is to be predicted? Name it by -t (target=): {listed}")

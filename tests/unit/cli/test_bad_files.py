@@ -13,7 +13,8 @@ FILES = {
     "utf16": ("size,color\n1,red\n".encode("utf-16"), "{file}:1: the text is UTF-16"),
     "mixed": (b"size,color,answer\n1,red,yes\n2;blue;no\n", "{file}:3: 1 fields, but 3 on line 1"),
     "quote": (b'size,color,answer\n1,"red,yes\n2,blue,no\n', "{file}:2: a quote is opened here"),
-    "binary": (b"\x89PNG\r\n\x1a\n\0\0\0", "{file}:3: a NUL byte: the file is binary"),
+    "picture": (b"\x89PNG\r\n\x1a\n\0\0\0", "{file}: this is a picture"),
+    "binary": (b"\x7fELF\r\n\x1a\n\0\0\0", "{file}:3: a NUL byte: the file is binary"),
 }
 #: Words that make each command read a file as it stands.
 COMMANDS = {
@@ -47,7 +48,7 @@ def test_one_sentence_with_the_place(run, tmp_path, command, name):
         (GOOD, "zzz", 2, "--target: there is no column 'zzz'; there are 'size', 'color', 'answer'"),
         (GOOD.replace("no\n", "yes\n"), "answer", 1, "all rows have the same label, 'yes'"),
         (GOOD, None, 1, "which column is to be predicted?"),
-        ("1,a,yes\n,b,\n" * 5, "answer", 1, "target 'answer' is missing in 5 rows, first in row 1"),
+        ("1,a,yes\n,b,\n" * 5, "answer", 1, "target 'answer' is missing in 5 rows, first in row 2"),
     ],
 )
 def test_wrong_targets(run, tmp_path, command, content, target, code, message):

@@ -165,7 +165,7 @@ def test_a_file_of_texts_has_one_a_line(run, home, tmp_path, name, head):
         ("mail.sx", "empty.csv", "", 1, "empty.csv: the file is empty"),
         ("mail.sx", "head.csv", "label,message\n", 1, "head.csv: there are no rows"),
         ("people.sx", "x.csv", "age,town,code\n1,Rome,12\n2,Oslo,x9\n", 1, "no column 'city'"),
-        ("people.sx", "x.csv", "age,city,code\n1,Rome,12\nold,Oslo,x9\n", 1, "row 1 holds 'old'"),
+        ("people.sx", "x.csv", "age,city,code\n1,Rome,12\nold,Oslo,x9\n", 1, "row 2 holds 'old'"),
         ("mail.sx", "x.csv", b"label,message\nspam,caf\xe9 now\n", 1, "x.csv:2: byte 0xe9"),
         ("mail.sx", "x.csv", "label,message\nspam,a b\nham;c d\n", 1, "x.csv:3: 1 fields, but 2"),
         ("bare.sx", "x.csv", "a,b,c\n1,2,3\n", 1, "x.csv: X has 3 features"),

@@ -206,7 +206,8 @@ def test_content_tells_the_format_of_variants(text, format):
         (b"the DT\ncat NN\n", "the content may be conll or csv; pass format="),
         (b"hello\nworld out there\n", "the format is not plain; pass format="),
         (b"B\tw=a\nI\tw=b\n", "the content may be conll or tsv or crfsuite"),
-        (b"\x89PNG\r\n\0", "a NUL byte: the file is binary"),
+        (b"\x89PNG\r\n\0", "this is a picture"),
+        (b"\x7fELF\r\n\0", "a NUL byte: the file is binary"),
     ],
 )
 def test_content_that_does_not_tell(text, told):

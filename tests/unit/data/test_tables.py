@@ -140,7 +140,7 @@ def test_target_and_text():
         ('a,b\n1,"x"y\n', "<bytes>:2: "),
         ("a,b\n", "<bytes>: there is a header and no row"),
         ("\n\n", "<bytes>: there are no rows"),
-        ("a,class\n1,x\n2,?\n", "<bytes>: target 'class' is missing in 1 rows, first in row 1"),
+        ("a,class\n1,x\n2,?\n", "<bytes>: target 'class' is missing in 1 rows, first in row 2"),
     ],
 )
 def test_errors_of_csv_name_the_line(text, told):
@@ -211,7 +211,7 @@ def test_json_lines():
     np.testing.assert_array_equal(data.X["in.deep.er"], [1.0, np.nan])
     np.testing.assert_array_equal(data.X["new"], [np.nan, 3.0])
     assert list(data.y) == [("u", "v"), ()]
-    with pytest.raises(FormatError, match="target 'y' is missing in 1 rows, first in row 1"):
+    with pytest.raises(FormatError, match="target 'y' is missing in 1 rows, first in row 2"):
         read(lines({"y": ["u"]}, {"y": None}), "jsonl")
     assert read(lines({"a": 1}, {"a": "x"}, {"a": True})).X["a"].tolist() == ["1", "x", "true"]
     assert read(lines({"a": 10**30}, {"a": 1})).X["a"].tolist() == [1e30, 1.0]

@@ -75,9 +75,9 @@ def test_sequences(tmp_path):
 @pytest.mark.parametrize(
     ("data", "name", "message"),
     [
-        (b'{"code": "7", "class": "a"}\n', "x.csv", "column 'code' .* '7' in row 0 would be 7"),
+        (b'{"code": "7", "class": "a"}\n', "x.csv", "column 'code' .* '7' in row 1 would be 7"),
         (b'{"a": "", "class": "b"}\n{"a": "x", "class": "b"}\n', "x.csv", "would be None"),
-        (b'{"a": "1e3", "class": "b"}\n', "x.tsv", "'1e3' in row 0 would be 1000.0"),
+        (b'{"a": "1e3", "class": "b"}\n', "x.tsv", "'1e3' in row 1 would be 1000.0"),
         (b'{"2020": 1, "class": "b"}\n', "x.csv", "header"),
         (b'{"tags": ["a"], "class": "b"}\n', "x.csv", "column 'tags' holds lists"),
         (b'{"a": 1, "class": "b"}\n', "x.svm", "labels must be numbers"),

@@ -220,9 +220,9 @@ def test_what_is_refused():
         Experiment(DATA, learners=["label_crf"], previous=other).run()
     with pytest.raises(DataError, match="Y has no labels"):
         find_task(Dataset("matrix", X[:2], LabelSets.of([(), ()])))
-    with pytest.raises(DataError, match=r"'labels' is missing in 1 rows, first in row 1"):
+    with pytest.raises(DataError, match=r"'labels' is missing in 1 rows, first in row 2"):
         read(b'{"a": 1, "labels": ["x"]}\n{"a": 2, "labels": null}\n', "jsonl")
-    with pytest.raises(DataError, match=r"row 1 \(from 0\) of the target is None"):
+    with pytest.raises(DataError, match=r"row 2 of the target is None"):
         as_dataset(pd.DataFrame({"a": [1.0, 2.0], "labels": [["x"], None]}))
 
 

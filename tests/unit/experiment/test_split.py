@@ -116,7 +116,7 @@ def test_time_runs_from_train_to_test(kind):
 
 def test_a_row_without_time_is_named():
     data = columns(np.arange(9) % 2, when=np.where(np.arange(9) == 4, np.nan, 1.0))
-    with pytest.raises(DataError, match=r"'when' has no time in row 4"):
+    with pytest.raises(DataError, match=r"'when' has no time in row 5"):
         parts_of(ByTime("when"), data)
 
 

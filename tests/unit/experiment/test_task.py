@@ -65,10 +65,10 @@ def test_the_finding_can_be_overruled():
             np.array(["a", None, "b", None], dtype=object),
             "auto",
             DataError,
-            r"file.csv: row 1 \(from 0\) has no value in 'price', and 1 more; leave such rows out",
+            r"file.csv: row 2 has no value in 'price', and 1 more; leave such rows out",
         ),
-        ([0.5, np.nan], "regression", DataError, r"row 1 \(from 0\) has no value"),
-        ([0.5, np.inf], "regression", DataError, r"row 1 \(from 0\) holds inf"),
+        ([0.5, np.nan], "regression", DataError, r"row 2 has no value"),
+        ([0.5, np.inf], "regression", DataError, r"row 2 holds inf"),
         (np.array(["a", 1, "b"], dtype=object), "auto", DataError, "several types: int, str"),
     ],
 )

@@ -172,13 +172,13 @@ def test_kinds_can_be_given():
     names = ["zip=10115", "zip=20095", "score", "score=<missing>"]
     assert encoder.get_feature_names_out().tolist() == names
     assert encoder.report(table)[2] == ("note", "drop", 0, 0, 0)
-    with pytest.raises(DataError, match="'score' holds numbers, but row 1 holds 'many'"):
+    with pytest.raises(DataError, match="'score' holds numbers, but row 2 holds 'many'"):
         encoder.transform({**table, "score": ["1", "many", "2"]})
     yes = TableEncoder({"b": "flag"}).fit_transform({"b": ["yes", "No", "T"]})
     np.testing.assert_array_equal(yes.toarray(), [[1], [0], [1]])
-    with pytest.raises(DataError, match="'b' holds yes and no, but row 0 holds 2"):
+    with pytest.raises(DataError, match="'b' holds yes and no, but row 1 holds 2"):
         TableEncoder({"b": "flag"}).fit({"b": [2, 1]})
-    with pytest.raises(DataError, match=r"'d' holds dates, but row 1 holds '31\.12\.2020'"):
+    with pytest.raises(DataError, match=r"'d' holds dates, but row 2 holds '31\.12\.2020'"):
         TableEncoder({"d": "date"}).fit({"d": ["2020-12-31", "31.12.2020"]})
     with pytest.raises(ParameterError, match="'nowhere', which is no column"):
         TableEncoder({"nowhere": "text"}).fit(table)
@@ -318,17 +318,17 @@ def test_extreme_numbers():
 
 
 def test_errors():
-    with pytest.raises(DataError, match="infinity at row 1, column 'a'"):
+    with pytest.raises(DataError, match="infinity at row 2, column 'a'"):
         TableEncoder().fit({"a": np.array([1, np.inf])})
     with pytest.raises(DataError, match="'b' has 3 rows, but 'a' has 2"):
         TableEncoder().fit({"a": [1, 2], "b": [1, 2, 3]})
     nested = pa.table({"a": [[1], [2, 3]], "b": [1, 2]})
-    with pytest.raises(DataError, match=r"'a': row 0 holds list, .* 'drop'"):
+    with pytest.raises(DataError, match=r"'a': row 1 holds list, .* 'drop'"):
         TableEncoder().fit(nested)
     assert TableEncoder({"a": "drop"}).fit_transform(nested).shape == (2, 1)
     with pytest.raises(DataError, match=r"\.collect\(\)"):
         TableEncoder().fit(pl.DataFrame({"a": [1]}).lazy())
-    with pytest.raises(DataError, match="row 1 holds list, which cannot be a category"):
+    with pytest.raises(DataError, match="row 2 holds list, which cannot be a category"):
         TableEncoder().fit({"a": [1, [2]]})
     with pytest.raises(DataError, match="sparse matrix"):
         TableEncoder().fit(sp.eye_array(3))

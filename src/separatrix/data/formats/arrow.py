@@ -139,10 +139,12 @@ def _schema(seen: Mapping[str, TypedEvidence], options: Options) -> Schema:
     return make_schema(columns, options)
 
 
-def _dataset(table: Any, schema: Schema, source: str, format: str, first_row: int) -> Dataset:
+def _dataset(
+    table: Any, schema: Schema, source: str, format: str, first_row: int, options: Options
+) -> Dataset:
     held = _flat(table)
     columns: Table = {column.name: _array(held[column.name], column) for column in schema}
-    return assemble(columns, schema, source, format, first_row)
+    return assemble(columns, schema, source, format, first_row, options)
 
 
 def read_arrow(origin: Origin, format: str, options: Options) -> Dataset:
@@ -154,7 +156,7 @@ def read_arrow(origin: Origin, format: str, options: Options) -> Dataset:
         if not columns or not table.num_rows:
             raise FormatError("there are no rows")
         schema = _schema({name: _seen(column) for name, column in columns.items()}, options)
-        return judged(_dataset(table, schema, origin.name, format, 0), options)
+        return judged(_dataset(table, schema, origin.name, format, 0, options), options)
 
 
 def chunks_arrow(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
@@ -170,7 +172,7 @@ def chunks_arrow(origin: Origin, format: str, n: int, options: Options) -> Itera
         done = 0
         for table in _batches(origin, format, n)[1]:
             if table.num_rows:
-                yield _dataset(table, schema, origin.name, format, done)
+                yield _dataset(table, schema, origin.name, format, done, options)
             done += table.num_rows
 
 

@@ -28,7 +28,7 @@ from separatrix.data.tables.columns import Numbers, Words
 from separatrix.data.tables.values import MISSING_AMONG_NUMBERS, Evidence, are_plain
 from separatrix.errors import FormatError, ParameterError
 
-__all__ = ["chunks_delimited", "read_delimited", "sniff_delimiter"]
+__all__ = ["chunks_delimited", "column_names", "read_delimited", "sniff_delimiter"]
 
 DELIMITERS = (",", "\t", ";", "|")
 #: Rows that header and delimiter are told by.
@@ -154,7 +154,7 @@ def _repeats(cells: Sequence[str]) -> bool:
     return 2 * len(set(cells)) <= len(cells)
 
 
-def _names(cells: Sequence[str], notes: list[str]) -> list[str]:
+def column_names(cells: Sequence[str], notes: list[str]) -> list[str]:
     """Names of columns from a header: blank ones are numbers, twins are numbered."""
     names: list[str] = []
     given = [cell.strip() or str(at) for at, cell in enumerate(cells)]
@@ -215,7 +215,7 @@ def _shape(origin: Origin, format: str, options: Options) -> _Shape:
         if len(names) != width:
             raise ParameterError(f"{len(names)} names for {width} columns")
     elif header:
-        names = _names(sample[0], notes)
+        names = column_names(sample[0], notes)
         if options.header == "auto" and any(map(_is_number, filter(str.strip, sample[0]))):
             notes.append(
                 "the first row is taken for names of columns, numbers among them; --header no if "
@@ -375,7 +375,7 @@ def read_delimited(origin: Origin, format: str, options: Options) -> Dataset:
             for name in shape.names
         }
         schema = make_schema(seen, options, shape.notes)
-        return judged(dataset_of(cells, schema, options.missing, origin.name, format), options)
+        return judged(dataset_of(cells, schema, options, origin.name, format), options)
 
 
 def chunks_delimited(origin: Origin, format: str, n: int, options: Options) -> Iterator[Dataset]:
@@ -403,5 +403,5 @@ def chunks_delimited(origin: Origin, format: str, n: int, options: Options) -> I
             cells, found = reader.columns(wanted, n)
             if not found:
                 break
-            yield dataset_of(cells, schema, options.missing, origin.name, format, done)
+            yield dataset_of(cells, schema, options, origin.name, format, done)
             done += found

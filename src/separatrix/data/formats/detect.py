@@ -42,6 +42,17 @@ _LINES = 300
 PACKED = (".gz", ".zst", ".zstd")
 _PAIR = re.compile(r"\d+:[-+0-9.einfaEINFA]+")
 _SVMLIGHT = re.compile(r"\s*[-+0-9.eE,]*(\s+qid:-?\d+)?(\s+\d+:\S+)*\s*(#.*)?")
+#: First bytes of files that are no data here, and what they are.
+_OTHERS = (
+    (b"PK\x03\x04", "an archive: name it .zip, or .xlsx if it is an Excel workbook"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document: name it .xls if it is an Excel workbook"),
+    (b"SQLite format 3", "an SQLite database: write sqlite:FILE:TABLE"),
+    (b"%PDF", "a PDF, which holds no table that can be read; export the table as CSV"),
+    (b"\x89PNG", "a picture; images are read as idx files, or given to Python as arrays"),
+    (b"\xff\xd8\xff", "a picture; images are read as idx files, or given to Python as arrays"),
+    (b"\x80\x04", "a pickle, which may hold code and is not read; write the data as CSV"),
+    (b"\x80\x05", "a pickle, which may hold code and is not read; write the data as CSV"),
+)
 _TOKEN_ID = re.compile(r"\d+([-.]\d+)?")
 
 
@@ -125,6 +136,11 @@ def check_text(sample: bytes, name: str) -> None:
     """Raise FormatError for bytes that are no text in UTF-8 or a like encoding."""
     if sample.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the text is UTF-16; pass encoding='utf-16'", 1, name)
+    known = next((told for begin, told in _OTHERS if sample.startswith(begin)), None)
+    if sample[8:9] == b"{" and b'"format":"separatrix"' in sample[:200]:
+        known = "a model of separatrix, not data; it comes first: separatrix predict MODEL FILE"
+    if known is not None:
+        raise FormatError(f"this is {known}", None, name)
     at = sample.find(b"\0")
     if at >= 0:
         line = sample[:at].count(b"\n") + 1

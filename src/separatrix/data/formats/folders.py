@@ -1,4 +1,4 @@
-"""Folders with one subfolder per class, mails, archives, several files at once, SQLite tables."""
+"""Folders with one subfolder per class, mails, archives, workbooks, several files, databases."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from typing import Any
 import numpy as np
 
 from separatrix.data.dataset import Dataset, LabelSets
+from separatrix.data.formats.delimited import column_names
 from separatrix.data.formats.mails import is_maildir, mail_text, mails_of
 from separatrix.data.formats.options import Options
 from separatrix.data.schema import Schema, SchemaColumn, TypedEvidence
 from separatrix.data.tables.assembly import dataset_of, find_target, judged, make_schema
 from separatrix.data.tables.columns import objects
-from separatrix.errors import DataError, FormatError, ParameterError
+from separatrix.errors import DataError, FormatError, MissingPackageError, ParameterError
 
-__all__ = ["gathered"]
+__all__ = ["EXCEL", "gathered"]
+
+#: Ends of the names of workbooks.
+EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 _MAILS = (".eml", ".mbox")
 #: Bytes of a file that tell whether it is a text.
@@ -40,8 +44,8 @@ def gathered(source: Any, read: Read, options: dict[str, Any]) -> Dataset | None
     Parameters
     ----------
     source : object
-        A folder, an archive (.zip), a mail or mailbox, a pattern with ``*``, several paths, or
-        ``sqlite:FILE:TABLE``.
+        A folder, an archive (.zip), a mail or mailbox, an Excel workbook, a pattern with ``*``,
+        several paths, ``sqlite:FILE:TABLE`` or ``duckdb:FILE:TABLE``.
     read : callable
         `separatrix.data.read`, for single files.
     options : dict
@@ -56,8 +60,8 @@ def gathered(source: Any, read: Read, options: dict[str, Any]) -> Dataset | None
         return None
     if name.lower().startswith(("http://", "https://", "ftp://")):
         raise ParameterError(f"{name}: addresses are not read; download the file and name it")
-    if name.startswith("sqlite:"):
-        return _sqlite(name, options)
+    if name.startswith(tuple(f"{kind}:" for kind in _BASES)):
+        return _table_of_base(name, options)
     path = Path(name)
     if path.is_dir():
         return _folder(path, name)
@@ -66,6 +70,8 @@ def gathered(source: Any, read: Read, options: dict[str, Any]) -> Dataset | None
         return _several(found, read, options) if found else None
     if path.suffix.lower() == ".zip":
         return _archive(path, read, options)
+    if path.suffix.lower() in EXCEL:
+        return _excel(path, name, options)
     if path.suffix.lower() in _MAILS:
         return _texts(list(mails_of(path)), None, name)
     return None
@@ -198,31 +204,93 @@ def _several(paths: Sequence[str], read: Read, options: dict[str, Any]) -> Datas
     return judged(replace(joined, schema=given["schema"]))
 
 
-def _sqlite(name: str, options: dict[str, Any]) -> Dataset:
-    """A table of an SQLite database: ``sqlite:FILE:TABLE``."""
-    path, mark, table = name.removeprefix("sqlite:").rpartition(":")
+def _table_of_base(name: str, options: dict[str, Any]) -> Dataset:
+    """A table of a database: ``sqlite:FILE:TABLE`` or ``duckdb:FILE:TABLE``."""
+    kind, _, rest = name.partition(":")
+    path, mark, table = rest.rpartition(":")
     if not mark or not path or not table:
-        raise ParameterError(f"{name}: write sqlite:FILE:TABLE")
+        raise ParameterError(f"{name}: write {kind}:FILE:TABLE")
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file {path}")
-    given = Options(**{k: v for k, v in options.items() if k in Options.__dataclass_fields__})
-    uri = Path(path).absolute().as_uri() + "?mode=ro"
+    connect, error, known = _BASES[kind](path)
     try:
-        with closing(sqlite3.connect(uri, uri=True)) as base:
-            known = [row[0] for row in base.execute("select name from sqlite_master order by 1")]
-            if table not in known:
-                listed = ", ".join(map(repr, known)) or "none"
+        with closing(connect()) as base:
+            tables = [row[0] for row in base.execute(known).fetchall()]
+            if table not in tables:
+                listed = ", ".join(map(repr, tables)) or "none"
                 raise ParameterError(f"{path}: there is no table {table!r}; there are {listed}")
             quoted = table.replace('"', '""')
             cursor = base.execute(f'select * from "{quoted}"')
             names = [column[0] for column in cursor.description]
             rows = cursor.fetchall()
-    except sqlite3.DatabaseError as error:
-        raise FormatError(f"not an SQLite database: {error}", None, path) from None
+    except error as told:
+        title = {"sqlite": "an SQLite", "duckdb": "a DuckDB"}[kind]
+        raise FormatError(f"not {title} database: {told}", None, path) from None
     if not rows:
         raise FormatError(f"table {table!r} has no rows", None, path)
+    return _of_cells(names, rows, name, kind, options)
+
+
+def _of_sqlite(path: str) -> tuple[Callable[[], Any], type[Exception], str]:
+    uri = Path(path).absolute().as_uri() + "?mode=ro"
+    known = "select name from sqlite_master order by 1"
+    return lambda: sqlite3.connect(uri, uri=True), sqlite3.DatabaseError, known
+
+
+def _of_duckdb(path: str) -> tuple[Callable[[], Any], type[Exception], str]:
+    try:
+        import duckdb
+    except ImportError:
+        raise MissingPackageError(
+            "DuckDB tables need duckdb: pip install 'separatrix[duckdb]'"
+        ) from None
+    known = "select table_name from information_schema.tables order by 1"
+    return lambda: duckdb.connect(path, read_only=True), duckdb.Error, known
+
+
+#: How a database is opened, what it raises, and which query names its tables.
+_BASES = {"sqlite": _of_sqlite, "duckdb": _of_duckdb}
+
+
+def _excel(path: Path, name: str, options: dict[str, Any]) -> Dataset:
+    """The first sheet of a workbook that has rows; the first row with cells has the names."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise MissingPackageError(
+            f"{name} is an Excel workbook, which needs python-calamine: pip install "
+            "'separatrix[excel]' (or save it as CSV)"
+        ) from None
+    try:
+        book = CalamineWorkbook.from_path(os.fspath(path))
+        sheets = {sheet: book.get_sheet_by_name(sheet).to_python() for sheet in book.sheet_names}
+    except (CalamineError, OSError) as error:
+        raise FormatError(f"not a whole workbook: {error}", None, name) from None
+    filled = {sheet: rows for sheet, rows in sheets.items() if len(rows) > 1}
+    if not filled:
+        raise FormatError("no sheet has a header and rows", None, name)
+    sheet, (heads, *rows) = next(iter(filled.items()))
+    notes: list[str] = []
+    if len(filled) > 1:
+        others = ", ".join(map(repr, list(filled)[1:]))
+        notes.append(f"sheet {sheet!r} is read; there are {others} too")
+    names = column_names([str(cell) for cell in heads], notes)
+    cells = [[None if cell == "" else cell for cell in row] for row in rows]
+    return _of_cells(names, cells, name, "excel", options, notes)
+
+
+def _of_cells(
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    name: str,
+    format: str,
+    options: dict[str, Any],
+    notes: Sequence[str] = (),
+) -> Dataset:
+    """The table of rows of typed values."""
+    given = Options(**{k: v for k, v in options.items() if k in Options.__dataclass_fields__})
     cells = {n: list(column) for n, column in zip(names, zip(*rows, strict=True), strict=True)}
     target = find_target(names, given)
     seen = {n: TypedEvidence.of(held).column(n, target=n == target) for n, held in cells.items()}
-    schema = make_schema(seen, given)
-    return judged(dataset_of(cells, schema, (), name, "sqlite"), given)
+    schema = make_schema(seen, given, notes)
+    return judged(dataset_of(cells, schema, given, name, format), given)

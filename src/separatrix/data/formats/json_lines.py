@@ -106,7 +106,7 @@ def read_json_lines(origin: Origin, format: str, options: Options) -> Dataset:
             raise FormatError("there are no rows")
         seen = {name: TypedEvidence.of(values) for name, values in cells.items()}
         schema = make_schema(_decided(seen, options), options)
-        return judged(dataset_of(cells, schema, (), origin.name, format), options)
+        return judged(dataset_of(cells, schema, options, origin.name, format), options)
 
 
 def _decided(seen: dict[str, TypedEvidence], options: Options) -> dict[str, SchemaColumn]:
@@ -138,5 +138,5 @@ def chunks_json_lines(origin: Origin, format: str, n: int, options: Options) -> 
         done = 0
         while block := list(islice(records, n)):
             cells = {name: [record.get(name) for record in block] for name in schema.names}
-            yield dataset_of(cells, schema, (), origin.name, format, done)
+            yield dataset_of(cells, schema, options, origin.name, format, done)
             done += len(block)

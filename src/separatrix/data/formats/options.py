@@ -33,6 +33,7 @@ class Options:
     zero_based: bool | str = "auto"
     multilabel: bool | str = "auto"
     dtype: Any = np.float64
+    drop_missing_target: bool = False
     n_jobs: int | None = None
 
     def check(self, format: str, takes: frozenset[str]) -> None:

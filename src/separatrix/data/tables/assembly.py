@@ -174,7 +174,7 @@ def _given_schema(names: Sequence[str], options: Options) -> Schema:
 def dataset_of(
     cells: Mapping[str, Any],
     schema: Schema,
-    missing: Sequence[str],
+    options: Options,
     source: str,
     format: str,
     first_row: int = 0,
@@ -184,24 +184,31 @@ def dataset_of(
     for column in schema:
         held = cells[column.name]
         if isinstance(held, Words):
-            table[column.name] = from_words(held, column, missing)
+            table[column.name] = from_words(held, column, options.missing)
         elif isinstance(held, Numbers):
             table[column.name] = from_numbers(held, column)
         elif isinstance(held, np.ndarray):
             table[column.name] = held
         else:
             table[column.name] = from_values(held, column)
-    return assemble(table, schema, source, format, first_row)
+    return assemble(table, schema, source, format, first_row, options)
 
 
-def assemble(table: Table, schema: Schema, source: str, format: str, first_row: int = 0) -> Dataset:
-    """The dataset for finished columns."""
+def assemble(
+    table: Table, schema: Schema, source: str, format: str, first_row: int, options: Options
+) -> Dataset:
+    """The dataset for finished columns, without the rows that have no target if so asked."""
     y: npt.NDArray[Any] | LabelSets | None = None
     target = schema.target
     if target is not None:
-        column = table[target]
-        check_target(column, target, source, first_row)
-        y = make_target(column)
+        missing = gaps(table[target])
+        if missing.any() and options.drop_missing_target:
+            table = {name: column[~missing] for name, column in table.items()}
+            told = f"{int(missing.sum())} rows without a target are left out"
+            schema = replace(schema, notes=(*schema.notes, told))
+        else:
+            check_target(missing, target, source, first_row)
+        y = make_target(table[target])
     features = tuple(name for name in schema.names if name != target)
     alone = len(features) == 1 and features == schema.texts
     return Dataset(
@@ -338,13 +345,12 @@ def _all_differ(values: npt.NDArray[Any]) -> bool:
     return len(few) == _ENOUGH and len(set(values.tolist())) == len(values)
 
 
-def check_target(target: npt.NDArray[Any], name: str | None, source: str, first_row: int) -> None:
+def check_target(missing: npt.NDArray[np.bool_], name: str, source: str, first_row: int) -> None:
     """A target must be there in every row."""
-    missing = gaps(target)
     if missing.any():
-        row = first_row + int(np.argmax(missing))
+        row = first_row + int(np.argmax(missing)) + 1
         message = (
-            f"target {name!r} is missing in {missing.sum()} rows, first in row {row} (from 0); "
-            "leave these out, or pass target=None"
+            f"target {name!r} is missing in {missing.sum()} rows, first in row {row}; leave these "
+            "out (--drop-missing-target, in Python drop_missing_target=True), or pass target=None"
         )
         raise FormatError(message, None, source)

@@ -163,7 +163,7 @@ def refusal(column: SchemaColumn, row: int, value: Any) -> DataError:
     """The error for a value that is not of its column's kind."""
     held = PLURALS.get(column.kind, column.kind) + (f" ({column.form})" if column.form else "")
     return DataError(
-        f"column {column.name!r} holds {held}, but row {row} holds {value!r}; mend "
+        f"column {column.name!r} holds {held}, but row {row + 1} holds {value!r}; mend "
         f"the value, or choose another kind: kinds={{{column.name!r}: ...}}"
     )
 
@@ -275,7 +275,7 @@ def make_target(column: npt.NDArray[Any]) -> npt.NDArray[Any] | LabelSets:
         for row, value in enumerate(column):
             if not isinstance(value, list):
                 raise DataError(
-                    f"row {row} (from 0) of the target is {value!r}, other rows are lists of "
+                    f"row {row + 1} of the target is {value!r}, other rows are lists of "
                     "labels; an empty list stands for none"
                 )
         return LabelSets.of(column.tolist())

@@ -259,7 +259,7 @@ def _numbers(name: str, values: npt.NDArray[Any]) -> Column:
     values = np.asarray(values, dtype=np.float64)
     if np.isinf(values).any():
         row = int(np.argmax(np.isinf(values)))
-        raise DataError(f"Input X contains infinity at row {row}, column {name!r}.")
+        raise DataError(f"Input X contains infinity at row {row + 1}, column {name!r}.")
     return Column(name, values, np.isnan(values))
 
 

@@ -180,7 +180,7 @@ class CategoryEncoder:
         except TypeError:
             row = next(i for i, v in enumerate(column.values) if not _hashable(v))
             raise DataError(
-                f"column {column.name!r}: row {row} holds {type(column.values[row]).__name__}, "
+                f"column {column.name!r}: row {row + 1} holds {type(column.values[row]).__name__}, "
                 f"which cannot be a category; drop it: kinds={{{column.name!r}: 'drop'}}"
             ) from None
         found = np.bincount(codes, minlength=len(known)).tolist()

@@ -225,6 +225,10 @@ def _parse(memory: mmaps.mmap, identity: tuple[int, int, int, int]) -> Container
     """Check the header."""
     size = len(memory)
     length = int.from_bytes(memory[:8], "little")
+    if length > size and memory[8:9] != b"{" and size > 8:
+        text = b"\0" not in memory[: min(size, 4096)]
+        what = ", but a text: is it data? The model comes first" if text else ""
+        raise ModelFileError(f"this is no model file of separatrix{what}")
     if length > HEADER_LIMIT:
         raise ModelFileError(
             f"the header claims {length} bytes, more than the {HEADER_LIMIT} that are allowed; "
