@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         message_text,
     )
     from separatrix.learners.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
-    from separatrix.learners.extreme import JointFeatures, LabelTree, ManyClass, SampledSoftmax
+    from separatrix.learners.extreme import JointFeatures, ManyClass, ManyLabels, SampledSoftmax
     from separatrix.learners.generative import (
         GaussianDiscriminant,
         Interpolation,
@@ -104,7 +104,6 @@ __all__ = [
     "JointMap",
     "LabelPerWord",
     "LabelSet",
-    "LabelTree",
     "Labels",
     "LaplaceLogisticRegression",
     "LaplaceSmoothing",
@@ -114,6 +113,7 @@ __all__ = [
     "MajorityClass",
     "MajorityLabel",
     "ManyClass",
+    "ManyLabels",
     "MaximumLikelihood",
     "MeanValue",
     "MedianValue",
@@ -186,13 +186,13 @@ _HOMES = {
     "LabelSet": "structures",
     "Labels": "structures",
     "Segments": "structures",
-    "LabelTree": "learners.extreme",
     "LinearClassifier": "learners.linear.classifier",
     "LinearSVM": "learners.linear.svm",
     "LogisticRegression": "learners.linear.logistic",
     "MajorityClass": "learners.baselines",
     "MajorityLabel": "learners.structured.frequency",
     "ManyClass": "learners.extreme",
+    "ManyLabels": "learners.extreme",
     "MaximumLikelihood": "learners.generative.smoothing",
     "MeanValue": "learners.baselines",
     "MedianValue": "learners.baselines",

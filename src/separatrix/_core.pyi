@@ -132,71 +132,6 @@ def adjoint(design: Csr | Dense, residuals: _Floats, n_threads: int) -> _Floats:
 def double_scores(design: Csr | Dense, w: _Floats, n_threads: int) -> _Doubles: ...
 def longest_row(design: Csr | Dense) -> float: ...
 def double_adjoint(design: Csr | Dense, residuals: _Doubles, n_threads: int) -> _Doubles: ...
-
-@final
-class TreeProgress:
-    def __new__(cls) -> TreeProgress: ...
-    @property
-    def done(self) -> int: ...
-
-@final
-class TreeModel:
-    def __new__(
-        cls,
-        starts: npt.NDArray[np.int64],
-        targets: npt.NDArray[np.int64],
-        feature_starts: npt.NDArray[np.int64],
-        features: npt.NDArray[np.int32],
-        weight_starts: npt.NDArray[np.int64],
-        children: npt.NDArray[np.uint16],
-        values: _Floats | npt.NDArray[np.uint16],
-        intercepts: npt.NDArray[np.float64],
-        single: bool,
-        scale: float,
-    ) -> TreeModel: ...
-    def search(
-        self, design: Csr, beam: int, n_best: int, least: float, n_threads: int
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float64]]: ...
-    def shares(
-        self, design: Csr, beam: int, n_labels: int, n_threads: int
-    ) -> npt.NDArray[np.float64]: ...
-
-def tree_groups(
-    labels: Csr,
-    factors: list[int],
-    max_iter: int,
-    seed: int,
-    n_threads: int,
-    progress: TreeProgress,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
-def tree_fit(
-    design: Csr,
-    starts: npt.NDArray[np.int64],
-    targets: npt.NDArray[np.int64],
-    label_starts: npt.NDArray[np.int64],
-    labels: npt.NDArray[np.int32],
-    n_labels: int,
-    single: bool,
-    upper: npt.NDArray[np.float64],
-    node: str,
-    intercept: str,
-    prune: float,
-    seed: int,
-    tol: float,
-    max_passes: float,
-    n_threads: int,
-    progress: TreeProgress,
-) -> tuple[
-    tuple[
-        npt.NDArray[np.int64],
-        npt.NDArray[np.int32],
-        npt.NDArray[np.int64],
-        npt.NDArray[np.uint16],
-        _Floats,
-        npt.NDArray[np.float64],
-    ],
-    tuple[float, float, float, int],
-]: ...
 def solve_columns(
     design: Csr | Dense,
     y: _Ints,
@@ -313,27 +248,6 @@ class LabelIndex:
         n_threads: int,
     ) -> _Ranked: ...
 
-def given_learn(
-    candidates: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]],
-    x: Csr,
-    y: npt.NDArray[np.uint32],
-    order: npt.NDArray[np.uint32],
-    n_candidates: int,
-    rates: tuple[float, float],
-    factors: npt.NDArray[np.float32],
-    biases: npt.NDArray[np.float32],
-    pairs: npt.NDArray[np.float32],
-) -> tuple[int, int, int, float]: ...
-def given_rank(
-    candidates: tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]],
-    x: Csr,
-    factors: tuple[float, float],
-    biases: npt.NDArray[np.float32],
-    pairs: npt.NDArray[np.int8],
-    unit: float,
-    keep: int,
-    n_threads: int,
-) -> _Ranked: ...
 def joint_learn(
     x: Csr,
     y: npt.NDArray[np.uint32],

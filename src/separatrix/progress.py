@@ -1,4 +1,4 @@
-"""What long work shows while it runs: the bars of fits, clusters, trees and the command line."""
+"""What long work shows while it runs: the bars of fits, clusters and the command line."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
-from separatrix._core import TreeProgress
 from separatrix.results import TraceRow, relative_gap
 
-__all__ = ["Bar", "Watch", "counting", "fitting"]
-
-#: Seconds between two looks at a counter.
-_SLICE = 0.2
+__all__ = ["Bar", "Watch", "fitting"]
 
 
 class Bar:
@@ -154,36 +150,6 @@ def fitting(name: str, verbose: int, tol: float) -> Iterator[Watch]:
             bar.below(done, total, f"partition {done} of {total}")
 
         yield Watch(on_pass, on_partition)
-
-
-@contextmanager
-def counting(name: str, total: int, verbose: int) -> Iterator[TreeProgress]:
-    """Yield a counter for a kernel, and show it as a bar unless `verbose` is zero.
-
-    Examples
-    --------
-    >>> with counting("nodes", 10, verbose=0) as counter:
-    ...     counter.done
-    0
-    """
-    counter, ended = TreeProgress(), threading.Event()
-    if not verbose:
-        yield counter
-        return
-    with Bar(name, total) as bar:
-
-        def watch() -> None:
-            while not ended.wait(_SLICE):
-                bar.reach(min(counter.done, total))
-
-        watcher = threading.Thread(target=watch, name="progress", daemon=True)
-        watcher.start()
-        try:
-            yield counter
-            bar.reach(total)
-        finally:
-            ended.set()
-            watcher.join()
 
 
 def _nearness(relative: float, tol: float) -> float:

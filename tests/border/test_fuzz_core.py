@@ -141,16 +141,6 @@ def valid_calls():
         "DualMulticlass": [
             csr(), CODES, ONES, K, "multiclass_hinge", 1.0 - np.eye(K), "free", 0, 1, None,
         ],
-        "TreeProgress": [],
-        "tree_groups": [csr(), [2], 3, 0, 1, _core.TreeProgress()],
-        "tree_fit": [
-            csr(), np.array([0, K]), 1 + np.arange(K), np.arange(N + 1), CODES.astype(np.int32), K,
-            True, ONES, "logistic", "free", 0.1, 0, 1e-2, 100.0, 1, _core.TreeProgress(),
-        ],
-        "TreeModel": [
-            np.array([0, K]), 1 + np.arange(K), np.array([0, 1]), np.zeros(1, dtype=np.int32),
-            np.array([0, 1]), np.zeros(1, dtype=np.uint16), np.ones(1), np.zeros(K), True, 1.0,
-        ],
         "solve_columns": [
             csr(), CODES, 2.0 * np.eye(K) - 1.0, ONES, "hinge", "free", 0, 1e-3, 100.0, 20.0,
             True, 2,
@@ -413,23 +403,16 @@ def many_calls():
         np.ones(N * D, np.float32), D,
     )  # fmt: skip
     labels, order = CODES.astype(np.uint32), np.arange(N, dtype=np.uint32)
-    candidates = (
-        np.arange(0, 2 * N + 1, 2), np.tile(np.arange(K, dtype=np.int32), N),
-        np.zeros(N * K, np.float32),
-    )  # fmt: skip
     phi = _core.Csr(
         np.array([0, 1, 2], dtype=np.int32), np.array([0, 1], dtype=np.int32),
         np.ones(2, np.float32), 2,
     )  # fmt: skip
     twos = [np.zeros((n, 2), np.float32) for n in (2, K, 16)]
     none = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    biases, pairs = np.zeros(K, np.float32), np.zeros(16, np.int8)
     return {
         "LabelCounts": counts,
         "LabelExamples": examples,
         "LabelIndex": index,
-        "given_learn": [candidates, positive, labels, order, K, (0.1, 0.1), *twos],
-        "given_rank": [candidates, positive, (1.0, 0.0), biases, pairs, 1.0, K, 1],
         "joint_learn": [
             positive, labels, phi, *none, K, order, "softmax", 0.1, 2, 0, True, twos[2], 0,
         ],
@@ -442,7 +425,8 @@ def test_methods_of_an_index_refuse_what_does_not_fit():
     counts = _core.LabelCounts(*calls["LabelCounts"])
     index = _core.LabelIndex(*calls["LabelIndex"])
     examples, places = _core.LabelExamples(*calls["LabelExamples"]), np.zeros(N, np.uint32)
-    _, x, labels, order, _, rates, factors, biases, pairs = calls["given_learn"]
+    x, labels, order = calls["joint_learn"][0], calls["joint_learn"][1], calls["joint_learn"][6]
+    rates, factors, biases, pairs = (0.1, 0.1), *(np.zeros((n, 2), np.float32) for n in (2, K, 16))
     ranks = [counts, 1.0, 0.5, x, labels, 1]
     learn = [
         counts, 1.0, 0.5, examples, places, x, labels, order, K, rates, factors, biases, pairs, 1,

@@ -50,7 +50,7 @@ WARM = sorted({type(e).__name__ for e in MADE.values() if "warm_start" in e.get_
 
 
 def test_learners_are_found():
-    assert {"Perceptron", "SampledSoftmax", "LabelTree", "stochastic_logistic"} <= set(FLAT)
+    assert {"Perceptron", "SampledSoftmax", "ManyClass", "stochastic_logistic"} <= set(FLAT)
     assert {"CRF", "LinearSVM", "MIRA", "StructuredPerceptron"} <= set(WARM)
 
 

@@ -33,13 +33,9 @@ mod _core {
     #[pymodule_export]
     use separatrix_python::design::{Dense, adjoint, double_adjoint, double_scores, longest_row, scores};
     #[pymodule_export]
-    use separatrix_python::extreme_given::{given_learn, given_rank};
-    #[pymodule_export]
     use separatrix_python::extreme_index::{LabelCounts, LabelExamples, LabelIndex};
     #[pymodule_export]
     use separatrix_python::extreme_joint::{joint_learn, joint_rank};
-    #[pymodule_export]
-    use separatrix_python::extreme_tree::{TreeModel, TreeProgress, tree_fit, tree_groups};
     #[pymodule_export]
     use separatrix_python::newton::newton_margins;
     #[pymodule_export]

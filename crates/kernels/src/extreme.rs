@@ -1,19 +1,9 @@
-//! Very many classes: trees over the labels; candidates first, then a closer look at them.
+//! Very many labels: candidates from an inverted index, then a closer look at them.
 
 pub mod examples;
-pub mod given;
 pub mod index;
 pub mod joint;
 pub mod leave_one_out;
 pub mod numbers;
 pub mod pairs;
 pub mod rerank;
-pub mod tree_beam;
-pub mod tree_cluster;
-pub mod tree_fit;
-pub mod tree_model;
-mod tree_node;
-pub mod tree_plan;
-mod tree_prune;
-#[cfg(test)]
-mod tree_tests;

@@ -47,7 +47,7 @@ pub fn twos<'a>(name: &str, array: &'a mut PyReadwriteArray2<'_, f32>) -> PyResu
 
 /// Call `body` with what a ranker learns, each number with the sum of its squared gradients; `factors` change when it
 /// ends well.
-pub fn with_learned<R>(
+fn with_learned<R>(
     factors: &mut PyReadwriteArray2<'_, f32>,
     biases: &mut PyReadwriteArray2<'_, f32>,
     pairs: &mut PyReadwriteArray2<'_, f32>,

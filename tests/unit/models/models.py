@@ -33,7 +33,6 @@ from separatrix import (
     JointMap,
     LabelPerWord,
     LabelSet,
-    LabelTree,
     LaplaceLogisticRegression,
     LaplaceSmoothing,
     LinearClassifier,
@@ -42,6 +41,7 @@ from separatrix import (
     MajorityClass,
     MajorityLabel,
     ManyClass,
+    ManyLabels,
     MeanValue,
     MedianValue,
     MessageText,
@@ -333,8 +333,13 @@ CASES: dict[str, Case] = {
         OutputCode(LogisticRegression(), code="random_sparse", random_state=0)
     ),
     "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
-    "many_class": _classifier(ManyClass(n_candidates=2, random_state=0), Y, np.abs(X)),
-    "many_class_tree": _classifier(ManyClass("tree", n_candidates=2, random_state=0), Y, np.abs(X)),
+    "many_class": _classifier(ManyClass(n_candidates=2, random_state=0)),
+    "many_labels": Case(
+        lambda: ManyLabels(random_state=0).fit(
+            SPARSE, sp.csr_array(np.eye(3, dtype=int)[np.arange(90) % 3])
+        ),
+        lambda model: [model.predict_proba(SPARSE), model.predict(SPARSE).toarray()],
+    ),
     "joint_features": _classifier(JointFeatures(n_features=2**10, random_state=0)),
     "joint_features_named": _classifier(
         JointFeatures(
@@ -342,17 +347,6 @@ CASES: dict[str, Case] = {
         ),
         Y,
         SPARSE,
-    ),
-    "label_tree": _classifier(LabelTree(2, random_state=0, tol=0.1), Y, SPARSE),
-    "label_tree_half": _classifier(LabelTree(loss="svm", precision="half", random_state=0)),
-    "label_tree_hierarchy": _classifier(
-        LabelTree(tree={"cat": (), "dog": ("canine",), "wolf": ("canine",)}, random_state=0)
-    ),
-    "label_tree_sets": Case(
-        lambda: LabelTree(random_state=0).fit(
-            SPARSE, sp.csr_array(np.eye(3, dtype=int)[np.arange(90) % 3])
-        ),
-        lambda model: [model.predict_proba(SPARSE), model.predict(SPARSE).toarray()],
     ),
     "sampled_softmax": _classifier(SampledSoftmax(random_state=0)),
     "class_numbers": Case(

@@ -67,14 +67,14 @@ pub struct Progress {
 
 /// The candidates of one row, and the place of its own label among them.
 #[derive(Debug, Default)]
-pub(super) struct Lesson {
-    pub counted: bool,
-    pub own: Option<usize>,
-    pub candidates: Vec<Candidate>,
+struct Lesson {
+    counted: bool,
+    own: Option<usize>,
+    candidates: Vec<Candidate>,
     /// Closeness of each candidate; empty where there are no examples.
-    pub closeness: Vec<f32>,
-    pub features: Vec<u32>,
-    pub values: Vec<f32>,
+    closeness: Vec<f32>,
+    features: Vec<u32>,
+    values: Vec<f32>,
 }
 
 /// What rows of training are made candidates with.
@@ -176,7 +176,7 @@ impl<L: Number> Task for ProposeTask<'_, L> {
 }
 
 /// Learn from one row.
-pub(super) fn update(
+fn update(
     task: &Lesson,
     places: Places,
     plan: Plan,
@@ -253,7 +253,7 @@ pub struct Ranker<'a> {
 
 impl Ranker<'_> {
     /// Fail unless the arrays fit `n_labels` labels.
-    pub(super) fn check(&self, n_labels: usize) -> Result<(), KernelError> {
+    fn check(&self, n_labels: usize) -> Result<(), KernelError> {
         check_length("biases", self.biases.len(), n_labels)?;
         if !self.pairs.is_empty() && Places::of(self.pairs.len()).is_none() {
             return Err(KernelError::Argument("the table must have a power of two of entries".into()));
@@ -264,7 +264,7 @@ impl Ranker<'_> {
     /// Score the candidates anew and sort them, best first; returns ln of the sum of their exponentials.
     /// `closeness` is that of each candidate, or empty.
     #[inline(always)]
-    pub(super) fn sort(
+    fn sort(
         &self,
         places: Option<Places>,
         row: &ScaledRow,

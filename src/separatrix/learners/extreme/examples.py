@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from separatrix._core import LabelExamples
 from separatrix.errors import DataError
+from separatrix.learners.extreme.index import PairCounts
 
 __all__ = ["Examples"]
 
@@ -20,6 +21,8 @@ _UNITS = 16.0
 _FULL = 12.0
 #: Features of an example that are kept, the rarest first.
 _LONGEST = 64
+#: Rows that are shortened at a time, so that memory is that of the result.
+_BLOCK = 2**18
 #: The place of a row that is no example.
 _NOT_KEPT = 2**32 - 1
 
@@ -60,7 +63,7 @@ class Examples:
         cls,
         rows: sp.csr_array,
         codes: npt.NDArray[Any],
-        n_labels: int,
+        counts: PairCounts,
         most: int,
         generator: np.random.RandomState,
     ) -> tuple[Examples, npt.NDArray[np.uint32]]:
@@ -68,21 +71,24 @@ class Examples:
 
         Returns the examples and the place of every row among them (2^32 - 1 where it is none).
         """
-        n, d = rows.shape
-        worths = _worths(rows)
-        order = (
-            generator.permutation(n) if np.bincount(codes).max(initial=0) > most else np.arange(n)
-        )
+        n, n_labels = rows.shape[0], len(counts.label_rows)
+        worths = _worths(counts, n)
+        order = generator.permutation(n) if counts.label_rows.max() > most else np.arange(n)
         order = order[np.argsort(codes[order], kind="stable")]
         first = np.searchsorted(codes[order], np.arange(n_labels))
         kept = order[np.arange(n) - first[codes[order]] < most]
         places = np.full(n, _NOT_KEPT, dtype=np.uint32)
         places[kept] = np.arange(len(kept), dtype=np.uint32)
-        lengths, features = _shortened(rows[kept], worths)
+        dtype = np.uint16 if len(worths) <= 2**16 else np.uint32
+        blocks = [
+            _shortened(rows[kept[start : start + _BLOCK]], worths, dtype)
+            for start in range(0, len(kept), _BLOCK)
+        ]
+        lengths = np.concatenate([block[0] for block in blocks])
         ends = np.searchsorted(codes[kept], np.arange(n_labels + 1)).astype(np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])[ends]
-        dtype = np.uint16 if d <= 2**16 else np.uint32
-        return cls(ends, starts, lengths.astype(np.uint8), features.astype(dtype), worths), places
+        features = np.concatenate([block[1] for block in blocks])
+        return cls(ends, starts, lengths, features, worths), places
 
     def handle(self) -> LabelExamples:
         """A handle for the kernels."""
@@ -99,20 +105,18 @@ class Examples:
                 raise DataError(f"{name} of the examples has length {found}, expected {expected}")
 
 
-def _worths(rows: sp.csr_array) -> npt.NDArray[np.uint8]:
+def _worths(counts: PairCounts, n_rows: int) -> npt.NDArray[np.uint8]:
     """Inverse document frequencies in 1/16, scaled to `_FULL` per row."""
-    n, d = rows.shape
-    frequency = np.bincount(rows.indices, minlength=d)
-    worths = np.log(n / np.maximum(frequency, 1))
+    worths = np.log(n_rows / np.maximum(counts.frequency, 1))
     # Values are one on average, so this is what a row is worth to itself.
-    own = float(rows.data @ worths[rows.indices]) / n
+    own = float(counts.mass @ worths) / n_rows
     units = _UNITS * _FULL / own if own > 0 else 0.0
     return np.rint(units * worths).clip(0, 255).astype(np.uint8)
 
 
 def _shortened(
-    rows: sp.csr_array, worths: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+    rows: sp.csr_array, worths: npt.NDArray[np.uint8], dtype: Any
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
     """Lengths and features of the rows: the worthiest of each, none that is worth nothing."""
     owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     good = worths[rows.indices] > 0
@@ -123,4 +127,4 @@ def _shortened(
         first = np.cumsum(lengths) - lengths
         kept = np.sort(order[np.arange(len(order)) - first[owners] < _LONGEST])
         features, lengths = features[kept], np.minimum(lengths, _LONGEST)
-    return lengths, features
+    return lengths.astype(np.uint8), features.astype(dtype)

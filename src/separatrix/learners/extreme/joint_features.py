@@ -9,15 +9,23 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from separatrix._core import joint_learn, joint_rank
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix, sparse_handle
-from separatrix.learners.extreme.label_names import LabelFeatures, kinds_of, with_further
-from separatrix.learners.extreme.retrieval import rivals_of_beam, rivals_of_index
-from separatrix.learners.extreme.top_labels import TopLabels
+from separatrix.learners.extreme.examples import Examples
+from separatrix.learners.extreme.index import (
+    MOST_CANDIDATES,
+    InvertedIndex,
+    PairCounts,
+    fit_smoothing,
+    without_signs,
+)
+from separatrix.learners.extreme.label_features import LabelFeatures, kinds_of, with_further
+from separatrix.learners.extreme.ranker import PairRanker
+from separatrix.learners.extreme.ranking import LabelRanking, Ranked
 from separatrix.validation import (
     check_choice,
     check_given,
@@ -33,7 +41,7 @@ __all__ = ["JointFeatures"]
 _MOST_PAIRS = 2**27
 
 
-class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class JointFeatures(LabelRanking):
     r"""A linear classifier over :math:`\Psi(x, y) = x \otimes \varphi(y)`, one w for all labels.
 
     .. math:: s_y(x) = \sum_j \sum_q x_j\, \varphi_q(y)\, w_{h(j, q)}
@@ -53,10 +61,10 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     loss : {"softmax", "svm", "mira", "perceptron"}, default="softmax"
         What is learned by: log loss or hinge loss by AdaGrad, MIRA, or the perceptron, the last
         two averaged.
-    negatives : {"sampled", "index", "beam"}, default="sampled"
+    negatives : {"sampled", "index"}, default="sampled"
         What a label is told from in each step: labels drawn at random; or half of them drawn, and
-        half those that rank first for the row in an inverted index ("index") or in the beam of a
-        `LabelTree` ("beam"). Only labels with rows are drawn or retrieved.
+        half those that rank first for the row in an inverted index, as in `ManyClass`. Only labels
+        with rows are drawn or retrieved.
     n_negatives : int, default=16
         Labels in each step besides the row's own.
     n_features : int, default=2**22
@@ -120,7 +128,6 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "n_iter_",
     )
 
-    classes_: npt.NDArray[Any]
     n_trained_: int
     n_iter_: int
     weights_: npt.NDArray[np.float32]
@@ -128,7 +135,6 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     phi_: sp.csr_array
     transformer_: Any
     mistakes_: npt.NDArray[np.int64]
-    n_features_in_: int
 
     def __init__(
         self,
@@ -178,7 +184,7 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         check_choice("combine", self.combine, ("hash", "conjunction"))
         check_choice("loss", self.loss, ("softmax", "svm", "mira", "perceptron"))
-        check_choice("negatives", self.negatives, ("sampled", "index", "beam"))
+        check_choice("negatives", self.negatives, ("sampled", "index"))
         check_positive(
             n_negatives=self.n_negatives,
             max_iter=self.max_iter,
@@ -257,11 +263,10 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(f"{size} weights are too many; use combine='hash' with fewer")
         n_sampled = self.n_negatives
         starts, rivals = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        if self.negatives != "sampled":
+        if self.negatives == "index":
             n_sampled = self.n_negatives // 2
-            retrieve = rivals_of_index if self.negatives == "index" else rivals_of_beam
             n_rivals = self.n_negatives - n_sampled
-            starts, rivals = retrieve(plain, codes, self.n_trained_, n_rivals, generator, n_threads)
+            starts, rivals = _rivals(plain, codes, self.n_trained_, n_rivals, generator, n_threads)
         weights = np.zeros((size, 2), dtype=np.float32)
         x, phi = sparse_handle(rows), sparse_handle(self.phi_)
         rate = self.C if self.loss == "mira" else self.learning_rate
@@ -321,60 +326,20 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         result.phi_ = sp.csr_array(sp.vstack([self.phi_, phi], format="csr"))
         return result
 
-    def _ranked(self, X: Any, keep: int) -> tuple[Any, Any, Any]:
+    def _scored(self, X: Any, keep: int) -> tuple[Any, Any, Any]:
         check_is_fitted(self)
         if self.transformer_ is not None:
             X = self.transformer_.transform(X)
         n_threads = number_of_threads(self.n_jobs)
         rows = self._rows(self._checked(X, n_threads, reset=False))
+        hashed = self.combine == "hash"
         return joint_rank(
-            sparse_handle(rows),
-            sparse_handle(self.phi_),
-            self.weights_,
-            self.combine == "hash",
-            min(keep, len(self.classes_)),
-            n_threads,
+            sparse_handle(rows), sparse_handle(self.phi_), self.weights_, hashed, keep, n_threads
         )
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of the highest score.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or what `x_features` takes
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-        """
-        numbers, _, _ = self._ranked(X, 1)
-        labels: npt.NDArray[Any] = self.classes_[numbers[:, 0]]
-        return labels
-
-    def predict_top(self, X: Any, k: int = 5) -> TopLabels:
-        """The k best labels and their shares of the softmax over all labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d), or what `x_features` takes
-            Rows.
-        k : int, default=5
-            How many.
-
-        Returns
-        -------
-        TopLabels
-            Labels and shares, best first.
-        """
-        check_is_fitted(self)
-        if not 1 <= k <= len(self.classes_):
-            raise ParameterError(f"k must be in 1 … {len(self.classes_)}, got {k!r}")
-        numbers, scores, log_sums = self._ranked(X, k)
-        return TopLabels(
-            self.classes_[numbers], np.exp(scores.astype(np.float64) - log_sums[:, None])
-        )
+    def _ranked(self, X: Any, n: int) -> Ranked:
+        numbers, scores, log_sums = self._scored(X, n)
+        return Ranked(numbers.astype(np.int64), scores.astype(np.float64) - log_sums[:, None])
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
         """Scores of all labels: a full matrix, so ask for few rows at a time.
@@ -389,10 +354,37 @@ class JointFeatures(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n, K), or (n,) for two labels
             Scores; for two labels that of the second less that of the first.
         """
-        numbers, scores, _ = self._ranked(X, len(self.classes_) if hasattr(self, "classes_") else 1)
+        check_is_fitted(self)
+        numbers, scores, _ = self._scored(X, len(self.classes_))
         result = np.empty(numbers.shape, dtype=np.float64)
         np.put_along_axis(result, numbers.astype(np.int64), scores.astype(np.float64), axis=1)
         if result.shape[1] == 2:
             difference: npt.NDArray[np.float64] = result[:, 1] - result[:, 0]
             return difference
         return result
+
+
+def _rivals(
+    rows: sp.csr_array,
+    codes: npt.NDArray[np.uint32],
+    n_labels: int,
+    n_rivals: int,
+    generator: Any,
+    n_threads: int,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Starts (n + 1) and label numbers of the `n_rivals` labels that an index ranks first."""
+    rows = without_signs(rows)
+    counts = PairCounts.of(rows, codes, n_labels)
+    smoothing = fit_smoothing(counts, rows, codes, generator, n_threads)
+    index = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
+    n = min(n_rivals, n_labels, MOST_CANDIDATES)
+    found, _, _ = index.handle().rank(
+        Examples.none(index.n_features, n_labels).handle(),
+        sparse_handle(rows),
+        *PairRanker.unlearned(n_labels).weights,
+        n,
+        n,
+        n_threads,
+    )
+    starts = np.arange(0, found.size + n, n, dtype=np.int64)
+    return starts, found.astype(np.int32).ravel()

@@ -1,4 +1,4 @@
-"""A classifier for very many classes: candidates from an index or a tree, then a closer look."""
+"""A classifier for very many classes: candidates from an index, then a closer look at them."""
 
 from __future__ import annotations
 
@@ -7,28 +7,22 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
-from separatrix._core import given_rank
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix, sparse_handle
-from separatrix.learners.extreme.candidates import Candidates
-from separatrix.learners.extreme.counts import PairCounts, check_no_empty_rows, relative_rows
-from separatrix.learners.extreme.crossed import arrays_of, crossed_candidates, new_tree
 from separatrix.learners.extreme.examples import Examples
-from separatrix.learners.extreme.inverted import InvertedIndex, Smoothing, fit_smoothing
-from separatrix.learners.extreme.probabilities import spread
-from separatrix.learners.extreme.ranker import (
-    PairRanker,
-    Progress,
-    given_epoch,
-    index_epoch,
-    table_size_for,
+from separatrix.learners.extreme.index import (
+    MOST_CANDIDATES,
+    InvertedIndex,
+    PairCounts,
+    Smoothing,
+    fit_smoothing,
+    without_signs,
 )
-from separatrix.learners.extreme.top_labels import TopLabels
+from separatrix.learners.extreme.ranker import Lessons, PairRanker, Progress, table_size_for
+from separatrix.learners.extreme.ranking import LabelRanking, Ranked
 from separatrix.validation import (
-    check_choice,
     check_given,
     check_positive,
     encode_labels,
@@ -39,11 +33,8 @@ from separatrix.validation import (
 
 __all__ = ["ManyClass"]
 
-#: The number of no class, where a row has fewer candidates than others.
-_NONE = 2**32 - 1
 
-
-class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ManyClass(LabelRanking):
     r"""A classifier for tens of thousands of classes: look for candidates, then rank them.
 
     A score for every class costs too much, and so does a weight for every pair of class and
@@ -64,19 +55,16 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    candidates : {"index", "tree"}, default="index"
-        Where candidates come from: the index, or the beam of a `LabelTree`, whose log-probability
-        stands in the place of s.
     n_candidates : int, default=24
-        Classes that are ranked.
+        Classes that are ranked, at most 256.
     n_examples : int, default=64
-        Rows of each class that are kept to compare with, at most; 0 for none. A tree has none.
+        Rows of each class that are kept to compare with, at most; 0 for none.
     rerank : bool, default=True
         Whether to rank the candidates; if not, the order is that of the index.
     learning_rate : float, default=0.2
         Step of AdaGrad.
     max_iter : int, default=1
-        Passes over the rows.
+        Passes over the rows, or over 2^19 of them, drawn at random, where there are more.
     table_size : int or "auto", default="auto"
         Entries of the table of hashed pairs, a power of two; "auto" makes room for the pairs that
         occur, up to 2^21.
@@ -89,17 +77,15 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     classes_ : ndarray of shape (K,)
         The labels, sorted.
-    index_ : InvertedIndex or None
+    index_ : InvertedIndex
         The index.
-    tree_ : LabelTree or None
-        The tree, with ``candidates="tree"``.
     examples_ : Examples
         The rows that are kept.
     ranker_ : PairRanker
         The learned weights.
     n_iter_ : int
         Passes over the rows.
-    smoothing_ : Smoothing or None
+    smoothing_ : Smoothing
         The smoothing of the index that was chosen, with the ranks of left-out rows.
     progress_ : Progress or None
         What the first pass saw, each row judged before it was learned from.
@@ -112,13 +98,14 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    X must not hold negative values; rows are scaled to a mean stored value of one, so that
-    counts, 0/1 and normalized rows lead to the same model. A row without features cannot be learned
-    from (DataError); when predicted it gets the most frequent classes.
+    Rows are scaled to a mean size of their values of one, so that counts, 0/1 and normalized rows
+    lead to the same model. A column with values below zero is two features, one for each sign;
+    below zero it is unknown, and left out, where training met no such value at all. A row without
+    features counts for the frequency of its class; predicted, it gets the most frequent classes.
 
     Probabilities: the candidates share 1 - `missed_` by the softmax of z, the other classes share
     `missed_` by their frequency, so that all sum to one. `predict_proba` fills a matrix of shape
-    (n, K); `predict_top` and `candidates_of` do not.
+    (n, K); `predict_top` does not.
 
     Examples
     --------
@@ -139,7 +126,6 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "index_",
         "examples_",
         "ranker_",
-        "tree_",
         "smoothing_",
         "progress_",
         "missed_",
@@ -147,23 +133,19 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "n_iter_",
     )
 
-    classes_: npt.NDArray[Any]
-    index_: InvertedIndex | None
-    tree_: Any
+    index_: InvertedIndex
     n_iter_: int
     examples_: Examples
     ranker_: PairRanker
-    smoothing_: Smoothing | None
+    smoothing_: Smoothing
     progress_: Progress | None
     missed_: float
     label_shares_: npt.NDArray[np.float32]
-    n_features_in_: int
 
     def __init__(
         self,
-        candidates: str = "index",
-        *,
         n_candidates: int = 24,
+        *,
         n_examples: int = 64,
         rerank: bool = True,
         learning_rate: float = 0.2,
@@ -172,7 +154,6 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.candidates = candidates
         self.n_candidates = n_candidates
         self.n_examples = n_examples
         self.rerank = rerank
@@ -185,7 +166,6 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
         # Naive Bayes on a handful of real-valued columns, as scikit-learn's own.
         tags.classifier_tags.poor_score = True
         return tags
@@ -195,17 +175,13 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "ranker_"):
             return
         k = len(self.classes_)
-        if self.index_ is not None:
-            self.index_.check(self.n_features_in_, k)
-        elif self.tree_ is None or len(self.tree_.classes_) != k:
-            raise DataError(f"the tree does not fit {k} classes")
-        self.examples_.check(self.n_features_in_, k)
+        self.index_.check(self.n_features_in_, k)
+        self.examples_.check(self.index_.n_features, k)
         self.ranker_.check(k)
         if self.label_shares_.shape != (k,):
             raise DataError(f"label_shares_ has shape {self.label_shares_.shape}, expected {(k,)}")
 
     def _check_parameters(self) -> None:
-        check_choice("candidates", self.candidates, ("index", "tree"))
         check_positive(
             n_candidates=self.n_candidates, learning_rate=self.learning_rate, max_iter=self.max_iter
         )
@@ -214,8 +190,10 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         size = self.table_size
         if size != "auto" and (not isinstance(size, int) or size < 2 or size & (size - 1)):
             raise ParameterError(f"table_size must be 'auto' or a power of two, got {size!r}")
-        if self.n_candidates > 256:
-            raise ParameterError(f"n_candidates must be at most 256, got {self.n_candidates}")
+        if self.n_candidates > MOST_CANDIDATES:
+            raise ParameterError(
+                f"n_candidates must be at most {MOST_CANDIDATES}, got {self.n_candidates}"
+            )
 
     def fit(self, X: Any, y: Any) -> Self:
         """Count, choose the smoothing, and learn to rank the candidates.
@@ -223,7 +201,7 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, d)
-            Rows without negative values.
+            Rows.
         y : array-like of shape (n,)
             Labels of any type.
 
@@ -237,155 +215,60 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_given(self, y)
         n_threads = number_of_threads(self.n_jobs)
         rows = self._rows(X, n_threads, reset=True)
-        classes, codes = encode_labels(y, rows.shape[0])
+        classes, found = encode_labels(y, rows.shape[0])
+        codes, k = found.astype(np.uint32), len(classes)
         generator = check_random_state(self.random_state)
-        self.classes_, self.index_, self.tree_ = classes, None, None
-        self.n_iter_ = self.max_iter
-        if self.candidates == "index":
-            self._fit_index(rows, codes, generator, n_threads)
-        else:
-            self._fit_tree(rows, codes, generator)
-        return self
-
-    def _fit_index(self, rows: sp.csr_array, codes: Any, generator: Any, n_threads: int) -> None:
-        k, numbers = len(self.classes_), codes.astype(np.uint32)
-        relative = relative_rows(rows)
-        counts = PairCounts.of(relative, codes, k)
-        smoothing = fit_smoothing(counts, rows, numbers, generator, n_threads)
-        self.index_ = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
-        self.smoothing_ = smoothing
-        self.missed_ = smoothing.missed(self.n_candidates)
-        self.label_shares_ = (counts.label_rows / len(codes)).astype(np.float32)
-        useful = self.rerank and len(smoothing.ranks) > 0
-        most = self.n_examples if useful else 0
-        self.examples_, places = Examples.of(relative, codes, k, most, generator)
-        epoch = index_epoch(
-            self.index_, counts, smoothing, self.examples_, places, rows, numbers, n_threads
-        )
-        self._fit_ranker(epoch, useful, len(codes), table_size_for(counts.pairs.nnz), generator)
-
-    def _fit_tree(self, rows: sp.csr_array, codes: Any, generator: Any) -> None:
-        check_no_empty_rows(rows)
-        k = len(self.classes_)
-        seed = int(generator.randint(2**31 - 1))
-        self.tree_ = new_tree(self.n_candidates, seed, self.n_jobs).fit(rows, codes)
-        self.smoothing_, self.examples_ = None, Examples.none(rows.shape[1], k)
-        self.label_shares_ = (np.bincount(codes, minlength=k) / len(codes)).astype(np.float32)
-        crossed = crossed_candidates(rows, codes, self.n_candidates, generator, self.n_jobs)
-        self.missed_ = crossed.missed
-        epoch = given_epoch(crossed.arrays, rows, codes.astype(np.uint32))
-        useful = self.rerank and crossed.missed < 1.0
-        self._fit_ranker(epoch, useful, len(codes), table_size_for(rows.nnz), generator)
-
-    def _fit_ranker(
-        self, epoch: Any, useful: bool, n_rows: int, table_size: int, generator: Any
-    ) -> None:
-        self.ranker_, self.progress_ = PairRanker.unlearned(len(self.classes_)), None
-        if useful:
-            self.ranker_, self.progress_ = PairRanker.learn(
-                epoch,
-                n_rows,
-                len(self.classes_),
+        counts = PairCounts.of(rows, codes, k)
+        smoothing = fit_smoothing(counts, rows, codes, generator, n_threads)
+        index = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
+        examples, places = Examples.none(index.n_features, k), np.zeros(0, dtype=np.uint32)
+        ranker, progress = PairRanker.unlearned(k), None
+        if self.rerank and len(smoothing.ranks):
+            places = np.full(len(codes), 2**32 - 1, dtype=np.uint32)
+            if self.n_examples:
+                examples, places = Examples.of(rows, codes, counts, self.n_examples, generator)
+            ranker, progress = PairRanker.learn(
+                Lessons(index, counts, smoothing, examples, places, rows, codes),
                 rate=self.learning_rate,
                 passes=self.max_iter,
-                table_size=table_size if isinstance(self.table_size, str) else self.table_size,
+                table_size=table_size_for(len(counts.labels))
+                if isinstance(self.table_size, str)
+                else self.table_size,
                 generator=generator,
+                n_threads=n_threads,
             )
+        self.classes_, self.index_, self.smoothing_ = classes, index, smoothing
+        self.examples_, self.ranker_, self.progress_ = examples, ranker, progress
+        self.missed_ = smoothing.missed(self.n_candidates)
+        self.label_shares_ = (counts.label_rows / len(codes)).astype(np.float32)
+        self.n_iter_ = self.max_iter
+        return self
 
     def _rows(self, X: Any, n_threads: int, *, reset: bool) -> sp.csr_array:
-        """X as sparse rows in float32 without negative values."""
-        X = sp.csr_array(checked_matrix(self, X, n_threads, reset=reset))
-        if X.nnz and X.data.min() < 0:
-            place = int(np.argmax(X.data < 0))
-            row = int(np.searchsorted(X.indptr, place, side="right")) - 1
-            raise DataError(
-                f"Negative values in data passed to ManyClass: {X.data[place]:g} at row {row}, "
-                f"column {X.indices[place]}; the index counts features, shift or drop such columns"
-            )
-        return sp.csr_array(X, dtype=np.float32)
+        """X as sparse rows of values above zero, in float32."""
+        X = sp.csr_array(checked_matrix(self, X, n_threads, reset=reset), dtype=np.float32)
+        return without_signs(X, None if reset else self.index_.n_features)
 
-    def _ranked(self, X: Any, keep: int) -> tuple[Any, Any, Any]:
-        """Class numbers and scores (n, keep), best first, and log-sums of all candidates (n,)."""
-        check_is_fitted(self)
-        n_threads = number_of_threads(self.n_jobs)
-        rows = self._rows(X, n_threads, reset=False)
-        n_candidates = min(self.n_candidates, len(self.classes_))
-        weights, keep = self.ranker_.weights, min(keep, n_candidates)
-        handle, examples = sparse_handle(rows), self.examples_.handle()
-        if self.index_ is not None:
-            index = self.index_.handle()
-            return index.rank(examples, handle, *weights, n_candidates, keep, n_threads)
-        found = arrays_of(self.tree_.candidates(rows, n_candidates))
-        return given_rank(found, handle, *weights, keep, n_threads)
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class of every row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-        """
-        numbers, _, _ = self._ranked(X, 1)
-        return np.asarray(self.classes_[numbers[:, 0]])
-
-    def predict_top(self, X: Any, k: int = 5) -> TopLabels:
-        """The k best classes with their probabilities.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Rows.
-        k : int, default=5
-            How many, at most `n_candidates`.
-
-        Returns
-        -------
-        TopLabels
-            Labels and probabilities, best first.
-        """
-        check_is_fitted(self)
-        most = min(self.n_candidates, len(self.classes_))
-        if not 1 <= k <= most:
-            raise ParameterError(f"k must be in 1 … {most} (the candidates), got {k!r}")
-        numbers, scores, log_sums = self._ranked(X, k)
-        short = np.flatnonzero(numbers[:, -1] == _NONE)
-        if len(short):
-            raise ParameterError(
-                f"the tree proposes fewer than k={k} classes for row {short[0]}; raise n_candidates"
-            )
-        shares = (1.0 - self._rest()) * np.exp(scores.astype(np.float64) - log_sums[:, None])
-        return TopLabels(self.classes_[numbers], shares)
+    def _n_candidates(self) -> int:
+        return min(self.n_candidates, len(self.classes_))
 
     def _rest(self) -> float:
         """Probability of the classes that are not candidates."""
         return self.missed_ if self.n_candidates < len(self.classes_) else 0.0
 
-    def candidates_of(self, X: Any, n: int | None = None) -> Candidates:
-        """The n best candidates of every row, with the logarithms of their probabilities.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, d)
-            Rows.
-        n : int or None, default=None
-            How many; all candidates by default.
-
-        Returns
-        -------
-        Candidates
-            Places in `classes_` and log-probabilities, best first.
-        """
-        numbers, scores, log_sums = self._ranked(X, n or self.n_candidates)
-        there = numbers != _NONE
+    def _ranked(self, X: Any, n: int) -> Ranked:
+        check_is_fitted(self)
+        n_threads = number_of_threads(self.n_jobs)
+        numbers, scores, log_sums = self.index_.handle().rank(
+            self.examples_.handle(),
+            sparse_handle(self._rows(X, n_threads, reset=False)),
+            *self.ranker_.weights,
+            self._n_candidates(),
+            n,
+            n_threads,
+        )
         logs = scores.astype(np.float64) - log_sums[:, None] + np.log1p(-self._rest())
-        starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
-        return Candidates(starts, numbers[there].astype(np.int32), logs[there])
+        return Ranked(numbers.astype(np.int64), logs)
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Probabilities of all classes: a full matrix, so ask for few rows at a time.
@@ -400,9 +283,12 @@ class ManyClass(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n, K)
             Probabilities; each row sums to one.
         """
-        numbers, scores, log_sums = self._ranked(X, self.n_candidates)
-        there = numbers != _NONE
-        places = np.where(there, numbers.astype(np.int64), -1)
-        shares = np.exp(np.where(there, scores.astype(np.float64) - log_sums[:, None], -np.inf))
-        found = spread(places, shares, self.label_shares_, self._rest())
-        return found.astype(float_type(X), copy=False)
+        check_is_fitted(self)
+        ranked = self._ranked(X, self._n_candidates())
+        result = np.tile(self.label_shares_.astype(np.float64), (len(ranked.numbers), 1))
+        np.put_along_axis(result, ranked.numbers, 0.0, axis=1)
+        others = result.sum(axis=1, keepdims=True)
+        result *= self._rest() / np.maximum(others, np.finfo(np.float64).tiny)
+        np.put_along_axis(result, ranked.numbers, np.exp(ranked.log_probabilities), axis=1)
+        result /= result.sum(axis=1, keepdims=True)
+        return result.astype(float_type(X), copy=False)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import given_learn
 from separatrix.errors import DataError
 from separatrix.features.handles import sparse_handle
-from separatrix.learners.extreme.counts import PairCounts
 from separatrix.learners.extreme.examples import Examples
-from separatrix.learners.extreme.inverted import InvertedIndex, Smoothing
+from separatrix.learners.extreme.index import InvertedIndex, PairCounts, Smoothing
 
-__all__ = ["PairRanker", "Progress", "given_epoch", "index_epoch", "table_size_for"]
-
-GivenArrays = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]
+__all__ = ["Lessons", "PairRanker", "Progress", "table_size_for"]
 
 #: Value of one unit of the 8-bit weights.
 _UNIT = 1.0 / 32.0
@@ -28,6 +23,8 @@ _TRAINING_CANDIDATES = 24
 _SAMPLE = 10_000
 _FACTOR, _FACTOR_RATE = 0.5, 0.1
 _LARGEST_TABLE = 2**21
+#: Rows of a pass, at most: with a table of that size more of them teach little.
+_MOST_ROWS = 2**19
 
 
 @dataclass(frozen=True)
@@ -52,81 +49,21 @@ class Progress:
     loss: float
 
 
-class Epoch(Protocol):
-    """One pass over rows that changes the weights: (rows, rows reached, hits, loss)."""
+@dataclass(frozen=True)
+class Lessons:
+    """Training rows whose candidates come from an index.
 
-    def __call__(
-        self,
-        order: npt.NDArray[np.uint32],
-        rates: tuple[float, float],
-        factors: npt.NDArray[np.float32],
-        biases: npt.NDArray[np.float32],
-        pairs: npt.NDArray[np.float32],
-    ) -> tuple[int, int, int, float]:
-        """Visit the rows in `order`; arrays hold weights and second moments in two columns."""
-        ...
-
-
-def index_epoch(
-    index: InvertedIndex,
-    counts: PairCounts,
-    smoothing: Smoothing,
-    examples: Examples,
-    places: npt.NDArray[np.uint32],
-    X: sp.csr_array,
-    codes: npt.NDArray[np.uint32],
-    n_threads: int,
-) -> Epoch:
-    """Passes over candidates of an index, each row left out of its own label's counts and examples.
-
-    `places` are those of the rows among the examples.
+    Each row is left out of the counts and the examples of its own label; `places` are those of the
+    rows among the examples.
     """
-    handle, counted, rows = index.handle(), counts.handle(), sparse_handle(X)
-    kept = examples.handle()
 
-    def epoch(
-        order: npt.NDArray[np.uint32],
-        rates: tuple[float, float],
-        factors: npt.NDArray[np.float32],
-        biases: npt.NDArray[np.float32],
-        pairs: npt.NDArray[np.float32],
-    ) -> tuple[int, int, int, float]:
-        return handle.learn(
-            counted,
-            smoothing.mu,
-            smoothing.alpha,
-            kept,
-            places,
-            rows,
-            codes,
-            order,
-            _TRAINING_CANDIDATES,
-            rates,
-            factors,
-            biases,
-            pairs,
-            n_threads,
-        )
-
-    return epoch
-
-
-def given_epoch(candidates: GivenArrays, X: sp.csr_array, codes: npt.NDArray[np.uint32]) -> Epoch:
-    """Passes over candidates that were found beforehand."""
-    rows = sparse_handle(X)
-
-    def epoch(
-        order: npt.NDArray[np.uint32],
-        rates: tuple[float, float],
-        factors: npt.NDArray[np.float32],
-        biases: npt.NDArray[np.float32],
-        pairs: npt.NDArray[np.float32],
-    ) -> tuple[int, int, int, float]:
-        return given_learn(
-            candidates, rows, codes, order, _TRAINING_CANDIDATES, rates, factors, biases, pairs
-        )
-
-    return epoch
+    index: InvertedIndex
+    counts: PairCounts
+    smoothing: Smoothing
+    examples: Examples
+    places: npt.NDArray[np.uint32]
+    rows: sp.csr_array
+    codes: npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
@@ -163,28 +100,48 @@ class PairRanker:
     @classmethod
     def learn(
         cls,
-        epoch: Epoch,
-        n_rows: int,
-        n_labels: int,
+        lessons: Lessons,
         *,
         rate: float,
         passes: int,
         table_size: int,
         generator: np.random.RandomState,
+        n_threads: int,
     ) -> tuple[PairRanker, Progress]:
-        """Learn from `passes` over the rows in random order.
+        """Learn from `passes` over the rows in random order, at most 2^19 of them in each.
 
         The factors of score and closeness are set first, from some of the rows, with all else at
         zero.
         """
+        index, counts = lessons.index.handle(), lessons.counts.handle()
+        examples, rows = lessons.examples.handle(), sparse_handle(lessons.rows)
         factors = np.array([[_FACTOR, 0.0], [_FACTOR, 0.0]], dtype=np.float32)
-        biases = np.zeros((n_labels, 2), dtype=np.float32)
+        biases = np.zeros((len(lessons.counts.label_rows), 2), dtype=np.float32)
         pairs = np.zeros((table_size, 2), dtype=np.float32)
-        order = generator.permutation(n_rows).astype(np.uint32)
-        epoch(order[:_SAMPLE], (0.0, _FACTOR_RATE), factors, biases, pairs)
-        seen, reached, hits, loss = epoch(order, (rate, _FACTOR_RATE), factors, biases, pairs)
+
+        def epoch(order: npt.NDArray[np.uint32], step: float) -> tuple[int, int, int, float]:
+            return index.learn(
+                counts,
+                lessons.smoothing.mu,
+                lessons.smoothing.alpha,
+                examples,
+                lessons.places,
+                rows,
+                lessons.codes,
+                order,
+                _TRAINING_CANDIDATES,
+                (step, _FACTOR_RATE),
+                factors,
+                biases,
+                pairs,
+                n_threads,
+            )
+
+        order = generator.permutation(len(lessons.codes)).astype(np.uint32)
+        epoch(order[:_SAMPLE], 0.0)
+        seen, reached, hits, loss = epoch(order[:_MOST_ROWS], rate)
         for _ in range(1, passes):
-            epoch(generator.permutation(order), (rate, _FACTOR_RATE), factors, biases, pairs)
+            epoch(generator.permutation(order)[:_MOST_ROWS], rate)
         progress = Progress(seen, reached, hits, loss / max(reached, 1))
         return cls.from_weights(factors, biases, pairs), progress
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.handles import checked_matrix
-from separatrix.learners.extreme.steps import Adam
-from separatrix.learners.extreme.top_labels import TopLabels
+from separatrix.learners.extreme.ranking import LabelRanking, Ranked, best_of, score_blocks
 from separatrix.solvers.blas import blas_threads
 from separatrix.validation import (
     check_given,
@@ -30,11 +26,13 @@ __all__ = ["SampledSoftmax"]
 
 Floats = npt.NDArray[np.float32]
 
+#: Decay of the mean and of the mean square of gradients, and what keeps a step finite.
+_FIRST, _SECOND, _TINY = 0.9, 0.999, 1e-12
 #: Classes up to which ``negatives="auto"`` looks at all of them, and the fewest it draws beyond.
 _FEW, _LEAST = 2000, 1024
 
 
-class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SampledSoftmax(LabelRanking):
     r"""Softmax regression for very many classes on dense rows, by minibatches in single precision.
 
     Minimizes :math:`\tfrac12 |W|^2 + C \sum_i (\log \sum_k e^{s_{ik}} - s_{i y_i})` with :math:`s
@@ -101,12 +99,10 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "n_iter_",
     )
 
-    classes_: npt.NDArray[Any]
     coef_: Floats
     intercept_: Floats
     losses_: npt.NDArray[np.float64]
     n_iter_: int
-    n_features_in_: int
 
     def __init__(
         self,
@@ -137,7 +133,7 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(X, np.ndarray):
             raise TypeError(
                 "SampledSoftmax takes dense rows, but X is sparse data; for sparse rows and many "
-                "classes there is LabelTree"
+                "classes there is ManyClass"
             )
         return X.astype(np.float32, copy=False)
 
@@ -210,16 +206,12 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- prediction --------------------------------------------------------------------------
 
-    def _scores(self, X: Any) -> Iterator[Floats]:
+    def _blocks(self, X: Any) -> Any:
         """Scores of block after block of rows."""
         check_is_fitted(self, "coef_")
         X = self._rows(X, reset=False)
-        size = self._block(len(self.classes_))
-        with blas_threads(number_of_threads(self.n_jobs)):
-            for first in range(0, len(X), size):
-                scores = X[first : first + size] @ self.coef_.T
-                scores += self.intercept_
-                yield scores
+        n_threads = number_of_threads(self.n_jobs)
+        return score_blocks(X, self.coef_.T, self.intercept_, self.memory, n_threads)
 
     def decision_function(self, X: Any) -> Floats:
         """Scores: shape (n,) for two classes (positive means the second), (n, K) otherwise.
@@ -234,68 +226,19 @@ class SampledSoftmax(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n,) or (n, K)
             The highest score wins.
         """
-        scores = np.concatenate(list(self._scores(X)))
+        scores = np.concatenate(list(self._blocks(X)))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The label of the highest score, block by block.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-        """
-        winners = np.concatenate([scores.argmax(axis=1) for scores in self._scores(X)])
-        labels: npt.NDArray[Any] = self.classes_[winners]
-        return labels
-
-    def predict_top(self, X: Any, k: int = 5) -> TopLabels:
-        """The k labels of the highest scores with their probabilities, block by block.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n, d)
-            Rows.
-        k : int, default=5
-            How many, at most the number of classes.
-
-        Returns
-        -------
-        TopLabels
-            Labels and probabilities, best first.
-        """
-        check_is_fitted(self, "coef_")
-        if not isinstance(k, int | np.integer) or not 1 <= k <= len(self.classes_):
-            raise ParameterError(f"k must be from 1 to {len(self.classes_)}, got {k!r}")
-        best, logs = [], []
-        for scores in self._scores(X):
-            top = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-            order = np.argsort(-np.take_along_axis(scores, top, axis=1), axis=1, kind="stable")
-            best.append(np.take_along_axis(top, order, axis=1))
-            all_logs = scores.astype(np.float64) - logsumexp(scores, axis=1, keepdims=True)
-            logs.append(np.take_along_axis(all_logs, best[-1], axis=1))
-        return TopLabels(self.classes_[np.concatenate(best)], np.exp(np.concatenate(logs)))
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities of shape (n, K).
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            P(y = k | x), columns in the order of `classes_`.
-        """
-        shares: Floats = np.concatenate([softmax(scores, axis=1) for scores in self._scores(X)])
-        return shares
+    def _ranked(self, X: Any, n: int) -> Ranked:
+        numbers, logs = [], []
+        for scores in self._blocks(X):
+            found, values = best_of(scores, n)
+            numbers.append(found)
+            # In place: scores are the largest array.
+            scores -= values[:, :1]
+            sums = np.exp(scores, out=scores).sum(axis=1, keepdims=True, dtype=np.float64)
+            logs.append(values.astype(np.float64) - values[:, :1] - np.log(sums))
+        return Ranked(np.concatenate(numbers), np.concatenate(logs))
 
 
 def _chosen(
@@ -343,3 +286,64 @@ def _step(
     share = len(steps.weights) / len(W)
     steps.move(chosen, Z.T @ X + np.float32(decay * share) * W, Z.sum(axis=0))
     return loss
+
+
+class Adam:
+    """Weights, intercepts and running moments of their gradients, in single precision.
+
+    Moments and their corrections are those of Kingma & Ba (2015), counted for each row on its own,
+    so that a row that is seldom chosen moves as one that is always chosen does; rates fall
+    linearly to zero.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Rows (classes) and columns (features).
+    rate : float
+        First rate.
+    n_steps : int
+        Steps after which the rate is zero.
+
+    Examples
+    --------
+    >>> steps = Adam((2, 1), 0.5, 2)
+    >>> steps.move(slice(None), np.ones((2, 1), np.float32), np.zeros(2, np.float32))
+    >>> steps.weights.ravel().round(3).tolist()
+    [-0.5, -0.5]
+    """
+
+    def __init__(self, shape: tuple[int, int], rate: float, n_steps: int) -> None:
+        self.weights: Floats = np.zeros(shape, dtype=np.float32)
+        self.intercepts: Floats = np.zeros(shape[0], dtype=np.float32)
+        self._moments = [np.zeros(shape, np.float32), np.zeros(shape, np.float32)]
+        self._intercept_moments = [np.zeros(shape[0], np.float32), np.zeros(shape[0], np.float32)]
+        self._counts = np.zeros(shape[0], dtype=np.int64)
+        self._rate, self._n_steps, self._made = rate, max(1, n_steps), 0
+
+    def move(self, rows: Any, grad: Floats, intercept_grad: Floats) -> None:
+        """Step against a gradient for some of the rows; `grad` is used up."""
+        rate = self._rate * max(0.0, 1.0 - self._made / self._n_steps)
+        self._made += 1
+        self._counts[rows] += 1
+        counts = self._counts[rows]
+        first, second = 1.0 - _FIRST**counts, np.sqrt(1.0 - _SECOND**counts)
+        rates = (rate * second / first).astype(np.float32)
+        _move(self.weights, rows, self._moments, grad, rates[:, None])
+        _move(self.intercepts, rows, self._intercept_moments, intercept_grad, rates)
+
+
+def _move(target: Floats, rows: Any, moments: list[Floats], grad: Floats, rates: Floats) -> None:
+    mean, square = moments
+    m, s = mean[rows], square[rows]
+    m *= np.float32(_FIRST)
+    m += np.float32(1 - _FIRST) * grad
+    grad *= grad
+    s *= np.float32(_SECOND)
+    s += np.float32(1 - _SECOND) * grad
+    if not isinstance(rows, slice):
+        mean[rows], square[rows] = m, s
+    np.sqrt(s, out=grad)
+    grad += np.float32(_TINY)
+    np.divide(m, grad, out=grad)
+    grad *= rates
+    target[rows] -= grad

@@ -51,7 +51,7 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.bayes.regression.estimator", "BayesianLinearRegression"),
     **_lines("separatrix.bayes.laplace.classifier", "LaplaceLogisticRegression"),
     **_lines("separatrix.learners.reductions", "ClassNumbers"),
-    **_lines("separatrix.learners.extreme", "JointFeatures", "SampledSoftmax"),
+    **_lines("separatrix.learners.extreme", "SampledSoftmax"),
     # Parts of the above.
     **_lines(
         "separatrix.features.tables.columns_to_numbers",
@@ -90,8 +90,8 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.learners.linear.online", "Vote"),
     **_lines("separatrix.learners.reductions.code_matrix", "CodeMatrix"),
     **_lines("separatrix.learners.extreme.examples", "Examples"),
-    **_lines("separatrix.learners.extreme.inverted", "InvertedIndex", "Smoothing"),
-    **_lines("separatrix.learners.extreme.label_names", "LabelFeatures"),
+    **_lines("separatrix.learners.extreme.index", "InvertedIndex", "Smoothing"),
+    **_lines("separatrix.learners.extreme.label_features", "LabelFeatures"),
     **_lines("separatrix.learners.extreme.ranker", "PairRanker", "Progress"),
     **_lines(
         "separatrix.learners.reductions.columns",
@@ -100,8 +100,6 @@ CLASSES: dict[str, str] = {
         "LinearColumns",
         "SupportColumns",
     ),
-    **_lines("separatrix.learners.extreme.tree_shape", "TreeShape"),
-    **_lines("separatrix.learners.extreme.tree_weights", "NodeReport", "TreeWeights"),
     **_lines("separatrix.solvers.online.flat", "UpdateLog"),
     **_lines("separatrix.structures.chain.features", "ChainFeatures"),
     **_lines("separatrix.structures.graph.factor_graph", "FactorGraph"),

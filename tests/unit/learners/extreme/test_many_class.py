@@ -3,11 +3,17 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_digits
+from sklearn.preprocessing import StandardScaler
 
 from separatrix import ManyClass
-from separatrix.errors import DataError, ParameterError
-from separatrix.learners.extreme.counts import PairCounts, relative_rows
-from separatrix.learners.extreme.inverted import InvertedIndex, fit_smoothing
+from separatrix.errors import ParameterError
+from separatrix.learners.extreme.index import (
+    InvertedIndex,
+    PairCounts,
+    fit_smoothing,
+    without_signs,
+)
 
 
 def problem(n=4000, k=300, d=200, seed=0):
@@ -35,23 +41,25 @@ def model(data):
 
 def exact_scores(counts, X, mu, alpha):
     """s_y(x) by its definition, for every label."""
-    rows = relative_rows(X)
-    C = counts.pairs.toarray().astype(np.float64)
+    lengths = np.diff(X.indptr)
+    rows = sp.diags_array(lengths / X.sum(axis=1)) @ X
+    parts = (counts.counts, counts.labels, counts.starts)
+    C = sp.csr_array(parts, shape=(X.shape[1], len(counts.label_rows))).toarray()
     weights = np.log1p(C / (mu * counts.shares[:, None].astype(np.float64)))
     scores = rows @ weights
-    scores -= np.diff(rows.indptr)[:, None] * np.log1p(counts.label_mass / mu)
+    scores -= lengths[:, None] * np.log1p(counts.label_mass / mu)
     return scores + alpha * np.log(np.maximum(counts.label_rows, 0.5))
 
 
 def test_candidates_are_the_labels_of_the_highest_naive_bayes_scores(data):
     X, y, T, _ = data
     model = ManyClass(n_candidates=256, rerank=False).fit(X, y)
-    found = model.candidates_of(T[:100], 10)
-    codes = np.searchsorted(model.classes_, y)
-    counts = PairCounts.of(relative_rows(X), codes, len(model.classes_))
+    found = np.searchsorted(model.classes_, model.predict_top(T[:100], 10).labels)
+    codes = np.searchsorted(model.classes_, y).astype(np.uint32)
+    counts = PairCounts.of(X.astype(np.float32), codes, len(model.classes_))
     expected = exact_scores(counts, T[:100], model.smoothing_.mu, model.smoothing_.alpha)
     best = np.sort(expected, axis=1)[:, ::-1][:, :10]
-    got = np.take_along_axis(expected, found.indices.reshape(100, 10).astype(np.int64), axis=1)
+    got = np.take_along_axis(expected, found, axis=1)
     # 8-bit weights may swap labels that score almost the same.
     np.testing.assert_allclose(got, best, atol=0.4)
 
@@ -68,7 +76,7 @@ def test_it_learns_more_than_the_index_knows():
 
 def test_smoothing_is_the_best_of_those_tried(data):
     X, y = data[0].astype(np.float32), data[1].astype(np.uint32)
-    counts = PairCounts.of(relative_rows(X), data[1], int(y.max()) + 1)
+    counts = PairCounts.of(X, y, int(y.max()) + 1)
     chosen = fit_smoothing(counts, X, y, np.random.RandomState(0), 1)
     assert len(chosen.ranks) == np.sum(counts.label_rows[y] >= 2)
     assert chosen.reciprocal_rank > 0.1
@@ -98,15 +106,11 @@ def test_probabilities_sum_to_one_and_agree(data, model):
     places = np.searchsorted(model.classes_, labels)
     np.testing.assert_allclose(np.take_along_axis(P, places, axis=1), shares, rtol=1e-5)
     assert (np.diff(shares, axis=1) <= 0).all()
-    found = model.candidates_of(T, 5)
-    np.testing.assert_allclose(np.exp(found.log_scores).reshape(-1, 5), shares, rtol=1e-5)
 
 
 def test_the_share_of_the_rest_is_that_of_new_rows(data, model):
     T, t = data[2], data[3]
-    found = model.candidates_of(T)
-    rows = np.repeat(np.arange(T.shape[0]), np.diff(found.indptr))
-    reached = np.bincount(rows, model.classes_[found.indices] == t[rows], T.shape[0])
+    reached = (model.predict_top(T, 20).labels == t[:, None]).any(axis=1)
     assert abs((1 - reached.mean()) - model.missed_) < 0.05
 
 
@@ -118,14 +122,10 @@ def test_with_all_classes_as_candidates_nothing_is_left_for_the_rest():
     assert (P > 0).all()
 
 
-@pytest.mark.parametrize("candidates", ["index", "tree"])
-def test_the_same_on_any_number_of_threads(data, candidates):
+def test_the_same_on_any_number_of_threads(data):
     X, y, T, _ = data
     one, three = (
-        ManyClass(candidates, n_jobs=n, n_candidates=16, random_state=0)
-        .fit(X, y)
-        .predict_proba(T[:200])
-        for n in (1, 3)
+        ManyClass(16, n_jobs=n, random_state=0).fit(X, y).predict_proba(T[:200]) for n in (1, 3)
     )
     np.testing.assert_array_equal(one, three)
 
@@ -141,33 +141,21 @@ def test_scale_and_format_of_the_rows_do_not_matter(data):
         np.testing.assert_array_equal(ManyClass(random_state=0).fit(other, y).predict(T), expected)
 
 
-def test_candidates_from_a_tree_are_ranked_too(data):
-    X, y, T, t = data
-    model = ManyClass("tree", n_candidates=20).fit(X, y)
-    assert model.index_ is None
-    assert model.score(T, t) > 0.1
-    assert 0 < model.missed_ < 1
-    np.testing.assert_allclose(model.predict_proba(T[:20]).sum(axis=1), 1.0)
-
-
-def test_rows_without_features():
+def test_rows_without_features_count_for_the_frequency_of_their_class():
     X, y, _, _ = problem(n=400, k=10)
     X = X.tolil()
-    X[7] = 0
-    with pytest.raises(DataError, match="row 7 has no features"):
-        ManyClass().fit(X.tocsr(), y)
-    with pytest.raises(DataError, match="row 7 has no features"):
-        ManyClass("tree").fit(X.tocsr(), y)
-    X, y, _, _ = problem(n=400, k=10)
+    X[:150] = 0
     y[:150] = 3
-    empty = sp.csr_array((1, X.shape[1]))
-    assert ManyClass().fit(X, y).predict(empty) == [3]  # the most frequent class
+    model = ManyClass(random_state=0).fit(X.tocsr(), y)
+    assert model.predict(sp.csr_array((1, X.shape[1]))) == [3]  # the most frequent class
+    assert model.label_shares_[3] >= 150 / 200
+    nothing = ManyClass().fit(sp.csr_array((6, 3)), [0, 0, 1, 1, 1, 2])
+    assert (nothing.predict(np.eye(3)) == 1).all()
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"candidates": "guess"}, "candidates"),
         ({"n_candidates": 0}, "n_candidates"),
         ({"n_examples": -1}, "n_examples"),
         ({"n_candidates": 300}, "at most 256"),
@@ -181,16 +169,39 @@ def test_parameters_that_make_no_sense(parameters, message):
         ManyClass(**parameters).fit(np.eye(4), [0, 1, 0, 1])
 
 
-def test_values_below_zero_are_named():
-    X = np.eye(4)
-    X[2, 1] = -1.0
-    with pytest.raises(DataError, match="row 2, column 1"):
-        ManyClass().fit(X, [0, 1, 0, 1])
+def test_a_column_below_zero_is_a_feature_of_its_own():
+    """Signs alone tell the classes."""
+    random = np.random.default_rng(0)
+    signs = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    y = random.integers(0, 4, size=400)
+    X = signs[y] * random.uniform(0.5, 1.5, size=(400, 3))
+    model = ManyClass(random_state=0).fit(X, y)
+    assert model.score(X, y) == 1.0
+    np.testing.assert_array_equal(model.predict(sp.csr_array(X)), model.predict(X))
+    # Only values above zero are known here: all others are left out.
+    positive = ManyClass(random_state=0).fit(np.abs(X), y)
+    np.testing.assert_array_equal(
+        positive.predict(-np.abs(X)), positive.predict(np.zeros((400, 3)))
+    )
+
+
+def test_standardized_digits_can_be_learned():
+    X, y = load_digits(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    assert ManyClass(random_state=0).fit(X[::2], y[::2]).score(X[1::2], y[1::2]) > 0.8
+
+
+def test_signs_are_split_without_changing_other_rows():
+    rows = sp.csr_array([[1.0, 0.0], [0.0, 2.0]])
+    assert without_signs(rows) is rows
+    assert without_signs(rows, 4).shape == (2, 4)
+    stored = sp.csr_array((np.array([0.0, 1.0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    assert without_signs(stored).nnz == 1
 
 
 def test_k_must_be_among_the_candidates(data, model):
     for k in (0, 21):
-        with pytest.raises(ParameterError, match="k must be in"):
+        with pytest.raises(ParameterError, match="k must be from 1 to 20"):
             model.predict_top(data[2][:3], k)
 
 

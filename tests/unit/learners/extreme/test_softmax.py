@@ -76,7 +76,7 @@ def test_bad_input():
         SampledSoftmax(0).fit(X, Y)
     with pytest.raises(ParameterError, match="learning_rate"):
         SampledSoftmax(learning_rate=0).fit(X, Y)
-    with pytest.raises(TypeError, match="LabelTree"):
+    with pytest.raises(TypeError, match="ManyClass"):
         SampledSoftmax().fit(sp.csr_array(X), Y)
     with pytest.raises(ParameterError, match="k must be"):
         SampledSoftmax(max_iter=1).fit(X, Y).predict_top(X, 11)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from separatrix import FrequentLabels, MultiLabel
+from separatrix import FrequentLabels, ManyLabels, MultiLabel
 from tests.checks import check, each
 
 CLASSES = "hands in a column of class numbers, not a binary matrix"
@@ -24,11 +24,12 @@ NOT_SETS = {
     "check_classifiers_regression_target": CLASSES,
     "check_classifier_not_supporting_multiclass": CLASSES,
     "check_fit2d_1feature": CLASSES,
+    "check_decision_proba_consistency": CLASSES,
     "check_classifiers_multilabel_representation_invariance": LISTS,
 }
 
 
 @pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
-@each([MultiLabel(tol=1e-12), FrequentLabels()])
+@each([MultiLabel(tol=1e-12), ManyLabels(random_state=0), FrequentLabels()])
 def test_scikit_learn_checks(estimator):
     check(estimator, NOT_SETS)
