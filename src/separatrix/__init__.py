@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         message_text,
     )
     from separatrix.learners.baselines import MajorityClass, MeanValue, MedianValue, PriorSampling
-    from separatrix.learners.extreme import JointFeatures, ManyClass, ManyLabels, SampledSoftmax
+    from separatrix.learners.extreme import JointFeatures, ManyClass, SampledSoftmax
     from separatrix.learners.generative import (
         GaussianDiscriminant,
         Interpolation,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         RegularizationPath,
         regularization_path,
     )
-    from separatrix.learners.multilabel import FrequentLabels, MultiLabel
+    from separatrix.learners.multilabel import FrequentLabels, ManyLabels, MultiLabel
     from separatrix.learners.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
     from separatrix.learners.segmentation import Segmenter
     from separatrix.learners.structured import (
@@ -192,7 +192,7 @@ _HOMES = {
     "MajorityClass": "learners.baselines",
     "MajorityLabel": "learners.structured.frequency",
     "ManyClass": "learners.extreme",
-    "ManyLabels": "learners.extreme",
+    "ManyLabels": "learners.multilabel",
     "MaximumLikelihood": "learners.generative.smoothing",
     "MeanValue": "learners.baselines",
     "MedianValue": "learners.baselines",

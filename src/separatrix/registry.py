@@ -406,7 +406,7 @@ LEARNERS: tuple[Learner, ...] = (
     _sets("label_crf", "conditional random field on a tree of labels"),
     Learner(
         "many_labels",
-        "separatrix.learners.extreme:ManyLabels",
+        "separatrix.learners.multilabel:ManyLabels",
         "very many labels: a logistic regression for each, by passes over blocks of rows",
         "grid",
         _SETS,

@@ -125,7 +125,8 @@ def try_all(name: str) -> list[str]:
             return
         taken.append(f"{what}: taken")
 
-    y = np.stack([Y, 1 - Y], axis=1) if name == "MultiLabel" else Y
+    sets = getattr(make, "__sx_task__", None) == "label_sets"
+    y = np.stack([Y, 1 - Y], axis=1) if sets else Y
     fitted = make(**ARGUMENTS.get(name, {})).fit(X, y)
     for fault, matrix in malformed().items():
         attempt(

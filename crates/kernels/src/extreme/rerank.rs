@@ -176,13 +176,7 @@ impl<L: Number> Task for ProposeTask<'_, L> {
 }
 
 /// Learn from one row.
-fn update(
-    task: &Lesson,
-    places: Places,
-    plan: Plan,
-    learned: &mut Learned<'_>,
-    progress: &mut Progress,
-) {
+fn update(task: &Lesson, places: Places, plan: Plan, learned: &mut Learned<'_>, progress: &mut Progress) {
     progress.rows += u64::from(task.counted);
     let Some(own) = task.own else { return };
     let mut scores = [0.0f32; 256];
