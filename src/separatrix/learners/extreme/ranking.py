@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import ParameterError
 from separatrix.solvers.blas import blas_threads
+from separatrix.validation import float_type
 
 __all__ = ["LabelRanking", "Ranked", "TopLabels", "best_of", "score_blocks"]
 
@@ -113,7 +114,7 @@ class LabelRanking(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ranked = self._ranked(X, self._n_candidates())
         result = np.zeros((len(ranked.numbers), len(self.classes_)))
         np.put_along_axis(result, ranked.numbers, np.exp(ranked.log_probabilities), axis=1)
-        return result
+        return result.astype(float_type(X), copy=False)
 
 
 def score_blocks(

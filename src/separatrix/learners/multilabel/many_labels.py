@@ -21,6 +21,7 @@ from separatrix.solvers.blas import blas_threads
 from separatrix.validation import (
     check_given,
     check_positive,
+    float_type,
     is_sparse,
     number_of_threads,
     refuse_dask,
@@ -242,7 +243,7 @@ class ManyLabels(LabelRanking):
         ndarray of shape (n, K)
             Probabilities; those of a row do not sum to one.
         """
-        shares: Floats = expit(self.decision_function(X).astype(np.float64))
+        shares: Floats = expit(self.decision_function(X).astype(float_type(X)))
         return shares
 
     def _sets(self, X: Any) -> sp.csr_array:
