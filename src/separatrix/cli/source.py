@@ -244,11 +244,12 @@ def _open_sequences(
             if error.line is not None or not origin.sample.strip():
                 raise
             even = "may be" in str(error)  # as many columns, or words, in every line
-            if words is None and not even:
+            # A single line is a sentence that somebody typed, rather than a token.
+            if words is None and (not even or len(origin.sample.splitlines()) == 1):
                 named = ", ".join(map(repr, needs["token_columns"]))
                 raise FormatError(
                     f"these are no columns of tokens, and the model needs the columns {named} of "
-                    "every token, one token a line",
+                    "every token, one token a line (--input-format conll, where they are)",
                     None,
                     origin.name,
                 ) from None

@@ -157,6 +157,16 @@ def test_a_sentence_in_one_line_is_no_token_of_many_columns(run, taggers, senten
     assert run("predict", taggers["words"], path, "--input-format", "lines").code == 0
 
 
+@pytest.mark.parametrize("sentence", ["cats sleep", "cats sleep well"])
+def test_one_line_is_a_token_only_where_that_is_said(run, taggers, sentence, tmp_path):
+    path = tmp_path / "sentence"
+    path.write_text(sentence + "\n", encoding="utf-8")
+    done = run("predict", taggers["chunks"], path)
+    assert (done.code, done.out) == (1, "")
+    assert "needs the columns '0', '1'" in done.err
+    assert run("predict", taggers["chunks"], path, "--input-format", "conll").code == 0
+
+
 def test_predictions_for_conllu_are_conllu(run, tmp_path):
     rows = [
         f"# sent_id = {n}\n1-2\tdunno\t_\t_\t_\t_\t_\t_\t_\t_\n1\tthe\t_\tDET\t_\t_\t0\t_\t_\t_\n"
