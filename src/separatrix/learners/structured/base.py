@@ -245,9 +245,15 @@ class StructuredLearner(BaseEstimator):  # type: ignore[misc]
         inputs, features = self._read(X)
         scores = features.scores(self.coef_, inputs, number_of_threads(self.n_jobs))
         if constraints is not None:
-            restrict = self._offered("restricted", "constraints")
-            scores = restrict(scores, constraints, self.classes_)
+            scores = features.restricted(scores, constraints, self.classes_)
         return inputs, features, scores
+
+    def _limits(self, constraints: Any) -> Any:
+        """The constraints of a call, else those of the structure."""
+        if constraints is None:
+            return getattr(structure_named(self.structure), "constraints", None)
+        self._offered("restricted", "constraints")
+        return constraints
 
     def _labels(self, codes: Integers, inputs: Any) -> Any:
         return structure_named(self.structure).labels(codes, inputs, self.classes_)
@@ -265,7 +271,7 @@ class StructuredLearner(BaseEstimator):  # type: ignore[misc]
             As in `fit`; attributes that were not seen there are passed over.
         constraints : Constraints, str or sequence of sequences, optional
             Of chains, what the labels must obey: the name of a grammar such as "BIO", or per token
-            None, a label, or a set of allowed labels.
+            None, a label, or a set of allowed labels. Without, those of the structure hold.
 
         Returns
         -------
@@ -273,9 +279,8 @@ class StructuredLearner(BaseEstimator):  # type: ignore[misc]
             Labels of the tokens; of the nodes, of the pixels as images; of label sets a matrix of 0
             and 1.
         """
-        if constraints is not None:
-            self._offered("restricted", "constraints")
         inputs, features = self._read(X)
+        constraints = self._limits(constraints)
         n_threads = number_of_threads(self.n_jobs)
         if hasattr(features, "best_at"):
             codes = features.best_at(self.coef_, inputs, n_threads, constraints, self.classes_)
@@ -304,7 +309,7 @@ class StructuredLearner(BaseEstimator):  # type: ignore[misc]
         self._offered("k_best", "the k best labellings")
         if k < 1:
             raise ParameterError(f"k must be at least 1, got {k}")
-        _, features, scores = self._scores(X, constraints)
+        _, features, scores = self._scores(X, self._limits(constraints))
         found = features.k_best(scores, k, number_of_threads(self.n_jobs))
         return [
             [

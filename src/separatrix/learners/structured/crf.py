@@ -281,7 +281,7 @@ class CRF(CrfsuiteFormat):
         array of shape (n, L), the probabilities that labels are present. Estimates where inference
         is not exact.
         """
-        inputs, _, found = self._sums(X, constraints)
+        inputs, _, found = self._sums(X, self._limits(constraints))
         return self._shown("marginals", found.nodes, inputs)
 
     def predict_log_proba(self, X: Any, constraints: Any = None) -> Any:
@@ -295,7 +295,7 @@ class CRF(CrfsuiteFormat):
 
         Of graphs, arrays of shape (n_edges, K, K).
         """
-        inputs, _, found = self._sums(X, constraints, edges=True)
+        inputs, _, found = self._sums(X, self._limits(constraints), edges=True)
         shown: list[Floats] = self._shown("edge_marginals", getattr(found, "edges", None), inputs)
         return shown
 
@@ -328,7 +328,7 @@ class CRF(CrfsuiteFormat):
         list of list
             Labels; as a sequence they may break a grammar.
         """
-        inputs, _, found = self._sums(X, constraints)
+        inputs, _, found = self._sums(X, self._limits(constraints))
         matrix = check_cost(cost, self.features_.n_labels) if cost is not None else None
         risk = -found.nodes if matrix is None else found.nodes @ matrix
         return self._labels(risk.argmin(axis=1).astype(np.int64), inputs)
@@ -341,7 +341,7 @@ class CRF(CrfsuiteFormat):
         On graphs inference must be exact; of label sets the result is one array (n, rows, L).
         """
         self._offered("sample", "draws")
-        inputs, features, scores = self._scores(X, constraints)
+        inputs, features, scores = self._scores(X, self._limits(constraints))
         n_threads = number_of_threads(self.n_jobs)
         draws = features.sample(scores, n, seed_from(random_state), n_threads)
         labels = [self._labels(draw, inputs) for draw in draws]

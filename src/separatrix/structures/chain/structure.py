@@ -13,7 +13,9 @@ from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequenc
 from separatrix.data.sequences.attributes import with_columns_of
 from separatrix.data.sequences.containers import LabelLists
 from separatrix.errors import DataError, ParameterError
+from separatrix.structures.chain.constraints import Constraints
 from separatrix.structures.chain.features import ChainFeatures, observed_chain
+from separatrix.structures.chain.grammar import GRAMMARS
 from separatrix.structures.coded_labels import CodedLabels, encode_tags, label_pairs
 from separatrix.validation import check_choice
 
@@ -37,6 +39,8 @@ class Chain:
         Pairs (and triples) of labels with a weight.
     boundaries : bool
         Whether the first and the last label of a sequence have weights.
+    constraints : Constraints or {"BIO", "BIOES", "IOB1"}, optional
+        What predictions must obey where a call says nothing else.
 
     Examples
     --------
@@ -51,6 +55,7 @@ class Chain:
     state_features: str = "observed"
     transitions: str = "all"
     boundaries: bool = True
+    constraints: Any = None
 
     #: Labels may be known in part, and chunks of labels be scored.
     takes_partial: ClassVar[bool] = True
@@ -61,6 +66,15 @@ class Chain:
         check_choice("order", self.order, (1, 2))
         check_choice("state_features", self.state_features, ("observed", "all"))
         check_choice("transitions", self.transitions, ("observed", "all"))
+        if self.constraints is not None:
+            limits = Constraints.of(self.constraints)
+            if limits.given is not None:
+                raise ParameterError(
+                    "labels of tokens are given to predict; constraints of a Chain are for all "
+                    "sequences"
+                )
+            if limits.grammar is not None:
+                check_choice("constraints", limits.grammar, GRAMMARS)
 
     def read(self, X: Any, features: ChainFeatures | None = None) -> AttributeSequences:
         """The sequences of X, checked; with fitted features, their attributes."""
