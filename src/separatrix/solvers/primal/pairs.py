@@ -123,20 +123,28 @@ class Pairs:
         direction: Array = result.reshape(grad.shape)
         return direction
 
-    def flattest(self, grad: Array) -> tuple[Array, float]:
+    def flattest(self, grad: Array, scale: Array | None = None) -> tuple[Array, float]:
         """The step s along the pairs after which the gradient should be shortest, and its length.
 
         On a quadratic the gradient changes by a sum of the y as w changes by that of the s. Where
         gradients do not get shorter for k steps, as those of conjugate directions do not, it is
         shorter by the root of k (Weiss 1994, residual smoothing).
+
+        With `scale`, entries of all s are multiplied by it and those of all y divided; where it is
+        zero, both are zero.
         """
         rows = self._order
         steps, changes = self._steps[rows], self._changes[rows]
-        gram = changes @ changes.T if self.inner is not None else self._gram[np.ix_(rows, rows)]
-        scale = 1.0 / np.sqrt(np.diagonal(gram))
-        with_changes = (changes @ grad.reshape(-1)) * scale
-        shares = np.linalg.lstsq(gram * scale * scale[:, None], -with_changes, rcond=1e-12)[0]
-        shares *= scale
+        known = self.inner is None and scale is None
+        if scale is not None:
+            factor = scale.reshape(-1)
+            steps = steps * factor
+            changes = np.divide(changes, factor, out=np.zeros_like(changes), where=factor != 0)
+        gram = self._gram[np.ix_(rows, rows)] if known else changes @ changes.T
+        unit = 1.0 / np.sqrt(np.maximum(np.diagonal(gram), 1e-300))
+        with_changes = (changes @ grad.reshape(-1)) * unit
+        shares = np.linalg.lstsq(gram * unit * unit[:, None], -with_changes, rcond=1e-12)[0]
+        shares *= unit
         left = grad.reshape(-1) + shares @ changes
         step: Array = (shares @ steps).reshape(grad.shape)
         return step, float(np.linalg.norm(left))

@@ -87,6 +87,8 @@ class OwlQn:
         pairs = Pairs(self.memory)
         refines = curvature == 0 and self.scale is None and Certifier.fits(objective)
         refines = refines and "curvature" in objective.can
+        # What proves its gap by the gradient alone proves it where that is short.
+        bounded = curvature > 0 and not Certifier.fits(objective)
         refine_at, stuck = 0.0, False  # passes; whether steps no longer lower P
         point = _smooth_point(points, start, curvature)
         if not math.isfinite(point.value):
@@ -109,7 +111,9 @@ class OwlQn:
             refine = refines and estimate is not None and estimate <= wanted
             if refines:
                 estimate = _dual_gap(objective, point, weight)
-            yield Iterate(shown, estimate, residual=norm, prove=True if norm == 0 else None)
+            flatter = self._flatter(pairs, shown, curvature, wanted) if bounded and known else None
+            prove = True if norm == 0 else None
+            yield Iterate(shown, estimate, residual=norm, prove=prove, flatter=flatter)
             if (refine and points.n_passes >= refine_at) or stuck:
                 after = self._refine(points, shown, pairs, wanted, weight, curvature)
                 refine_at = (1 + _PROOF_SHARE) * points.n_passes
@@ -139,6 +143,36 @@ class OwlQn:
         if self.scale is None:
             return point
         return Point(point.w / self.scale, point.value, point.grad * self.scale)
+
+    def _flatter(
+        self, pairs: Pairs, point: Point, curvature: float, wanted: float
+    ) -> tuple[Array, float] | None:
+        """Weights with a gradient that should be short enough for a proof, and the gap to hope for.
+
+        With squares among the penalties the gap is about |slope|^2 / (2 curvature), which has
+        nothing of the curvature of the losses: far more than P can still fall, unless the slopes of
+        the last steps are averaged. Weights at zero that want to stay there do.
+
+        Parameters
+        ----------
+        pairs : Pairs
+        point : Point
+            Weights, P and its pseudo-gradient.
+        curvature : float
+            Of the penalty.
+        wanted : float
+            The gap that would do.
+        """
+        longest, slope = math.sqrt(2 * curvature * wanted), point.grad
+        if float(np.linalg.norm(slope)) > 2 * math.sqrt(len(pairs) + 1) * longest:
+            return None
+        moving = ((point.w != 0) | (slope != 0)).astype(np.float64)
+        step, length = pairs.flattest(slope, moving if self.scale is None else moving * self.scale)
+        if length > longest:
+            return None
+        w = point.w + step
+        w[(point.w != 0) & (w * point.w <= 0)] = 0.0
+        return w, length**2 / (2 * curvature)
 
     @staticmethod
     def _refine(

@@ -88,6 +88,26 @@ def test_solvers_of_the_elastic_net_agree(ratio, C):
     assert dual.solution_.objective == pytest.approx(value, rel=1e-10)
 
 
+def test_gaps_under_an_elastic_net_are_proven_soon():
+    """Frequent attributes bend the losses far more than the penalty: slopes fall late."""
+    random = np.random.default_rng(0)
+    X, y = [], []
+    for _ in range(400):
+        words, labels, label = [], [], 0
+        for _ in range(12):
+            label = int(random.choice(5, p=np.roll([0.5, 0.2, 0.1, 0.1, 0.1], label)))
+            at_random = random.random() < 0.4
+            word = int(random.zipf(1.4)) % 300
+            word = word if at_random else label * 60 + int(random.zipf(1.5)) % 60
+            words.append([f"w{word}", f"s{word % 7}", "bias", f"p{word % 31}"])
+            labels.append(str(label))
+        X.append(words)
+        y.append(labels)
+    options = {"penalty": "elasticnet", "l1_ratio": 0.5, "C": 10.0, "tol": 1e-3}
+    solution = CRF(random_state=0, max_iter=250, **options).fit(X, y).solution_
+    assert solution.stopped is StopReason.CONVERGED  # without averaged slopes not in 300 passes
+
+
 def test_two_solvers_agree_as_far_as_they_claim():
     X, y = sentences(60)
     found = [CRF(solver=s, tol=1e-12, max_iter=2000).fit(X, y).solution_ for s in ("dual", "lbfgs")]
