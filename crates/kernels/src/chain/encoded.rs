@@ -3,7 +3,8 @@
 //! An attribute with many labels has a row of weights, one per label, padded to whole vectors; one with few
 //! labels has a weight per label. A token names the rows, and the (weight, label) pairs, that it adds up.
 //! Weights lie row after row, then one by one. Attributes that were merged share their weights: the stream
-//! names them once, and the weight is the sum of theirs (see [`crate::chain::observed::same_columns`]).
+//! names them once, and the weight is the sum of theirs (see [`crate::chain::observed::same_columns`]). Values are kept
+//! only where some are neither zero nor one.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -81,7 +82,7 @@ impl<T: Gather> Encoded<T> {
             shares[*first as usize] += 1;
         }
         let layout = Layout::new(pattern, &first, &shares, &by_appearance(x), width)?;
-        let ones = (0..n).all(|t| x.row(t).1.iter().all(|&v| v == T::ONE));
+        let ones = (0..n).all(|t| x.row(t).1.iter().all(|&v| v == T::ONE || v == T::ZERO));
         let mut encoded = Self {
             n_labels,
             width,
@@ -111,7 +112,8 @@ impl<T: Gather> Encoded<T> {
                     index: column.into(),
                     n_cols: x.n_cols(),
                 })?;
-                if owner as usize != a {
+                // Values of zero, as of `False` in a dict of features, change no score.
+                if owner as usize != a || value == T::ZERO {
                     continue;
                 }
                 match layout.places[a] {
