@@ -86,6 +86,11 @@ def encode_items(
     npt.NDArray[np.int64],
     _Words | None,
 ]: ...
+def brown_clusters(
+    codes: npt.NDArray[np.int32],
+    n_classes: int,
+    min_count: int,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64], int, list[tuple[int, int]]]: ...
 def read_crfsuite(
     block: Block, n_threads: int
 ) -> tuple[

@@ -87,7 +87,7 @@ mod _core {
     use separatrix_python::hasher::hash_features;
 
     #[pymodule_export]
-    use separatrix_python::templates::{TemplateIndex, TemplatePlan};
+    use separatrix_python::templates::{TemplateIndex, TemplatePlan, brown_clusters};
 
     #[pymodule_export]
     use separatrix_python::text::column::TextColumn;

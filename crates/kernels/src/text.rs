@@ -4,13 +4,14 @@
 //! are numbered ([`strings`]), sequences of words by pairs of numbers ([`pairs`]), all of it batch by batch
 //! ([`count`]); [`finish`] prunes and sorts what was counted into [`terms`], [`lookup`] finds the terms in new
 //! documents, [`hashing`] needs no vocabulary at all. Each way ends in [`rows`], columns in rising order,
-//! that [`weigh`] turns into a CSR matrix.
+//! that [`weigh`] turns into a CSR matrix. [`brown`] makes classes of words from raw text.
 //!
 //! Numbers given on the way depend on the threads; terms are sorted by name and rows by column before any
 //! value is computed, so that the result does not.
 
 pub mod analyze;
 pub mod batch;
+pub mod brown;
 pub mod characters;
 pub mod count;
 pub mod finish;

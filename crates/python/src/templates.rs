@@ -11,6 +11,7 @@ use separatrix_kernels::templates::learn::learn;
 use separatrix_kernels::templates::plan::{Part, Plan, Template};
 use separatrix_kernels::templates::rows::Rows;
 use separatrix_kernels::templates::tokens::{Column, Tokens};
+use separatrix_kernels::text::brown;
 
 use crate::arrays::vector;
 use crate::errors::to_python;
@@ -207,4 +208,28 @@ impl TemplateIndex {
         })?;
         Ok(arrays(py, rows))
     }
+}
+
+/// Classes of words as -1 or a number, counts of the words, how many classes there are, and the nodes that were merged.
+type Classes<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<u64>>, usize, Vec<(u32, u32)>);
+
+/// brown_clusters(codes, n_classes, min_count)
+///
+/// Brown clusters of the words of a text, and the tree above them.
+#[pyfunction]
+pub fn brown_clusters<'py>(
+    py: Python<'py>,
+    codes: PyReadonlyArray1<'py, i32>,
+    n_classes: usize,
+    min_count: u64,
+) -> PyResult<Classes<'py>> {
+    let codes = vector("codes", &codes)?;
+    let size = codes.len().saturating_mul(n_classes);
+    let found = run(py, size, |stop| brown::brown_clusters(codes, n_classes, min_count, stop))?;
+    Ok((
+        PyArray1::from_vec(py, found.classes),
+        PyArray1::from_vec(py, found.counts),
+        found.n_classes,
+        found.merges,
+    ))
 }

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from separatrix.cli.exits import INTERRUPTED, OK, close_pipe, complain
-from separatrix.cli.options import THREAD_VARIABLES, Debug, settings
+from separatrix.cli.options import THREAD_VARIABLES, set_debug, settings
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -27,6 +27,7 @@ COMMANDS = (
     "serve",
     "convert",
     "schema",
+    "clusters",
     "datasets",
     "learners",
 )
@@ -90,7 +91,8 @@ def _root(
             "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
-    debug: Debug = False,
+    # Every command shows it; the help of all must fit one screen.
+    debug: Annotated[bool, typer.Option("--debug", callback=set_debug, hidden=True)] = False,
 ) -> None:
     """From a file to the best linear model, compared honestly."""
     if context.invoked_subcommand is None:

@@ -101,7 +101,7 @@ def run_experiment(
         cost=asked.cost,
         task=asked.task,
         drop=asked.drop or (),
-        templates=_templates(asked.templates),
+        templates=_templates(asked),
         champion=champion,
         previous=known,
         calibration=asked.calibration,
@@ -173,22 +173,51 @@ def _split(data: Dataset, asked: Asked) -> Any:
     return (0.6, 0.2, 0.2) if asked.time is None else ByTime(asked.time)
 
 
-def _templates(asked: str) -> Any:
-    """Templates for tokens: the name of a preset, or those of a file."""
-    if asked == "auto":
-        return asked
+def _templates(asked: Asked) -> Any:
+    """Templates for tokens: the name of a preset or those of a file, with dictionaries."""
+    if asked.templates == "auto" and not asked.dictionary and not asked.clusters:
+        return "auto"
     from separatrix.errors import ParameterError
     from separatrix.features.templates import PRESETS, Templates
+    from separatrix.features.templates.dictionaries import dictionary_lines
 
-    if asked in PRESETS:
-        return asked
-    path = Path(asked)
-    if not path.is_file():
-        raise ParameterError(
-            f"--templates takes {', '.join(PRESETS)} or a file, and there is no file {asked}"
-        )
-    text = path.read_text(encoding="utf-8-sig")
-    return Templates.from_crfpp(path) if "%x[" in text else Templates(text)
+    dictionaries, name = _dictionaries(asked), asked.templates
+    if name == "auto":
+        return Templates(name, dictionaries=dictionaries)
+    path, text = Path(name), PRESETS.get(name)
+    if text is None:
+        if not path.is_file():
+            raise ParameterError(
+                f"--templates takes {', '.join(PRESETS)} or a file, and there is no file {name}"
+            )
+        text = path.read_text(encoding="utf-8-sig")
+    if "%x[" in text:
+        if dictionaries:
+            raise ParameterError(f"{name} is a file of CRF++ or Wapiti, which know no dictionaries")
+        return Templates.from_crfpp(path)
+    if not dictionaries:
+        return name if name in PRESETS else Templates(text)
+    # A file may say itself how it reads them.
+    unread = {name: one for name, one in dictionaries.items() if name not in text}
+    return Templates(f"{text}\n{dictionary_lines(unread)}", dictionaries=dictionaries)
+
+
+def _dictionaries(asked: Asked) -> dict[str, Any]:
+    """Entries and classes of words by name: that of --dictionary, or that of the file."""
+    from separatrix.errors import ParameterError
+    from separatrix.features.templates import read_clusters, read_dictionary
+
+    found: dict[str, Any] = {}
+    for word in asked.dictionary or ():
+        name, mark, path = word.partition("=")
+        if not mark or not name or not path:
+            raise ParameterError(
+                f"--dictionary takes NAME=FILE, such as cities=cities.txt, got {word!r}"
+            )
+        found[name] = read_dictionary(path)
+    for file in asked.clusters or ():
+        found[file.stem] = read_clusters(file)
+    return found
 
 
 def parse_seconds(words: str) -> float:

@@ -78,6 +78,21 @@ TokenTemplates = Annotated[
         help="For sequences: chunking, pos, ner, or a file (of CRF++ or Wapiti too).",
     ),
 ]
+Dictionaries = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dictionary",
+        metavar="NAME=FILE",
+        help="For sequences: names or terms, one a line, as cities=cities.txt (repeatable).",
+    ),
+]
+Clusters = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--clusters",
+        help="For sequences: classes of words, as separatrix clusters writes them (repeatable).",
+    ),
+]
 Calibration = Annotated[
     str,
     typer.Option("--calibration", help="auto, none, temperature, sigmoid or isotonic."),
@@ -110,6 +125,8 @@ class Asked:
     kind: Kind = None
     schema: SchemaFile = None
     templates: TokenTemplates = "auto"
+    dictionary: Dictionaries = None
+    clusters: Clusters = None
     calibration: Calibration = "auto"
     input_format: InputFormat = None
     encoding: Encoding = None

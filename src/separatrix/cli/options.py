@@ -29,6 +29,7 @@ __all__ = [
     "Threads",
     "parse_header",
     "parse_kinds",
+    "set_debug",
     "settings",
 ]
 
@@ -50,7 +51,8 @@ class Settings:
 settings = Settings()
 
 
-def _set_debug(value: bool) -> bool:
+def set_debug(value: bool) -> bool:
+    """Show tracebacks from now on, if `value` says so."""
     # Given before or after the command's name.
     settings.debug = settings.debug or value
     return value
@@ -79,7 +81,7 @@ class Format(StrEnum):
 
 
 Debug = Annotated[
-    bool, typer.Option("--debug", callback=_set_debug, help="Show tracebacks of errors.")
+    bool, typer.Option("--debug", callback=set_debug, help="Show tracebacks of errors.")
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress and no notes, only the result.")

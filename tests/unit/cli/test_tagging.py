@@ -104,6 +104,47 @@ def test_templates_of_crfpp(run, folder, tmp_path):
     assert f"error: {template}:1" in done.err
 
 
+def test_dictionaries_and_clusters(run, folder, tmp_path):
+    """From raw text to classes of words, and from there to a tagger that reads them."""
+    text, paths = tmp_path / "text.txt", tmp_path / "brown.txt"
+    text.write_text("the cat sleeps\nthe Dog sleeps\n" * 9, encoding="utf-8")
+    done = run("clusters", text, "--classes", "3", "--out", paths)
+    assert (done.code, done.out) == (0, "")
+    assert "4 words in 3 classes" in done.err
+    printed = run("clusters", text, "--classes", "3", "--lower").out
+    assert printed == paths.read_text(encoding="utf-8").replace("Dog", "dog")
+    assert run("clusters", text, "--min-count", "30").code == 1
+    cities = tmp_path / "cities.txt"
+    cities.write_text("cat1\ndog2\n", encoding="utf-8")
+    given = ("--dictionary", f"cities={cities}", "--clusters", paths)
+    out = tmp_path / "t.sx"
+    for templates in ("ner", "auto"):
+        done = run(
+            "train", folder / "train.conll", "--learner", "crf", "--templates", templates, *given,
+            "--save", out, "--quiet",
+        )  # fmt: skip
+        assert done.code == 0, done.err
+    own = tmp_path / "templates"
+    own.write_text("word\nlisted(word, cities)[-3]\n", encoding="utf-8")
+    done = run(
+        "train", folder / "train.conll", "--learner", "crf", "--templates", own, *given,
+        "--save", out, "--quiet",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    model = load(out)
+    assert model[0].spec.count("listed(") == 1
+    assert "cluster(word, brown)[-1..1]" in model[0].spec
+    assert run("predict", out, folder / "one.conll").code == 0
+    for wrong, message in (
+        (("--dictionary", "cities"), "takes NAME=FILE"),
+        (("--dictionary", f"cities={tmp_path}/none"), "no such file"),
+        (("--clusters", cities), "expected a class, a tab and a word"),
+    ):
+        done = run("compare", folder / "train.conll", *wrong)
+        assert done.code != 0
+        assert message in done.err
+
+
 def test_predict_adds_a_column(run, folder, taggers):
     done = run("predict", taggers["chunks"], folder / "one.conll")
     assert (done.code, done.err) == (0, "")

@@ -28,7 +28,7 @@ from separatrix.tasks import all_metrics, task_named
 from separatrix.tasks.findings import row_keys
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.tagging import tell_chunks
-from separatrix.tasks.templates import candidates, choose_templates
+from separatrix.tasks.templates import additions, candidates, choose_templates
 from tests.unit.experiment.problems import conll
 
 DATA = read(conll(100).encode())
@@ -199,7 +199,8 @@ def test_templates_are_chosen_by_held_out_score():
 
 
 def test_templates_may_be_given():
-    assert [name for name, _ in candidates(["0", "1", "2"])][2] == "ner with columns 1, 2"
+    assert [name for name, _ in candidates(["0", "1", "2"])] == ["chunking", "ner"]
+    assert list(additions(["0", "1", "2"], {}))[:2] == ["column 1", "column 2"]
     text = Experiment(DATA, learners=["crf"], champion="crf", templates="word[-1..1]").run()
     assert text.inputs.columns == ("0",)
     assert text.model[0].spec == "word[-1..1]"
@@ -292,7 +293,28 @@ def test_further_columns_are_left_out_where_they_do_not_help():
     )
     assert chosen.inputs.columns == ("0",)
     assert (chosen.templates.spec, chosen.templates.padding) == ("ner", "mark")
-    assert "ner with column 1" in chosen.describe()
+    assert "with column 1 " in chosen.describe()
+
+
+@pytest.mark.parametrize("classes", [False, True], ids=["entries", "classes"])
+def test_a_dictionary_is_taken_where_it_helps(classes):
+    """Only the dictionary tells names that were never seen."""
+    random = np.random.default_rng(0)
+    words = ["".join(random.choice(list("bcdfgaeiou"), 8)) for _ in range(900)]
+    names = set(words[::3])
+    lines = [f"{word} {'B-N' if word in names else 'O'}" for word in words]
+    blocks = ["\n".join(lines[n : n + 5]) for n in range(0, len(lines), 5)]
+    data = read("\n\n".join(blocks).encode(), "conll")
+    train, held_out = data.take(range(60)), data.take(range(60, len(data)))
+    known = {word: "01" if word in names else "11" for word in words} if classes else sorted(names)
+    given = Templates("auto", dictionaries={"known": known})
+    metric = all_metrics()["chunk_f1"]
+    chosen = choose_templates(given, Inputs.of(data), train, held_out, metric, math.inf)
+    assert "pos with known" in chosen.describe()
+    assert ("cluster(" if classes else "listed(") in chosen.templates.spec
+    assert list(chosen.templates.dictionaries) == ["known"]
+    with pytest.raises(ParameterError, match="chosen by an Experiment"):
+        given.fit(data.X)
 
 
 def test_the_rule_of_templates_is_told():

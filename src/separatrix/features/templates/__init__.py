@@ -1,5 +1,7 @@
 """Templates: columns of tokens to sparse rows of attributes."""
 
+from separatrix.features.templates.brown import brown_clusters
+from separatrix.features.templates.dictionaries import read_clusters, read_dictionary
 from separatrix.features.templates.encoded import EncodedSequences
 from separatrix.features.templates.estimator import Templates
 from separatrix.features.templates.maps import WordMap
@@ -27,8 +29,11 @@ __all__ = [
     "bag",
     "bias",
     "both",
+    "brown_clusters",
     "column",
     "ngrams",
     "preset",
+    "read_clusters",
+    "read_dictionary",
     "transitions",
 ]

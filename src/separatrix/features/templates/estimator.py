@@ -46,7 +46,8 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     spec : str or list, default="pos"
         A preset ("chunking", "pos", "ner"), templates as text (one per line; see
         `separatrix.features.templates.grammar`), or a list of such lines and of terms made with
-        `column`, `ngrams`, `bag`, `bias`, `transitions`, `both`.
+        `column`, `ngrams`, `bag`, `bias`, `transitions`, `both`. "auto" is for `Experiment`, which
+        chooses.
     min_count : int, default=1
         Attributes that occur fewer times in the training data are left out.
     hashing : int or None, default=None
@@ -55,8 +56,9 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     padding : {"omit", "mark"}, default="omit"
         What a template finds outside the sequence: nothing, so that it makes no attribute there,
         or "_B-1", "_B-2", … before the first token and "_B+1", "_B+2", … after the last.
-    dictionaries : dict of str to list of str, or None, default=None
-        Entries by name, for ``listed(value, name)``; words of an entry are parted by spaces.
+    dictionaries : dict of str to list of str or dict of str to str, or None, default=None
+        By name, entries for ``listed(value, name)``, whose words are parted by spaces, or classes
+        of words for ``cluster(value, name)`` (see `brown_clusters`).
     syntax : {"separatrix", "crfpp", "wapiti"}, default="separatrix"
         Language of `spec`; see `from_crfpp`.
     n_jobs : int or None, default=None
@@ -320,6 +322,8 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
 
 def _terms(spec: Any) -> list[TemplateTerm]:
     if isinstance(spec, str):
+        if spec == "auto":
+            raise ParameterError('Templates("auto") are chosen by an Experiment; give a preset')
         return parse(PRESETS.get(spec, spec))
     if isinstance(spec, TemplateTerm | TokenValue):
         spec = [spec]

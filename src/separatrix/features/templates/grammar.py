@@ -24,7 +24,7 @@ from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from separatrix.errors import FormatError, ParameterError
-from separatrix.features.templates.maps import MAPS, WordMap
+from separatrix.features.templates.maps import CLASSES, ENTRIES, MAPS, WordMap
 from separatrix.features.templates.spec import (
     TemplateTerm,
     TokenPart,
@@ -228,9 +228,9 @@ class _Line:
         if kind == "number":
             first, last = self.span()
             return list(range(first, last + 1))
-        token = self.now
-        if token.kind != "quoted" and not (kind == "dictionary" and token.kind == "name"):
-            self.fail(f"a {'name' if kind == 'dictionary' else 'regular expression'} in quotes")
+        token, named = self.now, kind in (ENTRIES, CLASSES)
+        if token.kind != "quoted" and not (named and token.kind == "name"):
+            self.fail(f"a {'name' if named else 'regular expression'} in quotes")
         self.at += 1
         if token.kind == "name":
             return [token.text]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -11,7 +11,7 @@ from typing import Any
 
 from separatrix.errors import ParameterError
 
-__all__ = ["MAPS", "WordMap", "quoted"]
+__all__ = ["CLASSES", "ENTRIES", "MAPS", "WordMap", "quoted"]
 
 Argument = int | str
 
@@ -107,15 +107,19 @@ def _found_or_empty(word: str, pattern: re.Pattern[str]) -> str:
     return "" if match is None else match.group()
 
 
+#: Kinds of tables that arguments name.
+ENTRIES, CLASSES = "dictionary", "dictionary of classes"
+
+
 @dataclass(frozen=True)
 class _Kind:
-    """What a map does, and its argument: None, "number", "pattern" or "dictionary"."""
+    """What a map does, and its argument: None, "number", "pattern" or the name of a table."""
 
     function: Callable[..., str | None] | None
     argument: str | None = None
 
 
-#: All maps by name; "listed" looks at several tokens and is not a function of one word.
+#: All maps by name; "listed" looks at several tokens, "cluster" up what a table says of a word.
 MAPS: dict[str, _Kind] = {
     "prefix": _Kind(_prefix, "number"),
     "suffix": _Kind(_suffix, "number"),
@@ -130,7 +134,8 @@ MAPS: dict[str, _Kind] = {
     "found": _Kind(_found, "pattern"),
     "test": _Kind(_test, "pattern"),
     "found_or_empty": _Kind(_found_or_empty, "pattern"),
-    "listed": _Kind(None, "dictionary"),
+    "listed": _Kind(None, ENTRIES),
+    "cluster": _Kind(None, CLASSES),
 }
 
 
@@ -149,7 +154,8 @@ class WordMap:
     - ``matches(pattern)``: "yes" where Python's `re` finds the pattern, else none;
       ``found(pattern)``: what it finds; ``test(pattern)``: "true" or "false";
       ``found_or_empty(pattern)``: what it finds, or "" (the last two as in Wapiti);
-    - ``listed(name)``: "B" on the first and "I" on the further tokens of an entry of a dictionary.
+    - ``listed(name)``: "B" on the first and "I" on the further tokens of an entry of a dictionary;
+    - ``cluster(name)``: the word's class in a dictionary of classes; none where it has no class.
 
     Parameters
     ----------
@@ -189,15 +195,20 @@ class WordMap:
     @property
     def spans_tokens(self) -> bool:
         """Whether the value depends on more than one word."""
-        return MAPS[self.name].function is None
+        return MAPS[self.name].argument == ENTRIES
 
     def __call__(self, word: str) -> str | None:
         """The value of one word."""
         return next(iter(self.apply([word])))
 
-    def apply(self, words: Iterable[str | None]) -> list[str | None]:
-        """The values of many words; None stays None."""
+    def apply(
+        self, words: Iterable[str | None], clusters: Mapping[str, Mapping[str, str]] | None = None
+    ) -> list[str | None]:
+        """The values of many words; None stays None. `clusters` has the classes of words."""
         function = MAPS[self.name].function
+        if MAPS[self.name].argument == CLASSES:
+            table = (clusters or {})[str(self.argument)]
+            return [None if word is None else table.get(word) for word in words]
         if function is None:
             raise ParameterError(f"{self.name} is no map of single words")
         if self.argument is None:

@@ -116,6 +116,10 @@ class TokenValue:
         """Value "B" on the first, "I" on further tokens of a dictionary's entry; else none."""
         return self._then("listed", dictionary)
 
+    def cluster(self, dictionary: str) -> TokenValue:
+        """The class of the word in a dictionary of classes; no value where it has none."""
+        return self._then("cluster", dictionary)
+
     #: A value has places without end; looping over them is a mistake.
     __iter__ = None
 

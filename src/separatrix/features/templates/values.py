@@ -12,23 +12,24 @@ from separatrix.data.sequences.containers import TokenSequences, Vocabulary
 from separatrix.errors import ParameterError
 from separatrix.features.templates.columns import find_column
 from separatrix.features.templates.compiled import CompiledTemplates
+from separatrix.features.templates.maps import CLASSES, ENTRIES, MAPS
 from separatrix.features.templates.spec import TokenValue
 
 __all__ = ["Dictionaries", "check_dictionaries", "kernel_columns"]
 
-#: Name -> entries, each a tuple of words.
-Dictionaries = dict[str, list[tuple[str, ...]]]
+#: Name -> entries, each a tuple of words; or classes of words.
+Dictionaries = dict[str, list[tuple[str, ...]] | dict[str, str]]
 _Codes = npt.NDArray[np.int32]
 _Column = tuple[_Codes, bytes, npt.NDArray[np.int64], _Codes]
 
 
 def check_dictionaries(dictionaries: Any) -> Dictionaries:
-    """Dictionaries with their entries as tuples of words.
+    """Dictionaries with their entries as tuples of words; classes of words stay as they are.
 
     Examples
     --------
-    >>> check_dictionaries({"city": ["Oslo", "New York"]})
-    {'city': [('Oslo',), ('New', 'York')]}
+    >>> check_dictionaries({"city": ["Oslo", "New York"], "brown": {"cat": "0110"}})
+    {'city': [('Oslo',), ('New', 'York')], 'brown': {'cat': '0110'}}
     """
     if dictionaries is None:
         return {}
@@ -36,8 +37,16 @@ def check_dictionaries(dictionaries: Any) -> Dictionaries:
         raise ParameterError(f"dictionaries must map names to entries, got {dictionaries!r}")
     checked: Dictionaries = {}
     for name, entries in dictionaries.items():
+        if isinstance(entries, Mapping):
+            if not all(isinstance(part, str) for pair in entries.items() for part in pair):
+                raise ParameterError(f"dictionary {name!r} must map words to classes, both str")
+            checked[str(name)] = dict(entries)
+            continue
         if isinstance(entries, str) or not isinstance(entries, Iterable):
-            raise ParameterError(f"dictionary {name!r} must be a list of entries, got {entries!r}")
+            raise ParameterError(
+                f"dictionary {name!r} must be a list of entries or map words to classes, got "
+                f"{entries!r}"
+            )
         checked[str(name)] = [_entry(name, entry) for entry in entries]
     return checked
 
@@ -64,19 +73,14 @@ def _column(
     sequences: TokenSequences,
     dictionaries: Dictionaries,
 ) -> _Column:
-    if value.maps and value.maps[-1].spans_tokens:
-        name = str(value.maps[-1].argument)
-        if name not in dictionaries:
-            have = ", ".join(map(repr, dictionaries)) or "none"
-            raise ParameterError(
-                f"there is no dictionary {name!r} for {value}; dictionaries has {have}"
-            )
+    entries, clusters = _needed(value, dictionaries)
+    if entries is not None:
         base = TokenValue(value.column, value.maps[:-1])
-        codes, words = _mapped(base, sequences)
-        codes = _matches(codes, list(words), sequences.offsets, dictionaries[name])
+        codes, words = _mapped(base, sequences, clusters)
+        codes = _matches(codes, list(words), sequences.offsets, entries)
         words = Vocabulary.of(["B", "I"])
     else:
-        codes, words = _mapped(value, sequences)
+        codes, words = _mapped(value, sequences, clusters)
     pads: list[str | None] = list(compiled.pads)
     if compiled.marks == "_x":  # Wapiti applies its commands to the marks as well
         for map_ in value.maps:
@@ -84,7 +88,34 @@ def _column(
     return (codes, *_with_pads(words, pads))
 
 
-def _mapped(value: TokenValue, sequences: TokenSequences) -> tuple[_Codes, Vocabulary]:
+def _needed(
+    value: TokenValue, dictionaries: Dictionaries
+) -> tuple[list[tuple[str, ...]] | None, dict[str, dict[str, str]]]:
+    """The entries that a value is listed in, if it is, and the classes that it looks up."""
+    entries, clusters = None, {}
+    for map_ in value.maps:
+        kind, name = MAPS[map_.name].argument, str(map_.argument)
+        if kind not in (ENTRIES, CLASSES):
+            continue
+        found = dictionaries.get(name)
+        if found is None:
+            have = ", ".join(map(repr, dictionaries)) or "none"
+            raise ParameterError(
+                f"there is no dictionary {name!r} for {value}; dictionaries has {have}"
+            )
+        if isinstance(found, dict) != (kind == CLASSES):
+            other = "classes of words: use cluster" if isinstance(found, dict) else "entries"
+            raise ParameterError(f"dictionary {name!r} of {value} holds {other}")
+        if isinstance(found, dict):
+            clusters[name] = found
+        else:
+            entries = found
+    return entries, clusters
+
+
+def _mapped(
+    value: TokenValue, sequences: TokenSequences, clusters: Mapping[str, Mapping[str, str]]
+) -> tuple[_Codes, Vocabulary]:
     """The number of the mapped word of every token, and the distinct mapped words."""
     column = find_column(sequences, value.column)
     codes = np.ascontiguousarray(column.codes, dtype=np.int32)
@@ -95,7 +126,7 @@ def _mapped(value: TokenValue, sequences: TokenSequences) -> tuple[_Codes, Vocab
     used = np.unique(codes[codes >= 0]) if 4 * len(codes) < n_words else np.arange(n_words)
     words: list[str | None] = column.vocabulary.array[used].tolist()
     for map_ in value.maps:
-        words = map_.apply(words)
+        words = map_.apply(words, clusters)
     numbers: dict[str | None, int] = dict.fromkeys(words, 0)
     numbers.pop(None, None)
     for number, word in enumerate(numbers):

@@ -19,8 +19,11 @@ from separatrix.features.templates import (
     EncodedSequences,
     Templates,
     both,
+    brown_clusters,
     column,
     preset,
+    read_clusters,
+    read_dictionary,
     transitions,
 )
 
@@ -304,3 +307,63 @@ def test_the_chunking_template_has_the_published_parameters(data_dir):
     followed = np.unique((np.roll(labels, 1) * n_labels + labels)[inside])
     # performance.md: 452,760 weights over observed features.
     assert (len(pairs), len(followed)) == (452_615, 145)
+
+
+def test_classes_of_words_are_values():
+    templates = Templates(
+        "cluster(lower(word), brown)\nprefix(cluster(lower(word), brown), 2)[-1]",
+        dictionaries={"brown": {"cat": "0110", "dog": "0111", "runs": "1"}},
+    )
+    rows = templates.fit_transform([["Cat", "runs", "far"], ["dog"]])
+    assert list(rows[0][1]) == [
+        "cluster(lower(word), brown)[0]=1",
+        "prefix(cluster(lower(word), brown), 2)[-1]=01",
+    ]
+    assert (rows[0][2], len(rows[1][0])) == ({}, 1)
+    again = pickle.loads(pickle.dumps(templates))
+    assert again.transform([["DOG"]])[0] == rows[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "dictionaries", "message"),
+    [
+        ("cluster(word, brown)", None, "there is no dictionary 'brown'"),
+        ("cluster(word, brown)", {"brown": ["cat"]}, "holds entries"),
+        ("listed(word, brown)", {"brown": {"cat": "0"}}, "classes of words: use cluster"),
+        ("cluster(word, brown)", {"brown": {"cat": 1}}, "must map words to classes, both str"),
+    ],
+)
+def test_dictionaries_must_suit_their_maps(line, dictionaries, message):
+    with pytest.raises(ParameterError, match=message):
+        Templates(line, dictionaries=dictionaries).fit([["cat"]])
+
+
+def test_brown_clusters_find_what_stands_in_the_same_places():
+    random = np.random.default_rng(0)
+    kinds = [[f"{kind}{n}" for n in range(5)] for kind in ("noun", "verb", "place")]
+    text = [[str(random.choice(words)) for words in kinds] for _ in range(300)]
+    paths = brown_clusters(text, 6)
+    found = [{paths[word] for word in words} for words in kinds]
+    assert len(set().union(*found)) == sum(map(len, found)) == 6  # no class has words of two kinds
+    assert set("".join(paths.values())) == {"0", "1"}
+    assert paths == brown_clusters(iter(text), 6)
+    assert set(brown_clusters([["a", "b", "a"], ["c"]], 2, min_count=2)) == {"a"}
+    assert brown_clusters([], 2) == {}
+    for wrong in ({"n_classes": 0}, {"n_classes": 1 << 20}, {"min_count": 0}):
+        with pytest.raises((ParameterError, DataError)):
+            brown_clusters(text, **wrong)
+
+
+def test_dictionaries_are_read_from_files(tmp_path):
+    file = tmp_path / "cities.txt"
+    file.write_text("Oslo\n\n New York \n", encoding="utf-8")
+    assert read_dictionary(file) == ["Oslo", "New York"]
+    file.write_text("0110\tcat\t12\n1\truns\n", encoding="utf-8")
+    assert read_clusters(file) == {"cat": "0110", "runs": "1"}
+    file.write_text("0110\tcat\nruns\n", encoding="utf-8")
+    with pytest.raises(FormatError, match=r"cities\.txt:2: expected a class, a tab and a word"):
+        read_clusters(file)
+    file.write_text("\n", encoding="utf-8")
+    for reader in (read_clusters, read_dictionary):
+        with pytest.raises(FormatError, match=r"cities\.txt"):
+            reader(file)
