@@ -8,6 +8,7 @@ import importlib.util
 import io
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_templates", "exercises", "generated/**/*.ipynb"]
+exclude_patterns = ["_templates", "exercises", "generated/**/*.ipynb", "generated/extra"]
 templates_path = ["_templates"]
 default_role = "literal"  # `names` in docstrings
 suppress_warnings = ["config.cache"]
@@ -93,6 +94,8 @@ sphinx_gallery_conf = {
 # -- look ---------------------------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
+(HERE / "generated" / "extra").mkdir(parents=True, exist_ok=True)
+html_extra_path = ["generated/extra"]  # the report that `write_report` makes
 html_static_path = ["_static", str(MATHJAX)]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
@@ -218,6 +221,17 @@ def write_exercises(app: Any) -> None:
     )
 
 
+def write_report(app: Any) -> None:
+    """Compare all learners on the digits: the report that the first page links to."""
+    target = HERE / "generated" / "extra" / "report.html"
+    if target.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "separatrix", "compare", "digits", "--quiet", "--report"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    subprocess.run([*command, str(target)], check=True, env=environment, stdout=subprocess.DEVNULL)
+
+
 def write_further_names(app: Any) -> None:
     """Write a page of the public names that the page of the reference does not list."""
     import separatrix
@@ -239,6 +253,7 @@ def setup(app: Any) -> None:
     # Before autosummary (priority 500) looks for names.
     app.connect("builder-inited", write_source_pages, priority=100)
     app.connect("builder-inited", write_exercises, priority=100)
+    app.connect("builder-inited", write_report, priority=100)
     app.connect("builder-inited", write_further_names, priority=100)
     app.connect("autodoc-process-docstring", escape_docstring, priority=400)
     app.connect("autodoc-skip-member", skip_foreign)

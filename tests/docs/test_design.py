@@ -1,12 +1,23 @@
-"""The page on the design names the layers that import-linter checks, in their order."""
+"""What pages say about the code is there: layers, folders, files and names."""
 
 from __future__ import annotations
 
+import importlib
 import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "separatrix"
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES += [path for path in sorted(DOCS.rglob("*.md")) if "generated" not in path.parts]
+#: Names that stand for one of your own.
+EXAMPLE_NAMES = {"src/separatrix/cli/NAME.py"}
+#: Where files that a page names may lie.
+ROOTS = (ROOT, SOURCE, DOCS, ROOT / "crates" / "kernels" / "src", ROOT / "crates" / "kernels")
 
 
 def test_the_table_of_layers_is_the_one_that_is_checked():
@@ -17,3 +28,41 @@ def test_the_table_of_layers_is_the_one_that_is_checked():
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     checked = [set(re.findall(r"\w+", layer)) for layer in layers]
     assert named == [layer for layer in checked if layer != {"__main__"}]
+
+
+def test_the_tree_names_every_package():
+    tree = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## The tree")[1]
+    named = set(re.findall(r"([\w.]+)(?:/|\.py)", tree.split("\n## ")[0]))
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    for parent in ("bayes", "learners", "structures", "solvers", "compat", "features", "data"):
+        packages |= {path.parent.name for path in (SOURCE / parent).glob("*/__init__.py")}
+    modules = {path.stem for path in SOURCE.glob("*.py") if not path.stem.startswith("__")}
+    assert packages | modules <= named, sorted((packages | modules) - named)
+
+
+def resolves(dotted):
+    """Whether a dotted name leads to a module or something in one."""
+    parts = dotted.split(".")
+    for n in range(len(parts), 0, -1):
+        try:
+            thing = importlib.import_module(".".join(parts[:n]))
+        except ImportError:
+            continue
+        for name in parts[n:]:
+            if not hasattr(thing, name):
+                return name in getattr(thing, "__annotations__", {})
+            thing = getattr(thing, name)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_names_and_files_in_a_page_are_there(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    names = set(re.findall(r"`~?(separatrix(?:\.\w+)+)", text))
+    assert sorted(name for name in names if not resolves(name)) == []
+    files = set(re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|pyi|rs|md|toml))`", text))
+    lost = [
+        name for name in files - EXAMPLE_NAMES if not any((root / name).exists() for root in ROOTS)
+    ]
+    assert sorted(lost) == []
