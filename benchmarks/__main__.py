@@ -16,8 +16,8 @@ from benchmarks.spec import Case, Contender, Run, Setting
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit status (1 if a "must" is not shown to be met)."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] == ["shapes"]:
-        return shapes.main(arguments[1:])
+    if arguments[:1] in (["shapes"], ["choose"]):
+        return shapes.main(arguments[1:], choose=arguments[0] == "choose")
     options = _parse(arguments)
     console = Console()
     if not console.is_terminal:

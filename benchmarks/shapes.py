@@ -1,5 +1,7 @@
 """``python -m benchmarks shapes``: speed at default settings on data of every shape.
 
+``python -m benchmarks choose``: on the same problems, `solver="auto"` against each solver by name.
+
 Every contender fits with its defaults in a process of its own, within a cap of seconds. A peer
 counts when its objective is within max(1e-3, 3 x our true gap) of the best, relative to it; where
 none does with its defaults, the tolerance is tightened and iterations are added. The ratio is the
@@ -14,7 +16,7 @@ import math
 import multiprocessing
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -209,8 +211,47 @@ def race(problem: Problem, clock: Callable[[], float], known: dict[str, Any]) ->
     return Line(problem.name, problem.setting, mine.seconds, seconds, who, gap, mine.solver)
 
 
-def main(arguments: list[str]) -> int:
-    """Run the suite and print its table."""
+def rivals(problem: Problem) -> dict[str, Any]:
+    """Our own solvers that may be the best of a problem, by name."""
+    names: dict[str, Any] = {"dual": "dual", "newton": "newton", "row_space": "row_space"}
+    if problem.loss in ("hinge", "squared_hinge", "logistic"):
+        names["exact_newton"] = "exact_newton"
+    if problem.loss == "crammer_singer":
+        names["interior_point"] = "interior_point"
+    names["preconditioned"] = load_class("separatrix.solvers:Lbfgs")(memory=20, precondition=True)
+    return names
+
+
+def regrets(problems: Iterable[Problem], clock: Callable[[], float]) -> None:
+    """Print what `auto` took on each problem, the best of our solvers in hindsight, and regret."""
+    found = []
+    print(f"{'problem':34s} {'setting':24s} {'auto':>9s} {'best':>9s} {'regret':>6s}")
+    for problem in problems:
+        if problem.penalty != "l2":
+            continue
+        rows = problem.rows()
+        chosen = measure(problem, rows, partial(ours, problem), clock)
+        if chosen is None:
+            continue
+        best, name = chosen.seconds, "auto"
+        for rival, solver in rivals(problem).items():
+            if rival == "row_space" and rows.X.shape[0] > 1000:
+                continue
+            fit = measure(problem, rows, partial(ours, problem, solver=solver), clock)
+            if fit is not None and "!" not in fit.solver and fit.seconds < best:
+                best, name = fit.seconds, rival
+        found.append(chosen.seconds / best)
+        print(
+            f"{problem.name:34s} {problem.setting:24s} {1e3 * chosen.seconds:7.1f}ms "
+            f"{1e3 * best:7.1f}ms {found[-1]:6.2f} {name:16s} | {chosen.solver}",
+            flush=True,
+        )
+    if found:
+        print(f"{len(found)} problems: mean regret {np.mean(found):.2f}, worst {max(found):.2f}")
+
+
+def main(arguments: list[str], *, choose: bool = False) -> int:
+    """Run the suite and print its table; with `choose` that of our own solvers."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks shapes", description=__doc__)
     parser.add_argument("--seed", type=int, help="run problems drawn from this seed instead")
     parser.add_argument("--count", type=int, default=30, help="how many of them")
@@ -220,14 +261,16 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     problems = PROBLEMS if options.seed is None else generated(options.seed, options.count)
     clock = time.process_time if options.cpu else time.perf_counter
+    problems = tuple(p for p in problems if options.only in f"{p.name} {p.setting}")
+    if choose:
+        regrets(problems, clock)
+        return 0
     known: dict[str, Any] = {}
     if options.peers is not None and options.peers.exists():
         known = json.loads(options.peers.read_text())
     print(f"{'problem':34s} {'setting':24s} {'ours':>9s} {'peer':>9s} {'ratio':>6s} {'gap':>7s}")
     lines = []
     for problem in problems:
-        if options.only not in f"{problem.name} {problem.setting}":
-            continue
         line = race(problem, clock, known)
         if line is None:
             continue

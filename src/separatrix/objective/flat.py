@@ -42,7 +42,8 @@ class Objective:
     ----------
     can : frozenset of str
         What the objective offers: "value_grad", "smooth", "smooth_loss", "curvature", "hvp",
-        "prox", "elastic_net", "dual", "hinge", "l2", "dense".
+        "prox", "elastic_net", "dual", "hinge", "l2", "dense",
+        "exact_newton".
     """
 
     def __init__(
@@ -89,6 +90,8 @@ class Objective:
                 can.add("hinge")
         if hasattr(getattr(self.score_map, "design", None), "values"):
             can.add("dense")
+        if "dual" in can and self.loss.n_scores == 1:
+            can.add("exact_newton")
         return frozenset(can)
 
     @property

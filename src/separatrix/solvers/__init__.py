@@ -6,6 +6,7 @@ from separatrix.solvers.choose import Auto
 from separatrix.solvers.dual.coordinate_descent import DualCoordinateDescent
 from separatrix.solvers.dual.interior_point import InteriorPoint
 from separatrix.solvers.named import SOLVERS, make_solver, make_structured_solver
+from separatrix.solvers.primal.exact_newton import ExactNewton
 from separatrix.solvers.primal.gradient_descent import GradientDescent
 from separatrix.solvers.primal.lbfgs import Lbfgs
 from separatrix.solvers.primal.newton import NewtonCG
@@ -23,6 +24,7 @@ __all__ = [
     "Auto",
     "Certifier",
     "DualCoordinateDescent",
+    "ExactNewton",
     "GradientDescent",
     "InteriorPoint",
     "Lbfgs",

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.costs import Shape, seconds_of
 from separatrix.solvers.dual.chain import MEMORY, ChainDualAscent
 from separatrix.solvers.dual.interior_point import InteriorPoint
 from separatrix.solvers.dual.margin import CachedFrankWolfe, SegmentDualAscent
+from separatrix.solvers.primal.exact_newton import ExactNewton
+from separatrix.solvers.primal.hessian import has_hessian
 from separatrix.solvers.primal.lbfgs import Lbfgs
 from separatrix.solvers.primal.newton import NewtonCG
-from separatrix.solvers.primal.preconditioner import dense_values
 from separatrix.solvers.proximal.gradient import ProximalGradient
 from separatrix.solvers.proximal.newton import ProximalNewton
 from separatrix.solvers.proximal.owlqn import OwlQn
@@ -26,16 +29,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Auto", "choose", "describe"]
 
-#: Multiply-adds up to which forming and factoring the Hessian is cheap.
-_CHEAP_HESSIAN = 2e8
-#: Rows up to which their Gram matrix is cheap beside passes over the data.
-_FEW_ROWS = 400
-#: n (d K)^2 up to which the systems of an interior-point method are cheap.
-_CHEAP_INTERIOR = 2e9
-#: Features up to which Gram matrices are worth their factorization.
+#: Weights per score up to which a square matrix of them is made at all.
 _GRAM_FEATURES = 4000
-#: Features above which dense data count as high-dimensional: fewer rows than features.
-_TALL = 1.0
+#: Weights up to which the Hessian of all of them is formed.
+_SMALL_HESSIAN = 3000
+#: Passes of Newton steps and of plain L-BFGS after which another solver has its turn: several times
+#: what `costs` expects.
+_PATIENCE: dict[Any, float] = {ExactNewton: 200.0, Lbfgs: 150.0}
+
+
+class Candidate(NamedTuple):
+    """A solver that fits, with the seconds that it should take and the reason to take it."""
+
+    seconds: float
+    solver: Solver
+    why: str
 
 
 def choose(objective: Objective) -> Solver:
@@ -44,40 +52,82 @@ def choose(objective: Objective) -> Solver:
 
 
 def describe(objective: Objective) -> str:
-    """What `choose` picks, and why, in one line."""
-    solver, why = _choose(objective)
-    return f"{type(solver).__name__}: {why}"
+    """What `choose` picks, why, and the seconds that those which fit should take."""
+    ranked = _ranked(objective)
+    words = f"{type(ranked[0].solver).__name__}: {ranked[0].why}"
+    if len(ranked) > 1:
+        costs = (f"{type(one.solver).__name__} {1e3 * one.seconds:.3g} ms" for one in ranked)
+        words += f" (predicted: {', '.join(costs)})"
+    return words
 
 
 def _choose(objective: Objective) -> tuple[Solver, str]:
+    best = _ranked(objective)[0]
+    return best.solver, best.why
+
+
+def _ranked(objective: Objective) -> list[Candidate]:
+    """All that come into question, the fastest first."""
     can = objective.can
     if "prox" not in can:
-        return _by_passes(can)
+        return [Candidate(0.0, *_by_passes(can))]
     if "smooth_loss" in can and not objective.regularizer.smooth:
         if ProximalNewton().fits(objective):
-            return ProximalNewton(), "the penalty has a kink and the loss a second derivative"
-        return ProximalGradient(), "the penalty has a kink, which a proximal step handles"
-    n_rows = objective.n_rows
-    few = n_rows <= _FEW_ROWS and 2 * n_rows <= objective.weight_shape[0]
-    if few and RowSpace.needs <= can:
-        return RowSpace(), "far fewer rows than columns: the problem has as many columns as rows"
-    if "smooth" not in can:
-        return _without_gradient(objective)
-    X = dense_values(objective)
-    rows, n_scores = objective.weight_shape
-    if "hvp" in can and X is not None:
-        work = n_rows * (rows * n_scores) ** 2 / 2 + (rows * n_scores) ** 3 / 3
-        if NewtonCG().is_exact(objective) and work <= _CHEAP_HESSIAN:
-            return NewtonCG(), "few weights and dense data: the Hessian is cheap to factor"
-        if rows <= _GRAM_FEATURES and n_rows >= _TALL * rows:
-            return Lbfgs(
-                memory=20, precondition=True
-            ), "dense data: Gram matrices precondition the steps"
+            why = "the penalty has a kink and the loss a second derivative"
+            return [Candidate(0.0, ProximalNewton(), why)]
+        why = "the penalty has a kink, which a proximal step handles"
+        return [Candidate(0.0, ProximalGradient(), why)]
+    if not hasattr(getattr(objective, "score_map", None), "intercept"):
+        return [_without_shape(objective)]
+    shape = Shape.of(objective)
+    found = _on(shape, objective)
+    if RowSpace.needs <= can and 2 * shape.n <= shape.d:
+        inner = min(_on(shape.of_rows, objective), default=None, key=lambda one: one.seconds)
+        if inner is not None:
+            seconds = seconds_of("gram_of_rows", shape) + inner.seconds
+            why = "far fewer rows than columns: the problem has as many columns as rows"
+            found.append(Candidate(seconds, RowSpace(), why))
+    if not found:
+        return [_without_shape(objective)]
+    return sorted(found, key=lambda one: one.seconds)
+
+
+def _on(shape: Shape, objective: Objective) -> list[Candidate]:
+    """Those that fit the parts of the objective, on data of this shape."""
+    can, found = objective.can, []
+
+    def add(cost: str, solver: Solver, why: str) -> None:
+        found.append(Candidate(seconds_of(cost, shape), solver, why))
+
     if "dual" in can:
-        return _dual(), "many features and a loss with a dual kernel"
+        add("dual", _dual(), "a loss with a dual kernel")
+    if ExactNewton.needs <= can and shape.d * shape.k <= _SMALL_HESSIAN:
+        add("exact_newton", ExactNewton(), "few weights: Hessians are cheap to sum and to factor")
+    if "hinge" in can and shape.dense and shape.k > 1 and shape.d * shape.k <= _SMALL_HESSIAN:
+        add("interior_point", InteriorPoint(), "the loss has a kink, few weights and dense data")
+    if "hvp" in can and "dense" in can and shape.dense:
+        exact = NewtonCG()
+        if has_hessian(objective) and shape.d * shape.k <= exact.exact_limit:
+            add("newton", exact, "few weights and dense data: the Hessian is cheap to factor")
+        if shape.d <= _GRAM_FEATURES and shape.n >= shape.d:
+            why = "dense data: Gram matrices precondition the steps"
+            add("preconditioned", Lbfgs(memory=20, precondition=True), why)
+        add("lbfgs", Lbfgs(memory=20), "dense data, of which Gram matrices cost more than passes")
+    if "hvp" in can and not found:
+        add("newton_cg", NewtonCG(), "a smooth loss without a dual kernel")
+    return found
+
+
+def _without_shape(objective: Objective) -> Candidate:
+    """For data that lie elsewhere, or losses that kernels do not know."""
+    can = objective.can
+    if "smooth" not in can:
+        from separatrix.solvers.stochastic.steps import StochasticGradient
+
+        return Candidate(0.0, StochasticGradient(), "the loss has a kink and no dual kernel")
     if "hvp" in can:
-        return NewtonCG(), "a smooth loss without a dual kernel"
-    return Lbfgs(), "a smooth loss that offers gradients only"
+        return Candidate(0.0, NewtonCG(), "a smooth loss without a dual kernel")
+    return Candidate(0.0, Lbfgs(), "a smooth loss that offers gradients only")
 
 
 def _by_passes(can: frozenset[str]) -> tuple[Solver, str]:
@@ -93,19 +143,6 @@ def _by_passes(can: frozenset[str]) -> tuple[Solver, str]:
     return OwlQn(memory=MEMORY), "the penalty has a kink, and the loss offers gradients only"
 
 
-def _without_gradient(objective: Objective) -> tuple[Solver, str]:
-    if "dual" in objective.can:
-        weights = float(np.prod(objective.weight_shape))
-        work = objective.n_rows * weights**2 + weights**3
-        if {"hinge", "dense"} <= objective.can and work <= _CHEAP_INTERIOR:
-            return InteriorPoint(), "the loss has a kink, few weights and dense data"
-        return _dual(), "the loss has a kink and a dual kernel"
-    from separatrix.solvers.stochastic.steps import StochasticGradient
-
-    solver: Solver = StochasticGradient()
-    return solver, "the loss has a kink and no dual kernel"
-
-
 def _dual() -> Solver:
     from separatrix.solvers.dual.coordinate_descent import DualCoordinateDescent
 
@@ -117,8 +154,8 @@ def _dual() -> Solver:
 class Auto:
     """Runs what `choose` picks; `Solution.solver` says what that was.
 
-    A dual method that stalls (large C on badly scaled data) hands its weights to Newton's method
-    where the loss is smooth.
+    A solver that falls far behind, a dual method whose gap stalls (large C on badly scaled data) or
+    Newton steps that get nowhere, hands its weights to the next one that fits.
 
     Attributes
     ----------
@@ -135,22 +172,38 @@ class Auto:
 
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Minimize with the solver that fits the objective."""
-        solver, _ = _choose(objective)
-        can_hand_over = "hvp" in objective.can
-        settings = {
-            "seed": self.seed,
-            "start": self.start,
-            "give_up_when_stalled": can_hand_over,
-        }
-        known = {field.name for field in fields(solver)}  # type: ignore[arg-type]
-        solver = replace(solver, **{k: v for k, v in settings.items() if k in known})  # type: ignore[type-var]
-        first = solver.minimize(objective, w0, monitor)
-        stalled = first.stopped is StopReason.BUDGET and first.n_passes < monitor.max_passes
-        if not (stalled and "give_up_when_stalled" in known and can_hand_over):
-            return first
-        monitor.offset += first.n_passes
-        second = NewtonCG().minimize(objective, first.w, monitor)
+        ranked = _ranked(objective)
+        first, others = ranked[0], [one for one in ranked[1:] if _takes_over(one.solver)]
+        budget = monitor.max_passes
+        if others:
+            patience = _PATIENCE.get(type(first.solver), math.inf)
+            monitor.max_passes = min(budget, monitor.offset + patience)
+        solver = self._set(first.solver, give_up=bool(others))
+        solution = solver.minimize(objective, w0, monitor)
+        monitor.max_passes = budget
+        short = solution.stopped is StopReason.BUDGET
+        short = short and monitor.offset + solution.n_passes < budget
+        stuck = solution.stopped is StopReason.PRECISION and objective.dtype == np.float64
+        if not others or not (short or stuck):
+            return solution
+        monitor.offset += solution.n_passes
+        second = self._set(others[0].solver).minimize(objective, solution.w, monitor)
+        if second.gap > solution.gap:
+            second = second._replace(
+                w=solution.w, gap=solution.gap, objective=solution.objective, dual=solution.dual
+            )
         return second._replace(
-            n_passes=first.n_passes + second.n_passes,
-            solver=f"{first.solver}, then {second.solver}",
+            n_passes=solution.n_passes + second.n_passes,
+            solver=f"{solution.solver}, then {second.solver}",
         )
+
+    def _set(self, solver: Solver, *, give_up: bool = False) -> Solver:
+        settings = {"seed": self.seed, "start": self.start, "give_up_when_stalled": give_up}
+        known = {field.name for field in fields(solver)}  # type: ignore[arg-type]
+        chosen: Solver = replace(solver, **{k: v for k, v in settings.items() if k in known})  # type: ignore[type-var]
+        return chosen
+
+
+def _takes_over(solver: Solver) -> bool:
+    """Whether a solver can go on from the weights of another, or begin again at no great cost."""
+    return not isinstance(solver, RowSpace)

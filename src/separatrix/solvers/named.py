@@ -13,6 +13,7 @@ from separatrix.solvers.dual.chain import MEMORY, ChainDualAscent
 from separatrix.solvers.dual.coordinate_descent import DualCoordinateDescent
 from separatrix.solvers.dual.interior_point import InteriorPoint
 from separatrix.solvers.dual.margin import BlockVisits, CachedFrankWolfe, SegmentDualAscent
+from separatrix.solvers.primal.exact_newton import ExactNewton
 from separatrix.solvers.primal.gradient_descent import GradientDescent
 from separatrix.solvers.primal.lbfgs import Lbfgs
 from separatrix.solvers.primal.newton import NewtonCG
@@ -29,6 +30,7 @@ SOLVERS: dict[str, type[Any]] = {
     "dual": DualCoordinateDescent,
     "interior_point": InteriorPoint,
     "newton": NewtonCG,
+    "exact_newton": ExactNewton,
     "lbfgs": Lbfgs,
     "row_space": RowSpace,
     "owlqn": OwlQn,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+import scipy.sparse as sp
 
 from separatrix.losses import MARGIN_LOSSES, Logistic, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
-from separatrix.solvers import Lbfgs, NewtonCG, ProximalNewton
+from separatrix.results import Monitor
+from separatrix.solvers import Auto, ExactNewton, Lbfgs, NewtonCG, ProximalNewton
+from separatrix.solvers import choose as chooser
 from separatrix.solvers.choose import choose, describe
+from separatrix.solvers.costs import Shape, seconds_of
 from separatrix.structures.labels import FlatScores, make_design
 from tests.unit.solvers.problems import make
 
@@ -19,7 +24,10 @@ def test_a_kink_in_the_penalty_takes_a_proximal_step():
 
 
 def test_small_dense_problems_take_exact_newton():
-    for loss in ["logistic", "squared_hinge", "squared", "exponential", "multiclass_logistic"]:
+    for loss in ["logistic", "squared_hinge", "hinge"]:
+        assert isinstance(choose(make(loss)), ExactNewton)
+        assert describe(make(loss)).startswith("ExactNewton: few weights")
+    for loss in ["squared", "exponential"]:
         solver = choose(make(loss))
         assert isinstance(solver, NewtonCG)
         assert solver.is_exact(make(loss))
@@ -27,7 +35,7 @@ def test_small_dense_problems_take_exact_newton():
 
 
 def test_wide_softmax_is_preconditioned():
-    X = np.zeros((3000, 300))
+    X = np.random.default_rng(0).normal(size=(3000, 300))
     scores = FlatScores(make_design(X, 1), 10, intercept=True, dtype=X.dtype)
     objective = Objective(
         scores, multiclass_logistic(), L2(), np.zeros(3000, dtype=np.intp), exempt=True
@@ -51,13 +59,45 @@ def test_gradients_alone_are_enough_for_lbfgs():
     assert isinstance(choose(objective), Lbfgs)
 
 
-def test_sparse_and_hinge_take_the_dual():
-    assert type(choose(make("logistic", sparse=True))).__name__ == "DualCoordinateDescent"
-    assert type(choose(make("hinge", sparse=True))).__name__ == "DualCoordinateDescent"
+def test_sparse_rows_of_many_features_take_the_dual():
+    random = np.random.default_rng(0)
+    X = sp.random_array((500, 4000), density=0.01, format="csr", rng=random)
+    y = np.where(random.random(500) < 0.5, 1.0, -1.0)
+    for loss in ["logistic", "hinge"]:
+        scores = FlatScores(make_design(X, 1), 1, intercept=True, dtype=X.dtype)
+        chosen = choose(Objective(scores, MARGIN_LOSSES[loss], L2(), y))
+        assert type(chosen).__name__ == "DualCoordinateDescent"
 
 
-def test_hinge_on_small_dense_data_takes_the_interior_point():
-    assert type(choose(make("hinge"))).__name__ == "InteriorPoint"
+def test_costs_grow_with_the_data():
+    few, many = (
+        Shape(n=n, d=20, k=1, stored=20 * n, pairs=200 * n, strength=1, dense=True, smooth=False)
+        for n in (1000.0, 2000.0)
+    )
+    for name in ("exact_newton", "dual", "newton", "preconditioned", "lbfgs", "gram_of_rows"):
+        assert 0 < seconds_of(name, few) < seconds_of(name, many)
+
+
+def test_a_solver_that_falls_behind_hands_over():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(300, 400)) @ np.diag(10.0 ** np.linspace(-3, 3, 400))
+    y = random.integers(3, size=300)
+    scores = FlatScores(make_design(X, 1), 3, intercept=True, dtype=X.dtype)
+    objective = Objective(scores, multiclass_logistic(), L2(), y, C=10.0, exempt=True)
+    monitor = Monitor(tol=1e-10, max_passes=4000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chooser, "_PATIENCE", dict.fromkeys(chooser._PATIENCE, 5.0))
+        ranked = [
+            one for one in chooser._ranked(objective) if isinstance(one.solver, Lbfgs | NewtonCG)
+        ]
+        patch.setattr(
+            chooser,
+            "_ranked",
+            lambda _: sorted(ranked, key=lambda one: one.solver != Lbfgs(memory=20)),
+        )
+        solution = Auto().minimize(objective, None, monitor)
+    assert ", then " in solution.solver
+    assert solution.n_passes > 5
 
 
 def test_a_kink_without_a_dual_kernel_takes_stochastic_steps():

@@ -46,8 +46,10 @@ class LinearSVM(MinimizingClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes.
     solver : str or Solver, default="auto"
-        For the hinge "auto" picks "interior_point" on small dense data and "dual" otherwise; the
-        squared hinge can also use "newton" and "lbfgs".
+        "auto" predicts the time of all that fit and picks the fastest: "exact_newton" for two
+        classes and few features, "interior_point" for many classes on dense data, "row_space" for
+        far fewer rows than columns, "dual" otherwise. The squared hinge can also use "newton" and
+        "lbfgs".
     tol : float, default=1e-4
         Stop when the duality gap is at most tol * P.
     max_iter : int, default=1000

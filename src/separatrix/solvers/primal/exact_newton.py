@@ -1,0 +1,161 @@
+"""Newton's method in a kernel, for few features: hinge, squared hinge and logistic loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from separatrix._core import newton_margins
+from separatrix.losses import kernel_of
+from separatrix.objective import Objective
+from separatrix.protocols import Array
+from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.base import check_needs
+from separatrix.solvers.certificate import Certified, Certifier
+
+__all__ = ["ExactNewton"]
+
+#: Share of the wanted gap that the kernel is asked for, and how that shrinks when a proof fails.
+_SHARE, _AGAIN = 0.9, 0.1
+#: Proofs that may fail before rounding is to blame.
+_PROOFS = 5
+#: Multiply-adds after which the kernel comes back for a look at the clock and at signals.
+_TURN = 2e10
+
+
+class _State(NamedTuple):
+    """Weights, and sigma and dual variables of the hinge as shares of the row weights."""
+
+    w: npt.NDArray[np.float64]
+    sigma: float
+    shares: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactNewton:
+    r"""Newton steps with exact Hessians for the logistic loss, the hinge and its square.
+
+    One pass over the rows gives the value, the gradient and :math:`X' D X` together. The hinge is
+    smoothed, :math:`\max_{a \in [0, 1]} a z - (a - c)^2 / (2 \sigma)`, with :math:`\sigma` as large
+    as the tolerance asks for and, late, the maximizers as new centers c (the proximal method of
+    multipliers, Rockafellar 1976); its maximizers are dual variables. Many rows begin with a sample
+    of them. A pass costs :math:`n d^2 / 2`, or half the squared number of stored values of each
+    sparse row, and :math:`d^3 / 3` for the system.
+
+    Examples
+    --------
+    >>> from separatrix.losses import Hinge
+    >>> from separatrix.regularizers import L2
+    >>> from separatrix.structures.labels import FlatScores, make_design
+    >>> X = np.array([[2.0], [1.0], [-1.0], [-3.0]])
+    >>> scores = FlatScores(make_design(X, 1), 1, intercept=False, dtype=X.dtype)
+    >>> objective = Objective(scores, Hinge(), L2(), np.array([1, 1, -1, -1]), C=10.0)
+    >>> solution = ExactNewton().minimize(objective, None, Monitor(tol=1e-9, max_passes=100))
+    >>> solution.w.round(6), solution.stopped.value
+    (array([[1.]]), 'converged')
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"exact_newton"})
+
+    def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
+        """Minimize from `w0` (None: from zero) until `monitor` says stop."""
+        check_needs(self, objective)
+        run = _Run(objective, monitor)
+        state: _State | None = None
+        if w0 is not None and w0.any():
+            state = _State(np.array(w0, dtype=np.float64).reshape(-1), 1.0, np.zeros(0))
+        try:
+            stopped = run.until_stopped(state)
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        proven = run.proven
+        return Solution(
+            w=proven.w,
+            n_passes=run.n_passes,
+            gap=proven.gap,
+            stopped=stopped,
+            trace=monitor.trace,
+            objective=proven.value,
+            certificate="duality gap",
+            solver=f"Newton ({run.loss.replace('_', ' ')})",
+            dual=run.duals(),
+        )
+
+
+class _Run:
+    """Turns of the kernel, each followed by a proof where that may succeed."""
+
+    def __init__(self, objective: Objective, monitor: Monitor) -> None:
+        scores: Any = objective.score_map
+        kernel = kernel_of(objective.loss)
+        assert kernel is not None  # "exact_newton" is among the needs
+        self.loss = kernel.name
+        self.monitor = monitor
+        self._objective = objective
+        self._upper = np.ascontiguousarray(objective.row_weights, dtype=np.float64)
+        self._intercept = "none"
+        if scores.intercept:
+            self._intercept = "free" if objective.exempt else "penalized"
+        self._n_threads = scores.n_threads
+        self._certifier = Certifier(objective)
+        size = float(np.prod(objective.weight_shape))
+        once = objective.n_rows * size**2 / 2 + size**3 / 3
+        self._per_turn = max(2, int(_TURN / max(1.0, once)))
+        self.state = _State(np.zeros(int(size)), 1.0, np.zeros(0))
+        self.proven = Certified(np.zeros(objective.weight_shape), np.inf, np.inf)
+        self.n_passes = 0.0
+
+    def _turn(self, start: Any, tol: float, least: float, passes: int) -> Any:
+        objective = self._objective
+        signs = np.ascontiguousarray(objective.targets, dtype=np.float64)
+        return newton_margins(
+            objective.design, signs, self._upper, self.loss, self._intercept,
+            start, tol, least, passes, self._n_threads,
+        )  # fmt: skip
+
+    def until_stopped(self, start: _State | None) -> StopReason:
+        """Run until the monitor says stop, or no step makes progress."""
+        monitor, share, failed = self.monitor, _SHARE, 0
+        while True:
+            left = monitor.max_passes - monitor.offset - self.n_passes
+            tol = share * monitor.tol
+            given = None
+            if start is not None:
+                given = start.w, start.sigma, start.shares if len(start.shares) else None
+            w, shares, sigma, trace, moving = self._turn(
+                given, tol, monitor.scale, min(self._per_turn, max(1, int(left)))
+            )
+            start = self.state = _State(w, sigma, shares)
+            before, (value, gap) = self.n_passes, (np.inf, np.inf)
+            ended = not moving
+            for passes, value, gap in trace:
+                if before + passes == self.n_passes:
+                    continue  # what the last step should come to, before any pass saw it
+                self.n_passes = before + passes
+                over = monitor.record(self.n_passes, value, gap, self._weights, proven=False)
+                ended |= over is not None
+            if not ended and gap > tol * max(monitor.scale, abs(value)):
+                continue
+            self.n_passes += 1
+            wanted = monitor.wanted(value)
+            self.proven = self._certifier.at(self._weights(), wanted, duals=self.duals())
+            stopped = monitor.record(
+                self.n_passes, self.proven.value, self.proven.gap, self._weights
+            )
+            failed += 1
+            share *= _AGAIN
+            if stopped is not None:
+                return stopped
+            if ended or failed >= _PROOFS:
+                return StopReason.PRECISION
+
+    def duals(self) -> npt.NDArray[np.float64] | None:
+        """Dual variables of a hinge as `Solution` has them."""
+        shares = self.state.shares
+        return shares * self._upper if len(shares) else None
+
+    def _weights(self) -> Array:
+        return self.state.w.reshape(self._objective.weight_shape)
