@@ -99,7 +99,8 @@ def _on(shape: Shape, objective: Objective) -> list[Candidate]:
     def add(cost: str, solver: Solver, why: str) -> None:
         found.append(Candidate(seconds_of(cost, shape), solver, why))
 
-    if "dual" in can:
+    if "dual" in can and not (shape.dense and shape.smooth):
+        # Smooth losses on dense data have methods without chance: equal fits give equal weights.
         add("dual", _dual(), "a loss with a dual kernel")
     if ExactNewton.needs <= can and shape.d * shape.k <= _SMALL_HESSIAN:
         add("exact_newton", ExactNewton(), "few weights: Hessians are cheap to sum and to factor")

@@ -28,22 +28,33 @@ _BLOCKED = 7e-11
 _FACTOR = 5e-10
 #: Seconds of reading one dense value, and one sparse value with its column, and per row visited.
 _DENSE, _SPARSE, _ROW = 2.5e-10, 1.2e-9, 1.5e-8
+#: The same for rows in random order, read and written to the weights; per score of many, the values
+#: of a row are read together.
+_VISIT_DENSE, _VISIT_SPARSE, _VISIT_ROW = 1.2e-9, 5e-9, 1e-7
+_VISIT_DENSE_SCORE, _VISIT_SPARSE_SCORE, _VISIT_SCORE = 5e-10, 1.3e-9, 2e-8
+#: Seconds of a loss and its slope at one score.
+_SCORE = 1e-8
 #: Seconds of one pair of values of a sparse Hessian.
 _PAIR = 9e-10
 #: Rows of dense data beyond which Newton's method begins with a sample (see `newton.rs`).
 _MANY = 20_000.0
 #: Passes of Newton steps: smooth losses on few rows and on many, the hinge on few and on many.
-_SMOOTH_FEW, _SMOOTH_MANY, _HINGE_FEW, _HINGE_MANY = 7.0, 4.0, 30.0, 6.0
+#: The hinge needs more where there are more features, up to those of few rows.
+_SMOOTH_FEW, _SMOOTH_MANY, _HINGE_FEW, _HINGE_MANY, _HINGE_FEATURE = 7.0, 4.0, 45.0, 6.0, 0.15
 #: Share of the rows that curve the smoothed hinge, over a run.
 _CURVED = 0.25
-#: Passes of dual coordinate descent: at least, per unit of C c |x|^2, and at most.
-_DUAL_LEAST, _DUAL_STRENGTH, _DUAL_MOST = 12.0, 6.0, 600.0
-#: How many times as many they are for hinges of many classes.
-_DUAL_CLASSES = 4.0
+#: Passes of dual coordinate descent: at least, per unit of C c |x|^2, and at most; how many times
+#: as many there are for hinges of many classes.
+_DUAL_LEAST, _DUAL_STRENGTH, _DUAL_MOST, _DUAL_CLASSES = 12.0, 6.0, 1000.0, 2.0
 #: Passes of L-BFGS with one score and with many, and of its preconditioned form.
 _LBFGS, _LBFGS_MANY, _PRECONDITIONED = 45.0, 200.0, 30.0
+#: Share of the rows that are near the margin of a label, and seconds of the state of one label of
+#: a row in a step of the interior point.
+_NEAR, _ROW_STATE = 0.05, 8e-8
+#: Seconds that the last steps of L-BFGS take, per weight and step.
+_PAIRS_OF_STEPS = 1e-8
 #: Passes of Newton-CG, and steps of the interior point.
-_NEWTON_CG, _INTERIOR = 60.0, 25.0
+_NEWTON_CG, _INTERIOR = 60.0, 15.0
 
 
 @dataclass(frozen=True)
@@ -121,7 +132,9 @@ def exact_newton(shape: Shape) -> float:
     if shape.smooth:
         passes, curved = _SMOOTH_MANY if many else _SMOOTH_FEW, 1.0
     else:
-        passes, curved = _HINGE_MANY if many else _HINGE_FEW, _CURVED
+        passes, curved = _HINGE_FEW, _CURVED
+        if many:
+            passes = min(passes, _HINGE_MANY + _HINGE_FEATURE * shape.d)
     hessian = curved * shape.pairs * (2 * _BLOCKED if shape.dense else _PAIR)
     once = hessian + 3 * shape.read + shape.n * 0.5 * _ROW + shape.d**3 / 3 * _FACTOR
     return passes * (once + shape.d**2 * _DENSE) + 2 * shape.read
@@ -129,23 +142,29 @@ def exact_newton(shape: Shape) -> float:
 
 def dual(shape: Shape) -> float:
     """Dual coordinate descent."""
-    passes = min(_DUAL_MOST, _DUAL_LEAST + _DUAL_STRENGTH * shape.strength)
+    # Rows in more columns than there are rows pull at weights of their own.
+    strength = shape.strength * min(1.0, shape.n / shape.d)
+    passes = _DUAL_LEAST + _DUAL_STRENGTH * strength
     if shape.k > 1:
-        passes *= 1.5 if shape.smooth else _DUAL_CLASSES
-    work = 2 * shape.read * max(1.0, shape.k / 2) + shape.n * _ROW * max(1.0, shape.k / 2)
-    return passes * work + passes * 2e-5
+        passes *= _DUAL_CLASSES
+        per_value = _VISIT_DENSE_SCORE if shape.dense else _VISIT_SPARSE_SCORE
+        work = shape.n * (_VISIT_ROW + shape.k * _VISIT_SCORE) + shape.stored * shape.k * per_value
+    else:
+        per_value = _VISIT_DENSE if shape.dense else _VISIT_SPARSE
+        work = shape.n * _VISIT_ROW + shape.stored * per_value
+    return min(_DUAL_MOST, passes) * (work + 2e-5)
 
 
 def newton(shape: Shape) -> float:
     """Newton's method in Python with a formed Hessian."""
     size = shape.d * shape.k
     gram = shape.n * size * size / 2 * (2 * _BLOCKED) + size**3 / 3 * _BLOCKED
-    return _SMOOTH_FEW * (gram + 4 * shape.read + 3 * _STEP)
+    return _SMOOTH_FEW * (gram + 4 * shape.read + 2 * shape.n * shape.k * _SCORE + 3 * _STEP)
 
 
 def newton_cg(shape: Shape) -> float:
     """Newton's method with conjugate gradients."""
-    return _NEWTON_CG * (2 * shape.read + _STEP)
+    return _NEWTON_CG * (2 * shape.read + shape.n * shape.k * _SCORE + _STEP)
 
 
 def preconditioned(shape: Shape) -> float:
@@ -153,20 +172,22 @@ def preconditioned(shape: Shape) -> float:
     rows = min(shape.n, max(20 * shape.d, shape.n / 3))
     matrices = 1 + shape.k if shape.k > 1 else 1.5
     gram = matrices * (rows * shape.d**2 / 2 + shape.d**3) * _BLOCKED
-    return gram + _PRECONDITIONED * (2 * shape.read + shape.d**2 * shape.k * _DENSE + _STEP)
+    once = 2 * shape.read + shape.d**2 * shape.k * _DENSE + shape.n * shape.k * _SCORE + _STEP
+    return gram + _PRECONDITIONED * once
 
 
 def lbfgs(shape: Shape) -> float:
     """L-BFGS as it is."""
     passes = _LBFGS if shape.k == 1 else _LBFGS_MANY
-    return passes * (2 * shape.read + shape.d * shape.k * 1e-8 + _STEP)
+    pairs = shape.d * shape.k * _PAIRS_OF_STEPS
+    return passes * (2 * shape.read + pairs + shape.n * shape.k * _SCORE + _STEP)
 
 
 def interior_point(shape: Shape) -> float:
     """The interior point of hinges of many classes."""
     size = shape.d * max(shape.k, 1.0)
-    rows = max(0.15 * shape.n, min(shape.n, 500.0))
-    once = rows * size * size / 2 * _BLOCKED + size**3 / 3 * _BLOCKED + shape.n * shape.k * 3e-8
+    rows = max(_NEAR * shape.n, min(shape.n, 200.0))
+    once = (rows * size**2 / 2 + size**3 / 3) * _BLOCKED + shape.n * shape.k * _ROW_STATE
     return _INTERIOR * (once + 2 * shape.read + 2 * _STEP)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from separatrix import LogisticRegression
 from separatrix.losses import MARGIN_LOSSES, Logistic, multiclass_logistic
 from separatrix.objective import Objective
 from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
@@ -67,6 +68,17 @@ def test_sparse_rows_of_many_features_take_the_dual():
         scores = FlatScores(make_design(X, 1), 1, intercept=True, dtype=X.dtype)
         chosen = choose(Objective(scores, MARGIN_LOSSES[loss], L2(), y))
         assert type(chosen).__name__ == "DualCoordinateDescent"
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("shape", [(150, 4, 3), (60, 200, 5), (400, 40, 2), (900, 30, 12)])
+def test_smooth_losses_on_dense_data_leave_nothing_to_chance(shape, scale):
+    n, d, k = shape
+    random = np.random.default_rng(3)
+    X, y = scale * random.normal(size=(n, d)), np.arange(n) % k
+    first, again = (LogisticRegression().fit(X, y) for _ in range(2))
+    assert np.array_equal(first.coef_, again.coef_)
+    assert np.array_equal(first.intercept_, again.intercept_)
 
 
 def test_costs_grow_with_the_data():
