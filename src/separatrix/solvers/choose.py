@@ -55,8 +55,9 @@ def describe(objective: Objective) -> str:
     """What `choose` picks, why, and the seconds that those which fit should take."""
     ranked = _ranked(objective)
     words = f"{type(ranked[0].solver).__name__}: {ranked[0].why}"
-    if len(ranked) > 1:
-        costs = (f"{type(one.solver).__name__} {1e3 * one.seconds:.3g} ms" for one in ranked)
+    known = [one for one in ranked if math.isfinite(one.seconds)]
+    if len(known) > 1:
+        costs = (f"{type(one.solver).__name__} {1e3 * one.seconds:.3g} ms" for one in known)
         words += f" (predicted: {', '.join(costs)})"
     return words
 
@@ -87,9 +88,11 @@ def _ranked(objective: Objective) -> list[Candidate]:
             seconds = seconds_of("gram_of_rows", shape) + inner.seconds
             why = "far fewer rows than columns: the problem has as many columns as rows"
             found.append(Candidate(seconds, RowSpace(), why))
-    if not found:
-        return [_without_shape(objective)]
-    return sorted(found, key=lambda one: one.seconds)
+    ranked = sorted(found, key=lambda one: one.seconds)
+    if ("hvp" in can and not shape.dense) or not found:
+        # Where all others stall.
+        ranked.append(_without_shape(objective)._replace(seconds=math.inf))
+    return ranked
 
 
 def _on(shape: Shape, objective: Objective) -> list[Candidate]:
@@ -114,8 +117,6 @@ def _on(shape: Shape, objective: Objective) -> list[Candidate]:
             why = "dense data: Gram matrices precondition the steps"
             add("preconditioned", Lbfgs(memory=20, precondition=True), why)
         add("lbfgs", Lbfgs(memory=20), "dense data, of which Gram matrices cost more than passes")
-    if "hvp" in can and not found:
-        add("newton_cg", NewtonCG(), "a smooth loss without a dual kernel")
     return found
 
 
@@ -174,7 +175,7 @@ class Auto:
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Minimize with the solver that fits the objective."""
         ranked = _ranked(objective)
-        first, others = ranked[0], [one for one in ranked[1:] if _takes_over(one.solver)]
+        first, others = ranked[0], _successors(ranked[1:])
         budget = monitor.max_passes
         if others:
             patience = _PATIENCE.get(type(first.solver), math.inf)
@@ -188,7 +189,7 @@ class Auto:
         if not others or not (short or stuck):
             return solution
         monitor.offset += solution.n_passes
-        second = self._set(others[0].solver).minimize(objective, solution.w, monitor)
+        second = self._set(others[0]).minimize(objective, solution.w, monitor)
         if second.gap > solution.gap:
             second = second._replace(
                 w=solution.w, gap=solution.gap, objective=solution.objective, dual=solution.dual
@@ -205,6 +206,10 @@ class Auto:
         return chosen
 
 
-def _takes_over(solver: Solver) -> bool:
-    """Whether a solver can go on from the weights of another, or begin again at no great cost."""
-    return not isinstance(solver, RowSpace)
+def _successors(ranked: list[Candidate]) -> list[Solver]:
+    """Solvers that go on from the weights of another; one that cannot, but begins again, is last.
+
+    What stalls one stalls the dual too: badly scaled columns, large C.
+    """
+    solvers = [one.solver for one in ranked if not isinstance(one.solver, RowSpace)]
+    return sorted(solvers, key=lambda one: "dual" in one.needs)

@@ -53,8 +53,8 @@ _LBFGS, _LBFGS_MANY, _PRECONDITIONED = 45.0, 200.0, 30.0
 _NEAR, _ROW_STATE = 0.05, 8e-8
 #: Seconds that the last steps of L-BFGS take, per weight and step.
 _PAIRS_OF_STEPS = 1e-8
-#: Passes of Newton-CG, and steps of the interior point.
-_NEWTON_CG, _INTERIOR = 60.0, 15.0
+#: Steps of the interior point.
+_INTERIOR = 15.0
 
 
 @dataclass(frozen=True)
@@ -162,11 +162,6 @@ def newton(shape: Shape) -> float:
     return _SMOOTH_FEW * (gram + 4 * shape.read + 2 * shape.n * shape.k * _SCORE + 3 * _STEP)
 
 
-def newton_cg(shape: Shape) -> float:
-    """Newton's method with conjugate gradients."""
-    return _NEWTON_CG * (2 * shape.read + shape.n * shape.k * _SCORE + _STEP)
-
-
 def preconditioned(shape: Shape) -> float:
     """L-BFGS from Gram matrices."""
     rows = min(shape.n, max(20 * shape.d, shape.n / 3))
@@ -206,7 +201,6 @@ _COSTS: dict[str, Any] = {
     "exact_newton": exact_newton,
     "dual": dual,
     "newton": newton,
-    "newton_cg": newton_cg,
     "preconditioned": preconditioned,
     "lbfgs": lbfgs,
     "interior_point": interior_point,

@@ -146,10 +146,11 @@ class _Fit:
         if "dual" not in objective.can or objective.loss.n_scores != 1:
             return None
         if isinstance(solver, Auto) and solver.start is None:
-            chosen = choose(objective)
+            # One call for all columns of sparse rows beats any solver that sees them one by one.
+            dual = "dense" not in objective.can
+            dual = dual or isinstance(choose(objective), DualCoordinateDescent)
             can_hand_over = "hvp" in objective.can and not self._wants_duals()
-            patience = STALL_PASSES if can_hand_over else np.inf
-            return patience if isinstance(chosen, DualCoordinateDescent) else None
+            return (STALL_PASSES if can_hand_over else np.inf) if dual else None
         if isinstance(solver, DualCoordinateDescent) and solver.start is None:
             self.seed = solver.seed
             return STALL_PASSES if solver.give_up_when_stalled else np.inf
