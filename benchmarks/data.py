@@ -238,6 +238,11 @@ def _words(corpus: str) -> Data:
     return data
 
 
+def _table(name: str) -> Data:
+    data: Data = importlib.import_module("benchmarks.tables").file_of(name)
+    return data
+
+
 #: Data sets that are as fast to make as to restore.
 _UNCACHED = ("raw", "path", "generated")
 
@@ -254,6 +259,8 @@ _RECIPES: dict[str, tuple[str, Callable[[], Data]]] = {
     "regression": ("generated", _regression),
     "sector.gz": ("path", _sector_file),
     "conll2000.gz": ("path", _conll_file),
+    "table-numbers": ("path", partial(_table, "table-numbers")),
+    "table-mixed": ("path", partial(_table, "table-mixed")),
     "conll2000-sentences": ("raw", _conll_sentences),
     "imdb-text": ("raw", partial(_documents, "imdb")),
     "20newsgroups-text": ("raw", partial(_documents, "20newsgroups")),

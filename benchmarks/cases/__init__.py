@@ -16,6 +16,7 @@ from benchmarks.cases import (
     reductions,
     serving,
     small,
+    tables,
     templates,
     text,
 )
@@ -27,6 +28,7 @@ CASES: tuple[Case, ...] = (
     *small.CASES,
     *text.CASES,
     *files.CASES,
+    *tables.CASES,
     *generative.CASES,
     *reductions.CASES,
     *many.CASES,

@@ -11,6 +11,7 @@ from scipy.special import entr, rel_entr, xlogy
 from sklearn import metrics as _metrics
 
 from separatrix.errors import DataError, ParameterError
+from separatrix.validation import distinct_values
 
 __all__ = [
     "Averages",
@@ -141,7 +142,8 @@ def accuracy(
 def _labels_of(
     y_true: npt.ArrayLike, y_pred: npt.ArrayLike, labels: npt.ArrayLike | None
 ) -> npt.NDArray[Any]:
-    seen = np.union1d(np.asarray(y_true), np.asarray(y_pred))
+    both = [np.asarray(y_true), np.asarray(y_pred)]
+    seen = distinct_values(np.concatenate([distinct_values(one)[0] for one in both]))[0]
     if labels is None:
         return seen
     given = np.asarray(labels)
@@ -184,8 +186,13 @@ def confusion_matrix(
            [0, 1]])
     """
     order = _labels_of(y_true, y_pred, labels)
+    places = {label: place for place, label in enumerate(order.tolist())}
+    truth, predictions = (
+        np.array([places[label] for label in np.asarray(y).tolist()], dtype=np.int64)
+        for y in (y_true, y_pred)
+    )
     matrix: npt.NDArray[Any] = _metrics.confusion_matrix(
-        y_true, y_pred, labels=order, sample_weight=sample_weight
+        truth, predictions, labels=np.arange(len(order)), sample_weight=sample_weight
     )
     return matrix
 
