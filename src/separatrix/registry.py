@@ -102,6 +102,9 @@ class Learner:
         Train rows up to which it is tried without being asked for; None for any number.
     raw : bool
         Whether it takes rows as they were read, not prepared ones.
+    plain : bool
+        Whether it takes plain features of tables and texts, not those that serve a linear model
+        best.
     words : bool
         Whether tokens must have words for it.
     most_labels : int or None
@@ -127,6 +130,7 @@ class Learner:
     widest: int | None = None
     longest: int | None = None
     raw: bool = False
+    plain: bool = False
     words: bool = False
     most_labels: int | None = None
     many: bool = False
@@ -194,7 +198,7 @@ def _regression(
     target = "separatrix.bayes:BayesianLinearRegression"
     features = features and f"separatrix.features:{features}"
     own: Any = {"features": features, "feature_params": feature_params, "widest": widest}
-    own["dependable"] = not features
+    own["dependable"], own["plain"] = not features, bool(features)
     return Learner(name, target, summary, kind, _NUMBERS, parameter, grid, **own)
 
 
@@ -246,6 +250,7 @@ LEARNERS: tuple[Learner, ...] = (
         "counts",
         parameter="smoothing",
         grid=K_GRID,
+        plain=True,
     ),
     Learner(
         "gaussian_discriminant",
@@ -254,6 +259,7 @@ LEARNERS: tuple[Learner, ...] = (
         "none",
         params=(("shrinkage", "auto"),),
         widest=_NARROW,
+        plain=True,
     ),
     Learner(
         "quadratic_discriminant",
@@ -262,6 +268,7 @@ LEARNERS: tuple[Learner, ...] = (
         "none",
         params=(("shared_covariance", False), ("shrinkage", "auto")),
         widest=_NARROW,
+        plain=True,
     ),
     _passes(
         "perceptron",

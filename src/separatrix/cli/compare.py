@@ -35,6 +35,13 @@ def compare(
     previous: Annotated[
         Path | None, typer.Option("--previous", help="A model file to compare with.")
     ] = None,
+    reference: Annotated[
+        bool | None,
+        typer.Option(
+            "--reference/--no-reference",
+            help="Boosted trees in the leaderboard, never champion; default: with all learners.",
+        ),
+    ] = None,
 ) -> None:
     """Compare learners, test the best two, keep the champion.
 
@@ -42,7 +49,7 @@ def compare(
     two are fitted again on train and held-out rows, and the test set is opened once, for both.
     """
     wanted = "auto" if learners is None else [name.strip() for name in learners.split(",")]
-    run_experiment(source, wanted, asked, save=save, previous=previous)
+    run_experiment(source, wanted, asked, save=save, previous=previous, reference=reference)
 
 
 def run_experiment(
@@ -53,6 +60,7 @@ def run_experiment(
     save: Path | None,
     previous: Path | None = None,
     champion: str | None = None,
+    reference: bool | None = None,
 ) -> None:
     """Run an experiment, show it, and write what was asked for."""
     from time import perf_counter
@@ -102,6 +110,11 @@ def run_experiment(
         task=asked.task,
         drop=asked.drop or (),
         templates=_templates(asked),
+        features=asked.features,
+        ngrams=parse_lengths("--ngrams", asked.ngrams),
+        characters=parse_lengths("--characters", asked.characters),
+        reference=reference,
+        class_weight=parse_weights(asked.class_weight),
         champion=champion,
         previous=known,
         calibration=asked.calibration,
@@ -217,6 +230,50 @@ def _dictionaries(asked: Asked) -> dict[str, Any]:
         found[name] = read_dictionary(path)
     for file in asked.clusters or ():
         found[file.stem] = read_clusters(file)
+    return found
+
+
+def parse_lengths(option: str, words: str) -> Any:
+    """Least and largest length of "1-2" or "2"; None of "none".
+
+    Examples
+    --------
+    >>> parse_lengths("--ngrams", "1-2"), parse_lengths("--ngrams", "2")
+    ((1, 2), (2, 2))
+    """
+    from separatrix.errors import ParameterError
+
+    if words in ("auto", "none"):
+        return "auto" if words == "auto" else None
+    low, _, high = words.partition("-")
+    if low.isdecimal() and (high or low).isdecimal() and 0 < int(low) <= int(high or low):
+        return int(low), int(high or low)
+    raise ParameterError(f"{option} takes lengths such as 1, 1-2 or none, got {words!r}")
+
+
+def parse_weights(words: str | None) -> Any:
+    """Weights of classes of "spam=1,ham=5"; "balanced" and None as they are.
+
+    Examples
+    --------
+    >>> parse_weights("spam=1,ham=5")
+    {'spam': 1.0, 'ham': 5.0}
+    """
+    from separatrix.errors import ParameterError
+
+    if words is None or words == "balanced":
+        return words
+    found = {}
+    for item in words.split(","):
+        name, _, weight = item.rpartition("=")
+        try:
+            found[name.strip()] = float(weight)
+        except ValueError:
+            found[name.strip()] = 0.0
+        if not name or not 0 < found[name.strip()] < float("inf"):
+            raise ParameterError(
+                f"--class-weight takes balanced, or weights such as spam=1,ham=5, got {words!r}"
+            )
     return found
 
 

@@ -39,7 +39,8 @@ Metric = Annotated[
     str,
     typer.Option(
         "--metric",
-        help="accuracy, balanced_accuracy, macro_f1, log_loss, cost, rmse, log_density, chunk_f1, "
+        help="accuracy, balanced_accuracy, macro_f1, f1, roc_auc, average_precision, log_loss, "
+        "cost, rmse, log_density, chunk_f1, "
         "token_accuracy, sequence_accuracy, subset_accuracy, hamming_loss or example_f1.",
     ),
 ]
@@ -93,6 +94,26 @@ Clusters = Annotated[
         help="For sequences: classes of words, as separatrix clusters writes them (repeatable).",
     ),
 ]
+Features = Annotated[
+    str,
+    typer.Option(
+        "--features", help="auto: of tables and texts, searched on held-out rows; or plain."
+    ),
+]
+Ngrams = Annotated[
+    str,
+    typer.Option("--ngrams", help="Of texts, words in a term: 1, 1-2 or none; default: searched."),
+]
+Characters = Annotated[
+    str,
+    typer.Option(
+        "--characters", help="Of texts, characters in a term: 2-5 or none; default: searched."
+    ),
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option("--class-weight", help="balanced, or weights such as spam=1,ham=5."),
+]
 Calibration = Annotated[
     str,
     typer.Option("--calibration", help="auto, none, temperature, sigmoid or isotonic."),
@@ -127,6 +148,10 @@ class Asked:
     templates: TokenTemplates = "auto"
     dictionary: Dictionaries = None
     clusters: Clusters = None
+    features: Features = "auto"
+    ngrams: Ngrams = "auto"
+    characters: Characters = "auto"
+    class_weight: ClassWeight = None
     calibration: Calibration = "auto"
     input_format: InputFormat = None
     encoding: Encoding = None

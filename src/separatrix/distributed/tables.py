@@ -132,7 +132,7 @@ def fit_table(session: Session, estimator: TableEncoder, data: Partitions) -> No
     estimator.n_features_in_ = len(schema)
     estimator.feature_names_in_ = np.array(schema.names, dtype=object)
     estimator._encoders = {name: _encoder(estimator, column) for name, column in seen.items()}
-    estimator._pairs = []
+    estimator._pairs, estimator._paired = [], {}
     estimator._settle()
 
 

@@ -15,7 +15,12 @@ Wanted = Literal["auto"] | Sequence[str | Learner]
 
 
 def candidates(
-    wanted: Wanted, task: Task, n_features: int, n_rows: int = 0, n_classes: int = 0
+    wanted: Wanted,
+    task: Task,
+    n_features: int,
+    n_rows: int = 0,
+    n_classes: int = 0,
+    n_plain: int | None = None,
 ) -> tuple[Learner, ...]:
     """Baselines first, then the learners asked for, in the order of the registry.
 
@@ -32,6 +37,8 @@ def candidates(
         Rows to learn from.
     n_classes : int
         Classes among them.
+    n_plain : int, optional
+        Columns for learners that take plain features, where others were chosen.
 
     Examples
     --------
@@ -44,10 +51,14 @@ def candidates(
         if wanted != "auto":
             raise ParameterError(f'learners must be "auto" or a list of names, got {wanted!r}.')
         many = n_classes >= MANY_CLASSES and any(entry.many for entry in able)
+
+        def width(entry: Learner) -> int:
+            return n_plain if entry.plain and n_plain is not None else n_features
+
         return tuple(
             entry
             for entry in able
-            if (entry.widest is None or n_features <= entry.widest)
+            if (entry.widest is None or width(entry) <= entry.widest)
             and (entry.longest is None or n_rows <= entry.longest)
             and (entry.baseline or entry.many == many)
         )

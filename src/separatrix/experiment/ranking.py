@@ -111,7 +111,7 @@ def result_findings(
     champion = chosen[0]
     baselines = [row for row in leaderboard if row.learner in tuned and row.baseline]
     best = max(baselines, key=lambda row: metric.gain(row.held_out), default=None)
-    learned = any(not row.baseline for row in leaderboard)
+    learned = any(not (row.baseline or row.reference) for row in leaderboard)
     if learned and best is not None and champion.learner in tuned:
         own, other = tuned[champion.learner].outcome, tuned[best.learner].outcome
         lead = metric.gain(own.score) - metric.gain(other.score)
@@ -166,6 +166,7 @@ def efforts_of(
                 row.held_out if metric.name == "cost" else math.nan,
             )
             for row in leaderboard
+            if not row.reference
         ),
         budget if math.isfinite(budget) else math.nan,
     )

@@ -14,11 +14,16 @@ from separatrix.metrics import Metric
 from separatrix.report.content import HEADINGS, LeaderboardRow
 from separatrix.report.parts import Finding, Part, TestReport
 from separatrix.tasks import Task
+from separatrix.tasks.feature_search import Searched
 from separatrix.tasks.inputs import Inputs
 
 __all__ = ["FOOTNOTE", "LeaderboardRow", "Result", "format_rows"]
 
 
+REFERENCE_NOTE = (
+    "reference: scikit-learn's HistGradientBoosting, untuned, on the plain features; no linear "
+    "model, so never champion: it shows what linearity costs"
+)
 FOOTNOTE = "* ran out of passes or time before the gap reached the tolerance: the score may change"
 
 
@@ -65,6 +70,8 @@ class Result:
         The champion, fitted again on train and held-out rows; takes raw rows.
     command : str
         What repeats the experiment, where it is known.
+    features : tuple of Searched
+        The sets of features that were tried, with their held-out scores; empty where none were.
     """
 
     leaderboard: tuple[LeaderboardRow, ...]
@@ -86,6 +93,7 @@ class Result:
     random_state: int
     model: Any = field(repr=False, compare=False)
     command: str = ""
+    features: tuple[Searched, ...] = ()
 
     @property
     def test_score(self) -> float:
@@ -106,7 +114,8 @@ class Result:
     def remarks(self) -> tuple[str, ...]:
         """What else should be known, marks in the leaderboard explained first."""
         marks = () if all(row.settled for row in self.leaderboard) else (FOOTNOTE,)
-        return marks + self.notes
+        told = (REFERENCE_NOTE,) if any(row.reference for row in self.leaderboard) else ()
+        return marks + told + self.notes
 
     @property
     def serious(self) -> tuple[Finding, ...]:
@@ -116,7 +125,7 @@ class Result:
     @property
     def is_worthless(self) -> bool:
         """Whether a baseline is the champion, although learners were to do better."""
-        baselines = all(row.baseline for row in self.leaderboard)
+        baselines = all(row.baseline or row.reference for row in self.leaderboard)
         return self.champion.baseline and self.champion.solver != "given" and not baselines
 
     def warnings(self) -> tuple[str, ...]:
@@ -186,6 +195,7 @@ class Result:
             "sizes": dict(self.sizes),
             "split": self.split,
             "steps": list(self.steps),
+            "features": [_plain(asdict(one)) for one in self.features],
             "notes": list(self.notes),
             "findings": [
                 {

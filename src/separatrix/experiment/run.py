@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from separatrix.bayes import BayesDecision
-from separatrix.errors import SeparatrixError
+from separatrix.errors import ParameterError, SeparatrixError
 from separatrix.experiment.calibrating import N_FOLDS, calibrate, check_calibration
 from separatrix.experiment.candidates import Wanted, candidates
 from separatrix.experiment.clock import Clock
@@ -28,6 +29,7 @@ from separatrix.experiment.ranking import (
     row_of,
     row_of_previous,
 )
+from separatrix.experiment.reference import reference_row
 from separatrix.experiment.result import LeaderboardRow, Result
 from separatrix.experiment.source import as_dataset, fingerprint
 from separatrix.experiment.split import Stratified, check_shares
@@ -36,18 +38,25 @@ from separatrix.experiment.testing import Finalist, open_test
 from separatrix.experiment.thinning import within_budget
 from separatrix.experiment.tuning import Tuned, most_settings, refit, tune
 from separatrix.metrics import Metric
-from separatrix.registry import Learner
+from separatrix.registry import LEARNERS, Learner, load
 from separatrix.report.content import ROLES, Role
 from separatrix.report.parts import Findings, Part
 from separatrix.tasks import Task, find_task
+from separatrix.tasks.classes import best_threshold
+from separatrix.tasks.feature_search import Fold
 from separatrix.tasks.inputs import Inputs
-from separatrix.tasks.preparation import Prepared
+from separatrix.tasks.preparation import Prepared, Texts
 from separatrix.tasks.rows import Rows
 from separatrix.validation import check_choice
 
 __all__ = ["Experiment", "Progress"]
 
+#: Train and held-out rows below which features are chosen by folds of both.
+_SMALL = 2000
 CALIBRATIONS = ("auto", "none", "temperature", "sigmoid", "isotonic")
+
+
+_LINES = {line.name: line for line in LEARNERS}
 
 
 @dataclass(frozen=True)
@@ -121,10 +130,26 @@ class Experiment:
     templates : str or list, default="auto"
         For sequences, what tokens are described by: a preset of `Templates` or their text; "auto"
         takes the preset that serves a quick perceptron best on the held-out sequences.
+    features : {"auto", "plain"}, default="auto"
+        Whether features are searched: of tables numbers bent or cut into bins by the target, pairs
+        of columns, radial functions; of texts sequences of words and characters, case, and the
+        log-count ratio. Those that serve a quick linear model better than the plain
+        ones on held-out rows, by more than the noise, are taken; of few rows (under 2,000) by five
+        folds of train and held-out rows.
+    ngrams, characters : (int, int), None or "auto"
+        Of texts, least and largest number of words, and of characters inside words, in a term;
+        None for no such terms. "auto": searched, where `features` is, from single words on.
     champion : str, optional
         Name of the learner that is to be the champion, whatever the held-out rows say.
     previous : estimator, optional
         A fitted model that takes raw rows, as a strong baseline.
+    reference : bool, optional
+        Whether scikit-learn's HistGradientBoosting stands in the leaderboard, to see what linearity
+        costs; it is never champion. None: of tables where `learners` is "auto" and it does not take
+        long.
+    class_weight : "balanced" or dict of class -> float, optional
+        Weights of the rows of each class, for the learners that take them; "balanced" gives every
+        class the same. Learners that take none are left out, and that is said.
     calibration : {"auto", "none", "temperature", "sigmoid", "isotonic"}
         How the champion's probabilities are calibrated. Where it has none and `cost` needs them,
         "none" stands for "temperature".
@@ -162,8 +187,13 @@ class Experiment:
         task: str = "auto",
         drop: Sequence[str] = (),
         templates: Any = "auto",
+        features: str = "auto",
+        ngrams: Any = "auto",
+        characters: Any = "auto",
         champion: str | None = None,
         previous: Any = None,
+        reference: bool | None = None,
+        class_weight: Any = None,
         calibration: str = "auto",
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -175,8 +205,12 @@ class Experiment:
         self.learners, self.metric = learners, metric
         self.split = split if hasattr(split, "rows") else Stratified(check_shares(split))
         self.budget, self.cost, self.task = budget, cost, task
+        self.reference, self.class_weight = reference, class_weight
         self.drop, self.previous, self.calibration = tuple(drop), previous, calibration
-        self.champion, self.templates = champion, templates
+        check_choice("features", features, ("auto", "plain"))
+        terms = {"words": ngrams, "characters": characters}
+        self.terms = {name: value for name, value in terms.items() if value != "auto"}
+        self.champion, self.templates, self.features = champion, templates, features
         self.random_state, self.n_jobs = random_state, n_jobs
         self.name, self.command = name, command
 
@@ -220,39 +254,65 @@ class Experiment:
         preparation = task.preparation(
             self.templates, inputs, parts.train, parts.held_out, metric, clock.for_search(4)
         )
+        raw = Rows(inputs.take(parts.train), parts.train.y)
+        raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
+        plain, search = Texts.with_terms(preparation, **self.terms), None
+        preparation = plain
+        if self._searches_features():
+            folds = self._folds(raw, raw_held_out, task)
+            preparation, search = task.features(
+                plain, folds, metric, clock.for_search(4), self.n_jobs
+            )
         # What the model will need; a previous one may need more, so that rows keep all they have.
         needed = preparation.inputs
         described = task.profile(data, needed)
         # From here on nothing but the seal can reach the test rows.
         del data
-        raw = Rows(inputs.take(parts.train), parts.train.y)
-        raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
         everything = raw.joined(raw_held_out)
         check_calibration(self.calibration, everything.y, task)
-        first = preparation.fit(raw.X, raw.y, self.n_jobs)
-        train, held_out = Prepared.of(raw, first), Prepared.of(raw_held_out, first)
+        ways = (preparation,) if preparation is plain else (preparation, plain)
+        first = [way.fit(raw.X, raw.y, self.n_jobs) for way in ways]
+        train, held_out = Prepared.of(raw, *first), Prepared.of(raw_held_out, *first)
 
         classes = task.labels(raw.y)
         n_classes = 0 if classes is None else len(classes)
         lines = tuple(
             task.adapted(line, metric)
-            for line in candidates(self.learners, task, train.n_features, len(raw.y), n_classes)
+            for line in candidates(
+                self.learners,
+                task,
+                train.n_features,
+                len(raw.y),
+                n_classes,
+                None if train.plain is None else train.plain.n_features,
+            )
             if task.suits(line, raw) or (self.learners != "auto" and not line.baseline)
         )
+        lines, unweighted = self._weighted(lines, classes)
         tuned, notes = self._search(lines, train, held_out, task, metric, clock, tell)
-        notes += (*thinned, *remarks)
+        notes += (*thinned, *remarks, *unweighted)
         rows = [row_of(one) for one in tuned]
         if self.previous is not None:
             rows.append(row_of_previous(self.previous, raw_held_out, metric, task))
         # Stable: ties keep the order of the registry.
         leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
         by_name = {one.learner.name: one for one in tuned}
-        first = preferred(leaderboard, by_name, metric, held_out.raw.y)
-        chosen = finalists_of(leaderboard, self.champion, notes, first)
+        front = preferred(leaderboard, by_name, metric, held_out.raw.y)
+        chosen = finalists_of(leaderboard, self.champion, notes, front)
         if chosen[0] is not leaderboard[0]:
             why = "" if self.champion else ", but within the noise, and its solver was cut short"
             better = f"{leaderboard[0].learner} does better on the held-out {task.units}"
             notes += (f"{better}{why}.",)
+        beside = None
+        wanted = self.learners == "auto" if self.reference is None else self.reference
+        if wanted and task.compares_with_trees and needed.kind in ("table", "matrix"):
+            tell(Progress(stage="boosted trees, for reference"))
+            beside = reference_row(
+                train, held_out, metric, task, clock.for_refit(3), self.random_state
+            )
+        if beside is not None:
+            rows_and = (*leaderboard, beside)
+            leaderboard = tuple(sorted(rows_and, key=lambda row: -metric.gain(row.held_out)))
 
         names = [row.learner for row in chosen]
         roles: dict[str, Role] = dict(zip(names, ROLES, strict=False))
@@ -263,8 +323,8 @@ class Experiment:
         last = [by_name[row.learner] for row in chosen if row.learner in by_name]
         # About a setting each; a last fit that is cut short is worse than one on fewer rows.
         if clock.spare(sum(one.seconds / max(1, len(one.curve)) for one in last)):
-            again = preparation.fit(everything.X, everything.y, self.n_jobs)
-            all_rows = Prepared.of(everything, again)
+            again = [way.fit(everything.X, everything.y, self.n_jobs) for way in ways]
+            all_rows = Prepared.of(everything, *again)
         else:
             all_rows = train
             notes += (f"No time was left to fit the best again: they know the train {task.units}.",)
@@ -274,7 +334,7 @@ class Experiment:
                 finalists.append(Finalist(row, self.previous, self.previous, "", 0.0))
                 continue
             finalist = self._finish(
-                row, by_name[row.learner], train, held_out, all_rows, cost, task,
+                row, by_name[row.learner], train, held_out, all_rows, cost, task, metric,
                 clock.for_refit(len(chosen) - number),
             )  # fmt: skip
             finalists.append(finalist)
@@ -316,7 +376,12 @@ class Experiment:
             test=opened.report,
             sizes=sizes,
             split=parts.rule,
-            steps=(preparation.describe(), *_left_out(needed)),
+            steps=(
+                preparation.describe(),
+                *(() if search is None else (search.words(),)),
+                *_left_out(needed),
+            ),
+            features=() if search is None else tuple(search.tried),
             notes=(*notes, finalists[0].calibration) if finalists[0].calibration else notes,
             findings=findings,
             parts=(
@@ -334,6 +399,66 @@ class Experiment:
             model=finalists[0].model,
             command=self.command,
         )
+
+    def _folds(self, train: Rows, held_out: Rows, task: Task) -> list[Fold]:
+        """Rows to learn from and to choose features by: five folds where there are few rows."""
+        one = [Fold(train, held_out)]
+        n = len(train.y) + len(held_out.y)
+        if n >= _SMALL or not isinstance(self.split, Stratified) or not task.folds:
+            return one
+        rows = train.joined(held_out)
+        order = np.random.default_rng(self.random_state).permutation(n)
+        # Each stratum is dealt out to the folds in turn.
+        numbers = np.empty(n, dtype=np.intp)
+        by_stratum = order[np.argsort(task.strata(rows.y)[order], kind="stable")]
+        numbers[by_stratum] = np.arange(n) % N_FOLDS
+        found = [
+            Fold(rows.take(np.flatnonzero(numbers != k)), rows.take(np.flatnonzero(numbers == k)))
+            for k in range(N_FOLDS)
+        ]
+        return found if all(task.complete(f.train.y, rows.y) for f in found) else one
+
+    def _weighted(
+        self, lines: tuple[Learner, ...], classes: Any
+    ) -> tuple[tuple[Learner, ...], tuple[str, ...]]:
+        """The learners with the weights of the classes, and who takes none in words."""
+        given = self.class_weight
+        if given is None:
+            return lines, ()
+        if classes is None:
+            raise ParameterError("class_weight is for classes, and the target holds none")
+        if given != "balanced":
+            by_name = {str(label): label for label in classes.tolist()}
+            unknown = [str(label) for label in given if str(label) not in by_name]
+            if unknown:
+                raise ParameterError(
+                    f"class_weight names {unknown[0]!r}, which is no class; there are "
+                    f"{', '.join(by_name)}"
+                )
+            given = {by_name[str(label)]: float(weight) for label, weight in given.items()}
+        able = [
+            line.baseline or "class_weight" in signature(load(line.target)).parameters
+            for line in lines
+        ]
+        kept = tuple(
+            line if line.baseline else replace(line, params=(*line.params, ("class_weight", given)))
+            for line, takes in zip(lines, able, strict=True)
+            if takes
+        )
+        without = [line.name for line, takes in zip(lines, able, strict=True) if not takes]
+        if all(line.baseline for line in kept):
+            raise ParameterError(f"{', '.join(without)} cannot weigh classes")
+        words = f"Left out, since they cannot weigh classes: {', '.join(without)}."
+        return kept, (words,) if without else ()
+
+    def _searches_features(self) -> bool:
+        """Whether a learner takes features that are searched."""
+        if self.features == "plain":
+            return False
+        if isinstance(self.learners, str):
+            return True
+        lines = [one if isinstance(one, Learner) else _LINES.get(one) for one in self.learners]
+        return any(line is not None and not (line.plain or line.raw) for line in lines)
 
     def _search(
         self,
@@ -400,6 +525,7 @@ class Experiment:
         everything: Prepared,
         cost: npt.NDArray[np.float64] | None,
         task: Task,
+        metric: Metric,
         seconds: float,
     ) -> Finalist:
         """Calibrate on the held-out rows, fit on all rows, and put the raw input before it."""
@@ -424,10 +550,19 @@ class Experiment:
             fitted = one.estimator
             if fitted is None:
                 fitted = fit(train.for_learner(one.learner))
-            if cost is not None and method == "none" and not hasattr(plain, "predict_proba"):
+            decides = cost is not None or one.decide is not None
+            if decides and method == "none" and not hasattr(plain, "predict_proba"):
                 method = "temperature"  # without probabilities there is no expected cost
             found, words = calibrate(fitted, held_out.for_learner(one.learner), method, fit, rows)
             final = plain if found is None else found.carried_over(plain)
+            if one.decide is not None and cost is None:
+                # The threshold is one of probabilities: a decision under costs, which is saved so.
+                scored = fitted if found is None else found
+                threshold = best_threshold(scored, held_out.for_learner(one.learner), metric)
+                if threshold is not None:
+                    cost = np.array([[0.0, threshold], [1 - threshold, 0.0]])
+                    words += f" Predicts {plain.classes_[1]} where its probability is above "
+                    words += f"{threshold:.3g}, the best by held-out {metric.title}."
         if cost is not None:
             decision = BayesDecision(FrozenEstimator(final), cost).fit(rows.X, rows.y)
             decision.estimator, decision.estimator_ = clone(final), final

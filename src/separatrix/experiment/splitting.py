@@ -68,8 +68,16 @@ def make_parts(
     rule = split.describe(task.units, task.evenly)
     for part, found in (("train", train), ("held-out", held_out), ("test", test)):
         if len(found) == 0:
+            labels = task.labels(data.y)
+            sparse = labels is not None and 2 * len(labels) >= len(data)
+            why = (
+                f": {len(labels)} classes of one or two rows cannot be split. Merge rare classes, "
+                "predict a coarser label, collect more rows, or give test rows of their own"
+                if sparse and labels is not None
+                else ""
+            )
             raise DataError(
-                f"{len(data)} {task.units} are too few: no {part} {task.units} are left."
+                f"{len(data)} {task.units} are too few: no {part} {task.units} are left{why}."
             )
         if found.y is None:
             where = found.source or "the data"

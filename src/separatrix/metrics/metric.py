@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -55,6 +55,11 @@ class Metric:
         (predictions, y) -> the value of every row.
     whole : callable or None
         (predictions, y) -> the score, where it is not made of values of rows.
+    output : callable or None
+        (model, X) -> what `whole` takes for predictions, where it is not what the model predicts
+        but a score of the rows, say.
+    thresholded : bool
+        Whether another threshold between two classes may do better.
     finish : callable
         Means over the rows -> the score: the mean itself, its root, or a ratio of two means.
     percent : bool
@@ -71,6 +76,8 @@ class Metric:
     each: Callable[[Any, Any, Any], Floats] | None = None
     judge: Callable[[Any, Any], Floats] | None = None
     whole: Callable[[Any, Any], float] | None = None
+    output: Callable[[Any, Any], Any] | None = None
+    thresholded: bool = False
     finish: Callable[[Any], Any] = _same
     percent: bool = False
     unit: str = ""
@@ -91,6 +98,8 @@ class Metric:
         if values is not None:
             return self.of(values)
         assert self.whole is not None
+        if self.output is not None:
+            predictions = self.output(model, X)
         return float(self.whole(model.predict(X) if predictions is None else predictions, y))
 
     def values(self, model: Any, X: Any, y: Any, predictions: Any = None) -> Floats | None:
@@ -103,10 +112,23 @@ class Metric:
 
     def outcome(self, model: Any, X: Any, y: Any) -> Outcome:
         """The score of a model, with what `noise` needs."""
+        if self.output is not None:
+            made = self.output(model, X)
+            assert self.whole is not None
+            return Outcome(float(self.whole(made, y)), None, made)
         predictions = None if self.each is not None else model.predict(X)
         values = self.values(model, X, y, predictions)
         score = self(model, X, y, predictions) if values is None else self.of(values)
         return Outcome(score, values, predictions)
+
+    def pooled(self, outcomes: Sequence[Outcome], y: Any) -> Outcome:
+        """One outcome of those on several parts of the rows, whose targets joined are `y`."""
+        if outcomes[0].values is not None:
+            values = np.concatenate([one.values for one in outcomes if one.values is not None])
+            return Outcome(self.of(values), values, None)
+        assert self.whole is not None
+        predictions = np.concatenate([one.predictions for one in outcomes])
+        return Outcome(float(self.whole(predictions, y)), None, predictions)
 
     def noise(self, first: Outcome, second: Outcome, y: Any) -> float:
         """One standard error of the difference of two scores on the same rows, by the jackknife.

@@ -108,6 +108,8 @@ class LeaderboardRow:
         All settings that were tried, with their scores.
     n_settings : int
         Settings tried.
+    reference : bool
+        Whether it is there to compare with only, and never champion.
     """
 
     learner: str
@@ -127,6 +129,7 @@ class LeaderboardRow:
     settled: bool = True
     settings: tuple[Any, ...] = field(default=(), repr=False)
     n_settings: int = 1
+    reference: bool = False
 
     def cells(self) -> tuple[str, ...]:
         """Return the row as text, in the order of `HEADINGS`."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +18,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.metrics import (
     ClassReport,
     Metric,
+    Outcome,
     calibration_bins,
     confusion_matrix,
     expected_calibration_error,
@@ -24,6 +27,8 @@ from separatrix.metrics import (
 )
 from separatrix.report import parts as shown
 from separatrix.report.parts import Finding, Part, Profile
+from separatrix.tasks.feature_search import Fold, Search
+from separatrix.tasks.feature_trials import search_features
 from separatrix.tasks.findings import (
     alone_class,
     columns_of,
@@ -33,12 +38,30 @@ from separatrix.tasks.findings import (
     leaks,
 )
 from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.preparation import Preparation
 from separatrix.tasks.reasons import explanations, weights_part
 from separatrix.tasks.rows import Rows, row_text
-from separatrix.tasks.task import Champion, FieldError, Fitted, Options, Scores, Task, listed, word
+from separatrix.tasks.task import (
+    Champion,
+    Decision,
+    FieldError,
+    Fitted,
+    Options,
+    Scores,
+    Task,
+    listed,
+    word,
+)
 from separatrix.validation import check_cost, distinct_values
 
-__all__ = ["Classes", "check_values", "match_labels", "probabilities", "read_costs"]
+__all__ = [
+    "Classes",
+    "best_threshold",
+    "check_values",
+    "match_labels",
+    "probabilities",
+    "read_costs",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,6 +71,8 @@ _SHOWN, _EXPLAINED = 12, 2
 _MATRIX, _PAIRS = 12, 10
 #: Classes that the page of the service ranks.
 _RANKED = 8
+#: Thresholds between two classes that are tried.
+_THRESHOLDS = 400
 
 
 def probabilities(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
@@ -79,6 +104,85 @@ def _log_losses(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
     return -np.log(np.maximum(own, np.finfo(np.float64).eps))
 
 
+#: Metrics of the rarer of two classes.
+_RARER = ("f1", "roc_auc", "average_precision")
+
+
+def second_scores(model: Any, X: Any) -> Floats:
+    """For two classes, how much speaks for the second: its probability, or the score."""
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1]
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    return _right(model.predict(X), model.classes_[1])
+
+
+def _of_rarer(metric: Metric, y: npt.NDArray[Any]) -> Metric:
+    """F1, ROC or average precision of the rarer of two classes; of the second if they are even."""
+    labels, counts = np.unique(y, return_counts=True)
+    if len(labels) != 2:
+        raise ParameterError(
+            f"{metric.name} is for two classes, and there are {len(labels)}: take macro_f1, "
+            "balanced_accuracy or log_loss"
+        )
+    rarer = labels[counts.argmin() if counts[0] != counts[1] else 1]
+    title = metric.title.replace("the rarer class", f"class {word(rarer)}")
+    if metric.name == "f1":
+        return replace(metric, title=title, whole=partial(_f1, rarer=rarer))
+
+    def output(model: Any, X: Any) -> Floats:
+        scores = second_scores(model, X)
+        return scores if model.classes_[1] == rarer else -scores
+
+    whole = _roc_auc if metric.name == "roc_auc" else _average_precision
+    return replace(metric, title=title, whole=partial(whole, rarer=rarer), output=output)
+
+
+def _rarer(y: npt.NDArray[Any]) -> Any:
+    labels, counts = np.unique(y, return_counts=True)
+    return labels[counts.argmin()]
+
+
+def _f1(predictions: Any, y: npt.NDArray[Any], rarer: Any = None) -> float:
+    rarer = _rarer(y) if rarer is None else rarer
+    hits = np.count_nonzero((predictions == rarer) & (y == rarer))
+    both = np.count_nonzero(predictions == rarer) + np.count_nonzero(y == rarer)
+    return 2 * hits / both if both else 0.0
+
+
+def _roc_auc(scores: Any, y: npt.NDArray[Any], rarer: Any = None) -> float:
+    from sklearn.metrics import roc_auc_score  # few need it
+
+    true = y == (_rarer(y) if rarer is None else rarer)
+    return 0.5 if true.all() or not true.any() else float(roc_auc_score(true, scores))
+
+
+def _average_precision(scores: Any, y: npt.NDArray[Any], rarer: Any = None) -> float:
+    from sklearn.metrics import average_precision_score
+
+    true = y == (_rarer(y) if rarer is None else rarer)
+    return float(average_precision_score(true, scores)) if true.any() else 0.0
+
+
+def best_threshold(model: Any, rows: Rows, metric: Metric) -> float | None:
+    """The score of the second class above which to predict it, best by a metric of predictions.
+
+    Thresholds lie between the scores of rows; many rows are looked at in steps.
+    """
+    assert metric.whole is not None
+    scores = second_scores(model, rows.X)
+    known = np.unique(scores)
+    if len(known) < 2:
+        return None
+    middles = (known[1:] + known[:-1]) / 2
+    steps = np.unique(np.linspace(0, len(middles) - 1, min(len(middles), _THRESHOLDS)).astype(int))
+    gains = [
+        metric.gain(metric.whole(np.where(scores > t, *model.classes_[::-1]), rows.y))
+        for t in middles[steps]
+    ]
+    return float(middles[steps[int(np.argmax(gains))]])
+
+
 class Classes(Task):
     """One class for every row."""
 
@@ -89,17 +193,30 @@ class Classes(Task):
     holds = "classes"
     predicts = "classes"
     calibrates = True
+    folds = True
+    compares_with_trees = True
     metrics: ClassVar[dict[str, Metric]] = {
         metric.name: metric
         for metric in (
             Metric("accuracy", "accuracy", judge=_right, percent=True),
             Metric(
-                "balanced_accuracy", "mean recall of the classes", whole=_balanced, percent=True
+                "balanced_accuracy", "mean recall of the classes", whole=_balanced, percent=True,
+                thresholded=True,
             ),
-            Metric("macro_f1", "mean F1 of the classes", whole=_macro_f1, percent=True),
+            Metric(
+                "macro_f1", "mean F1 of the classes", whole=_macro_f1, percent=True,
+                thresholded=True,
+            ),
             Metric("log_loss", "log loss", False, _log_losses),
+            # Of the rarer of two classes, which `metric` finds.
+            Metric("f1", "F1 of the rarer class", whole=_f1, percent=True, thresholded=True),
+            Metric("roc_auc", "area under the ROC curve", whole=_roc_auc, percent=True),
+            Metric(
+                "average_precision", "average precision of the rarer class",
+                whole=_average_precision, percent=True,
+            ),
         )
-    }
+    }  # fmt: skip
 
     # -- the target ------------------------------------------------------------------------------
 
@@ -153,7 +270,8 @@ class Classes(Task):
     def metric(self, name: str, y: Any, cost: Floats | None) -> Metric:
         """The metric called `name`; "auto": the cost where there is one, or the accuracy."""
         if cost is None or name not in ("auto", "cost"):
-            return super().metric(name, y, cost)
+            found = super().metric(name, y, cost)
+            return found if found.name not in _RARER else _of_rarer(found, y)
         decide = CostMatrix(cost)
 
         def each(model: Any, X: Any, y: npt.NDArray[Any]) -> Floats:
@@ -163,6 +281,21 @@ class Classes(Task):
             return paid
 
         return Metric("cost", "mean cost of a decision", False, each)
+
+    def decision(
+        self, fitted: Any, held_out: Rows, metric: Metric, plain: Outcome
+    ) -> Decision | None:
+        """Of two classes, the threshold that suits the metric best, where it is better."""
+        if not metric.thresholded or len(fitted.classes_) != 2 or metric.whole is None:
+            return None
+        threshold = best_threshold(fitted, held_out, metric)
+        if threshold is None:
+            return None
+        decided = np.where(second_scores(fitted, held_out.X) > threshold, *fitted.classes_[::-1])
+        outcome = Outcome(float(metric.whole(decided, held_out.y)), None, decided)
+        if metric.gain(outcome.score) <= metric.gain(plain.score):
+            return None
+        return Decision(lambda model: model, outcome, "")
 
     def cost(self, source: Any, y: Any) -> Floats | None:
         """The matrix of costs, given as such or as a file."""
@@ -177,6 +310,17 @@ class Classes(Task):
         """The accuracy, where another metric decided."""
         accuracy = (("accuracy", float(np.mean(predictions == y))),)
         return () if metric.name == "accuracy" else accuracy
+
+    def features(
+        self,
+        plain: Preparation,
+        folds: Sequence[Fold],
+        metric: Metric,
+        seconds: float,
+        n_jobs: int | None = None,
+    ) -> tuple[Preparation, Search | None]:
+        """Of tables and texts, those that serve a quick logistic regression best."""
+        return search_features(plain, folds, metric, seconds, n_jobs, "classes")
 
     def profile(self, data: Dataset, inputs: Inputs) -> Profile:
         """Columns, and how many rows every class has."""

@@ -45,6 +45,8 @@ _BINS, _WIDEST = 20, 2000
 _FREQUENT = 5
 #: A class with fewer train rows is learned from next to nothing.
 _FEW = 5
+#: A class with so many train rows or fewer is known by single examples.
+_SINGLE = 2
 #: Columns, classes or shares that the details of a finding list.
 _LISTED = 8
 #: Share of test rows seen in training above which their score cannot be trusted.
@@ -428,6 +430,20 @@ def few_rows(y: npt.NDArray[Any]) -> list[Finding]:
         f"{label}: {count}"
         for label, count in zip(labels[few][:_LISTED], counts[few][:_LISTED], strict=True)
     )
+    single = int((counts <= _SINGLE).sum())
+    if 2 * single > len(labels) > 2:
+        return [
+            Finding(
+                "few rows",
+                f"{len(y)} train rows have {len(labels)} classes, and {single} of these have one "
+                "or two rows each: most classes are learned from a single example, and their "
+                "scores say next to nothing. Merge rare classes into one, predict a coarser label, "
+                "collect more rows, or leave the rare classes out; is the target a name or a "
+                "number of the row rather than a class?",
+                "serious",
+                details,
+            )
+        ]
     return [
         Finding(
             "few rows",

@@ -22,6 +22,8 @@ from separatrix.report.parts import (
     Residuals,
 )
 from separatrix.tasks.classes import check_values
+from separatrix.tasks.feature_search import Fold, Search
+from separatrix.tasks.feature_trials import search_features
 from separatrix.tasks.findings import (
     alone_quantity,
     column_of,
@@ -30,6 +32,7 @@ from separatrix.tasks.findings import (
     leaks,
 )
 from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.preparation import Preparation
 from separatrix.tasks.reasons import weights_part
 from separatrix.tasks.rows import Rows
 from separatrix.tasks.task import Champion, Fitted, Options, Scores, Task
@@ -73,6 +76,8 @@ class Quantities(Task):
     title = "a regression"
     holds = "quantities"
     predicts = "a quantity"
+    folds = True
+    compares_with_trees = True
     metrics: ClassVar[dict[str, Metric]] = {
         "rmse": Metric("rmse", "root mean squared error", False, judge=_squared, finish=np.sqrt),
         "log_density": Metric("log_density", "mean log predictive density", each=_log_densities),
@@ -122,6 +127,17 @@ class Quantities(Task):
         return ()
 
     # -- the experiment --------------------------------------------------------------------------
+
+    def features(
+        self,
+        plain: Preparation,
+        folds: Sequence[Fold],
+        metric: Metric,
+        seconds: float,
+        n_jobs: int | None = None,
+    ) -> tuple[Preparation, Search | None]:
+        """Of tables, those that serve a quick linear regression best."""
+        return search_features(plain, folds, metric, seconds, n_jobs, "quantities")
 
     def profile(self, data: Dataset, inputs: Inputs) -> Profile:
         """Columns and target."""

@@ -17,6 +17,7 @@ from separatrix.explanation import Explanation, explain, see_through
 from separatrix.metrics import Metric, Outcome
 from separatrix.registry import Learner
 from separatrix.report.parts import Finding, Part, Profile
+from separatrix.tasks.feature_search import Fold, Search
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import PREPARATIONS, Preparation
 from separatrix.tasks.rows import Rows
@@ -192,6 +193,10 @@ class Task(ABC):
         The first is the default.
     terms : int
         Terms that an explanation shows.
+    folds : bool
+        Whether rows can be dealt out to folds one by one.
+    compares_with_trees : bool
+        Whether boosted trees can learn it too, for reference.
     """
 
     name: str
@@ -209,6 +214,8 @@ class Task(ABC):
     calibrates: ClassVar[bool] = False
     metrics: ClassVar[dict[str, Metric]]
     terms: ClassVar[int] = 30
+    folds: ClassVar[bool] = False
+    compares_with_trees: ClassVar[bool] = False
 
     # -- the target ------------------------------------------------------------------------------
 
@@ -315,6 +322,31 @@ class Task(ABC):
         if not isinstance(templates, str) or templates != "auto":
             raise ParameterError(f"templates are for sequences, but this is {self.title}")
         return PREPARATIONS[inputs.kind](inputs)
+
+    def features(
+        self,
+        plain: Preparation,
+        folds: Sequence[Fold],
+        metric: Metric,
+        seconds: float,
+        n_jobs: int | None = None,
+    ) -> tuple[Preparation, Search | None]:
+        """The features that serve a quick model best on held-out rows, and what was tried.
+
+        Parameters
+        ----------
+        plain : Preparation
+            The plain features, which stay where nothing is clearly better.
+        folds : sequence of Fold
+            Raw rows to learn from and to score.
+        metric : Metric
+            What decides.
+        seconds : float
+            Time for the search.
+        n_jobs : int, optional
+            Threads.
+        """
+        return plain, None
 
     def suits(self, learner: Learner, rows: Rows) -> bool:
         """Whether a learner is tried on raw rows, unless it is asked for by name."""
@@ -474,7 +506,12 @@ def told(found: Explanation, model: Fitted, x: Any, top: int) -> dict[str, Any]:
         "unknown": list(found.unknown),
         "calibrated": found.calibrated,
     }
-    if isinstance(x, str) and len(model.steps) == 1 and hasattr(model.steps[0], "build_analyzer"):
+    texts = ("build_analyzer", "transformer_list")  # a vectorizer, or a union of two
+    if (
+        isinstance(x, str)
+        and len(model.steps) == 1
+        and any(hasattr(model.steps[0], name) for name in texts)
+    ):
         adds = dict(zip(found.names[1:], (sign * _apart(found))[1:].tolist(), strict=True))
         content["words"] = word_shares(model.steps[0], x, adds)
     kept = found.top(top)

@@ -21,7 +21,7 @@ def word_shares(vectorizer: Any, text: str, adds: Mapping[str, float]) -> list[l
 
     Parameters
     ----------
-    vectorizer : TextVectorizer
+    vectorizer : TextVectorizer, or FeatureUnion of such
         How terms are made.
     text : str
         The text.
@@ -39,6 +39,8 @@ def word_shares(vectorizer: Any, text: str, adds: Mapping[str, float]) -> list[l
     >>> word_shares(TextVectorizer(ngram_range=(1, 2)), "Free, free lunch", {"free": 2.0})
     [[0, 4, 1.0], [6, 10, 1.0], [11, 16, 0.0]]
     """
+    if hasattr(vectorizer, "transformer_list"):
+        return _of_union(vectorizer.transformer_list, text, adds)
     if vectorizer.analyzer == "word":
         spans, grams = _word_grams(vectorizer, text)
     else:
@@ -50,6 +52,18 @@ def word_shares(vectorizer: Any, text: str, adds: Mapping[str, float]) -> list[l
             part = adds[term] / counts[term] / len(words)
             for word in words:
                 shares[word] += part
+    return [[first, last, share] for (first, last), share in zip(spans, shares, strict=True)]
+
+
+def _of_union(parts: Any, text: str, adds: Mapping[str, float]) -> list[list[float]]:
+    """The shares by all vectorizers of a union, put together for what stands between spaces."""
+    spans = [found.span() for found in _WORD.finditer(text)]
+    shares = [0.0] * len(spans)
+    for name, vectorizer in parts:
+        ahead = f"{name}__"
+        own = {t.removeprefix(ahead): add for t, add in adds.items() if t.startswith(ahead)}
+        for first, _, share in word_shares(vectorizer, text, own):
+            shares[next(at for at, (_, last) in enumerate(spans) if first < last)] += share
     return [[first, last, share] for (first, last), share in zip(spans, shares, strict=True)]
 
 

@@ -76,7 +76,7 @@ def test_scores_alone_become_probabilities_of_the_best_temperature():
     ("name", "task", "words"),
     [
         ("cost", "binary", "needs a cost matrix"),
-        ("f1", "binary", "no metric 'f1'; there are cost, chunk_f1"),
+        ("f2", "binary", "no metric 'f2'; there are cost, chunk_f1"),
         ("rmse", "binary", "rmse scores quantities, but the target holds classes"),
         ("accuracy", "regression", "accuracy scores classes, but the target holds quantities"),
     ],

@@ -145,12 +145,38 @@ def test_pairs_of_columns():
         ([("city", "nose")], "'nose', which is no column"),
         ([("city", "city")], "pairs of two columns"),
         (["ab"], "pairs of two columns"),
-        ([("age", "city")], 'numbers="bins" cuts'),
+        ([("since", "city")], "'since' holds date"),
     ],
 )
 def test_pairs_are_checked(pairs, words):
+    table = _table() | {"since": np.arange(400).astype("datetime64[D]")}
     with pytest.raises(ParameterError, match=words):
-        TableEncoder(pairs=pairs).fit(_table(), np.arange(400) % 2)
+        TableEncoder(pairs=pairs).fit(table, np.arange(400) % 2)
+
+
+def test_pairs_cut_numbers_into_few_bins():
+    table = _table()
+    y = (table["age"] > 40) ^ (table["city"] == "Rome")
+    pairs = TableEncoder(pairs=[("age", "city")])
+    model = make_pipeline(pairs, LogisticRegression()).fit(table, y)
+    assert model.score(table, y) > 0.97
+    names = model[0].get_feature_names_out().tolist()
+    assert names[0] == "age"
+    assert 4 <= sum(" & city=" in name for name in names) <= 16
+
+
+def test_bins_and_numbers_beside_them():
+    table = _table()
+    table["age"][::9] = np.nan
+    y = table["age"] > 40
+    both = TableEncoder(numbers="both", bin_options={"max_bins": 2}).fit(table, y)
+    names = both.get_feature_names_out().tolist()
+    assert names[0] == "age"
+    assert names[3] == "age=<missing>"
+    assert [kind for _, kind in both.feature_kinds()[:4]] == ["number", *["category"] * 3]
+    rows = both.transform(table).toarray()
+    np.testing.assert_array_equal(rows[:, 1:4].sum(axis=1), 1)
+    np.testing.assert_array_equal(rows[::9, 0], 0)
 
 
 def test_robust_numbers_do_not_mind_a_wild_value():

@@ -16,11 +16,11 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.tables.columns import Column
-from separatrix.features.tables.columns_to_numbers import MISSING
+from separatrix.features.tables.columns_to_numbers import MISSING, RobustEncoder
 from separatrix.features.tables.sparse_rows import Encoded, Part, assemble, distinct
 from separatrix.validation import check_choice, refuse_dask
 
-__all__ = ["BinEncoder", "PairEncoder", "SupervisedBins", "bin_options", "codes_of"]
+__all__ = ["BinEncoder", "BothEncoder", "PairEncoder", "SupervisedBins", "bin_options", "codes_of"]
 
 #: Rows that cuts are found on, drawn with a fixed seed where there are more: with 32 bins some
 #: thousand rows are left for each, and the tree need not sort millions.
@@ -102,6 +102,30 @@ class BinEncoder:
             inner = [f"{a} < {name} <= {b}" for a, b in pairwise(ends)]
             found = [f"{name} <= {ends[0]}", *inner, f"{name} > {ends[-1]}"]
         return found + [f"{name}={MISSING}"] * self.had_missing
+
+
+@dataclass
+class BothEncoder:
+    """Bent numbers, and bins beside them: a line where it serves, steps where it does not."""
+
+    numbers: RobustEncoder
+    bins: BinEncoder
+
+    def fit(self, column: Column, y: Any) -> Self:
+        """Learn both."""
+        self.numbers.fit(column, y)
+        self.bins.fit(column, y)
+        return self
+
+    def encode(self, column: Column) -> Encoded:
+        """The number, then its bin; which marks missing values too."""
+        numbers = Encoded(self.numbers.encode(column).parts[:1])
+        bins = self.bins.encode(column).parts
+        return Encoded(numbers.parts + [p._replace(columns=p.columns + 1) for p in bins])
+
+    def names(self, name: str) -> list[str]:
+        """The column, then its bins."""
+        return [name, *self.bins.names(name)]
 
 
 def codes_of(encoded: Encoded, n_rows: int) -> npt.NDArray[np.intp]:

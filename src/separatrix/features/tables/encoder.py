@@ -12,7 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.data.schema import Schema, SchemaColumn, parse_kind
 from separatrix.errors import DataError, ParameterError
-from separatrix.features.tables.bins import BinEncoder, PairEncoder, bin_options, codes_of
+from separatrix.features.tables.bins import (
+    BinEncoder,
+    BothEncoder,
+    PairEncoder,
+    bin_options,
+    codes_of,
+)
 from separatrix.features.tables.columns import Table, as_kind, infer_kind, match_columns, read_table
 from separatrix.features.tables.columns_to_numbers import (
     BooleanEncoder,
@@ -30,6 +36,10 @@ __all__ = ["ColumnReport", "TableEncoder"]
 
 #: Kinds of columns that become numbers.
 ENCODED = ("number", "flag", "category", "date", "duration", "text")
+#: Kinds of columns that pairs may be made of.
+PAIRED = ("number", "duration", "category", "flag")
+#: Bins of a number in a pair of columns: a pair of two has their square of cells.
+PAIR_BINS = 8
 #: Widest dense result.
 MAX_DENSE = 10_000
 
@@ -91,15 +101,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     kinds : dict of str to str, Schema or None, default=None
         Kinds of some columns, to override what was found: "number", "flag", "category", "date"
         ("date dmy": day before month), "duration", "text", or "drop".
-    numbers : {"standard", "robust", "bins"}, default="standard"
+    numbers : {"standard", "robust", "bins", "both"}, default="standard"
         How numbers and durations are encoded: standardized; bent by arsinh around the median before
-        that, so that skewed columns and wild values do not rule; or cut into bins where a small
-        tree on the target cuts them, one indicator each (see `SupervisedBins`).
+        that, so that skewed columns and wild values do not rule; cut into bins where a small tree
+        on the target cuts them, one indicator each (see `SupervisedBins`); or the latter two.
     bin_options : dict or None, default=None
         `max_bins`, `min_rows` and `target` of `SupervisedBins`.
     pairs : sequence of (str, str), default=()
-        Columns of categories, flags or bins of which also each combination that training had at
-        least `min_rows` times (5 if not in `bin_options`) has a column.
+        Columns of numbers, categories or flags of which also each combination that training had at
+        least `min_rows` times (5 if not in `bin_options`) has a column; numbers are cut into at
+        most 8 bins for that.
     center : {"auto", True, False}, default="auto"
         Whether columns of numbers are centered: where that keeps the matrix sparse, always, never.
     min_frequency : int, float or None, default=None
@@ -159,6 +170,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "n_unseen_",
         "_encoders",
         "_pairs",
+        "_paired",
         "_widths",
         "_names",
     )
@@ -236,17 +248,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_pairs()
         paired = {name for pair in self.pairs for name in pair}
         codes: dict[str, Any] = {}
+        self._paired = {}
         for column in self.schema_:
             if column.role != "left out":
                 held = as_kind(table.columns[column.name], column)
                 encoder = self._encoder(column.kind, y).fit(held, y)
                 self._encoders[column.name] = encoder
                 if column.name in paired:
+                    if column.kind in ("number", "duration"):
+                        encoder = self._bins(y, max_bins=PAIR_BINS).fit(held, y)
+                        self._paired[column.name] = encoder
                     codes[column.name] = codes_of(encoder.encode(held), table.n_rows)
         self._pairs = []
         least = dict(self.bin_options or {}).get("min_rows", PairEncoder.min_rows)
         for first, second in self.pairs:
-            width = len(self._encoders[second].names(second))
+            width = len(self._in_pairs(second).names(second))
             self._pairs.append(PairEncoder(least).fit(codes[first], codes[second], width))
         self._settle()
         return table
@@ -284,15 +300,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not self._encoders:
             raise ParameterError("kinds drops every column")
         self.n_unseen_ = {name: 0 for name, kind in self.kinds_.items() if kind == "category"}
-        names = {name: encoder.names(name) for name, encoder in self._encoders.items()}
-        self._widths = {name: len(own) for name, own in names.items()}
-        self._names = self._distinct(names)
+        self._widths = {name: len(e.names(name)) for name, e in self._encoders.items()}
+        self._names = self._distinct({name: name for name in self._encoders})
 
-    def _distinct(self, names: dict[str, list[str]]) -> list[str]:
-        """Names of all columns of the result, from those of each column of the table."""
+    def _distinct(self, titles: Mapping[str, str]) -> list[str]:
+        """Names of all columns of the result, for columns of the table with these titles."""
+        names = {name: e.names(titles[name]) for name, e in self._encoders.items()}
+        own = names | {name: e.names(titles[name]) for name, e in self._paired.items()}
         cells = zip(self.pairs, self._pairs, strict=True)
-        paired = [pair.names(names[a], names[b]) for (a, b), pair in cells]
-        return distinct([text for own in (*names.values(), *paired) for text in own])
+        paired = [pair.names(own[a], own[b]) for (a, b), pair in cells]
+        return distinct([text for texts in (*names.values(), *paired) for text in texts])
 
     def _check_pairs(self) -> None:
         kinds = self.kinds_
@@ -304,15 +321,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     raise ParameterError(
                         f"pairs names {name!r}, which is no column; columns are {list(kinds)}"
                     )
-                binned = self.numbers == "bins" and kinds[name] in ("number", "duration")
-                if not binned and kinds[name] not in ("category", "flag"):
+                if kinds[name] not in PAIRED:
                     raise ParameterError(
-                        f"pairs are of categories, flags or bins; {name!r} holds {kinds[name]}"
-                        + (', which numbers="bins" cuts' if kinds[name] == "number" else "")
+                        f"pairs are of numbers, categories or flags; {name!r} holds {kinds[name]}"
                     )
 
     def _check_parameters(self) -> None:
-        check_choice("numbers", self.numbers, ("standard", "robust", "bins"))
+        check_choice("numbers", self.numbers, ("standard", "robust", "bins", "both"))
         check_choice("center", self.center, ("auto", True, False))
         least, most = self.min_frequency, self.max_categories
         share = isinstance(least, float) and 0 < least < 1
@@ -328,9 +343,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _encoder(self, kind: str, y: Any = None) -> Encoder:
         if kind in ("number", "duration"):
+            if self.numbers == "both":
+                return BothEncoder(RobustEncoder(self.center), self._bins(y))
             if self.numbers == "bins":
-                known: dict[str, Any] = {"max_bins": 32, "min_rows": 5, "target": "auto"}
-                return BinEncoder(**bin_options(**known | dict(self.bin_options or {}), y=y))
+                return self._bins(y)
             return (RobustEncoder if self.numbers == "robust" else NumericEncoder)(self.center)
         if kind == "flag":
             return BooleanEncoder()
@@ -339,6 +355,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if kind == "text":
             return TextEncoder(_text_vectorizer(self.text_options or {}))
         return CategoryEncoder(self.min_frequency, self.max_categories)
+
+    def _bins(self, y: Any, **given: Any) -> BinEncoder:
+        known: dict[str, Any] = {"max_bins": 32, "min_rows": 5, "target": "auto"}
+        return BinEncoder(**bin_options(**known | dict(self.bin_options or {}) | given, y=y))
+
+    def _in_pairs(self, name: str) -> Any:
+        """The encoder of a column that is one of a pair."""
+        return self._paired.get(name, self._encoders[name])
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         if is_sparse(X):
@@ -353,6 +377,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self.feature_names_in_ = np.array(list(table.columns), dtype=object)
             return table
         return match_columns(table, list(self.schema_.names))
+
+    def codes(self, X: Any) -> dict[str, npt.NDArray[np.intp]]:
+        """For every column that can be one of a pair, the place of the value of each row.
+
+        Parameters
+        ----------
+        X : table of n rows
+            With the columns of `fit`.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n,)
+            Numbers of bins or categories; 0 for true; -1 for false and for what has no column. Of
+            numbers only where they are cut into bins.
+        """
+        check_is_fitted(self)
+        table, found = self._read(X, reset=False), {}
+        for name, encoder in self._encoders.items():
+            if isinstance(encoder, BinEncoder | BothEncoder | CategoryEncoder | BooleanEncoder):
+                own = encoder.bins if isinstance(encoder, BothEncoder) else encoder
+                held = as_kind(table.columns[name], self.schema_[name])
+                found[name] = codes_of(own.encode(held), table.n_rows)
+        return found
 
     def transform(self, X: Any) -> Any:
         """The table as numbers.
@@ -425,6 +472,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             parts += [(base, part) for part in encoded.parts]
             counts[name] = encoded.n_unseen
             base += self._widths[name]
+            if name in self._paired:
+                held = as_kind(table.columns[name], self.schema_[name])
+                encoded = self._paired[name].encode(held)
             if name in paired:
                 codes[name] = codes_of(encoded, table.n_rows)
         for (first, second), cells in zip(self.pairs, self._pairs, strict=True):
@@ -452,8 +502,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         own = {"flag": "flag", "category": "category", "text": "token"}
         found = []
         for name, encoder in self._encoders.items():
-            if isinstance(encoder, BinEncoder):
-                found += [(name, "category")] * self._widths[name]
+            if isinstance(encoder, BinEncoder | BothEncoder):
+                line = isinstance(encoder, BothEncoder)
+                found += [(name, "number")] * line
+                found += [(name, "category")] * (self._widths[name] - line)
                 continue
             kinds = [own.get(self.kinds_[name], "number")] * self._widths[name]
             if self.kinds_[name] == "date":
@@ -483,6 +535,5 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if hasattr(self, "feature_names_in_"):
                 raise DataError("input_features is not equal to feature_names_in_")
             renamed = dict(zip(self.kinds_, map(str, input_features), strict=True))
-            own = {n: e.names(renamed[n]) for n, e in self._encoders.items()}
-            return np.array(self._distinct(own), dtype=object)
+            return np.array(self._distinct(renamed), dtype=object)
         return np.array(self._names, dtype=object)

@@ -339,11 +339,12 @@ class Leaderboard(Part):
   </thead>
   <tbody>
     {% for one in view.rows %}
-    <tr class="{{ one.row.role or ('baseline' if one.row.baseline else 'other') }}">
+    <tr class="{{ one.row.role or ('baseline' if one.row.baseline or one.row.reference else 'other') }}">
       <td class="n quiet">{{ one.place }}</td>
       <th scope="row"><span class="learner">{{ one.row.learner | clip(80) }}</span>
         {%- if one.row.role %} <span class="badge {{ one.row.role }}">{{ one.row.role }}</span>{% endif %}
         {%- if one.row.baseline %} <span class="badge">baseline</span>{% endif %}
+        {%- if one.row.reference %} <span class="badge">not linear</span>{% endif %}
         {%- if one.row.summary %}<small>{{ one.row.summary | clip(160) }}</small>{% endif %}
         {%- if one.note %}<small class="warn">{{ one.note | clip(200) }}</small>{% endif %}</th>
       <td class="n score">{{ one.score }}{% if view.errors %}<small>± {{ one.error }}</small>{% endif %}</td>
@@ -384,7 +385,7 @@ class Leaderboard(Part):
                         row.standard_error,
                         low,
                         high,
-                        "muted" if row.baseline else COLORS.get(row.role, "s0"),
+                        "muted" if row.baseline or row.reference else COLORS.get(row.role, "s0"),
                     ),
                     "seconds": seconds,
                     "passes": passes,
