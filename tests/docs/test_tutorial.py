@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shlex
@@ -101,3 +102,16 @@ def ask_from_python(address, capfd):
     )[1]
     exec(block.replace("http://127.0.0.1:8000", address) + "client.close()\n", {})
     assert capfd.readouterr().out.strip() == block.rstrip().split("# ")[-1]
+
+
+def test_the_recording_of_the_first_page_is_that_of_these_commands():
+    import tools.record_terminal as recording
+
+    picture = html.unescape(recording.TARGET.read_text(encoding="utf-8"))
+    shown = " ".join(re.findall(r">([^<]*)</text>", picture))
+    known = " ".join(command for command, _ in blocks())
+    for command in recording.COMMANDS:
+        assert " ".join(f"$ {command}".split()) in " ".join(shown.split())
+        verb = " ".join(command.split()[:3]).removesuffix(" --port")
+        assert verb in known, verb
+    assert "Champion: linear_svm" in shown

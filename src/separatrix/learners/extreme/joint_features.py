@@ -31,6 +31,7 @@ from separatrix.validation import (
     check_given,
     check_positive,
     encode_labels,
+    float_type,
     number_of_threads,
     refuse_dask,
 )
@@ -341,7 +342,7 @@ class JointFeatures(LabelRanking):
         numbers, scores, log_sums = self._scored(X, n)
         return Ranked(numbers.astype(np.int64), scores.astype(np.float64) - log_sums[:, None])
 
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+    def decision_function(self, X: Any) -> npt.NDArray[Any]:
         """Scores of all labels: a full matrix, so ask for few rows at a time.
 
         Parameters
@@ -356,12 +357,9 @@ class JointFeatures(LabelRanking):
         """
         check_is_fitted(self)
         numbers, scores, _ = self._scored(X, len(self.classes_))
-        result = np.empty(numbers.shape, dtype=np.float64)
-        np.put_along_axis(result, numbers.astype(np.int64), scores.astype(np.float64), axis=1)
-        if result.shape[1] == 2:
-            difference: npt.NDArray[np.float64] = result[:, 1] - result[:, 0]
-            return difference
-        return result
+        result = np.empty(numbers.shape, dtype=float_type(X))
+        np.put_along_axis(result, numbers.astype(np.int64), scores.astype(result.dtype), axis=1)
+        return result[:, 1] - result[:, 0] if result.shape[1] == 2 else result
 
 
 def _rivals(
