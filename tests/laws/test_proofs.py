@@ -35,8 +35,13 @@ def moved(w: np.ndarray, how: str, power: int, seed: int) -> np.ndarray:
     return w.astype(np.float64)
 
 
-def false_claim(data: Data, setting: Setting, how: str, power: int, move: bool) -> str:
-    """What a proof claims at weights near the optimum that is not true, in words."""
+def false_claim(
+    data: Data, setting: Setting, how: str, power: int, move: bool, step: int | None = None
+) -> str:
+    """What a proof claims at weights near the optimum that is not true, in words.
+
+    With `step` the weights are said to come from others, so far away, by a step of Newton's method.
+    """
     exact = setting.exact(data)
     model = LinearClassifier(
         setting.loss_for(data),
@@ -52,7 +57,11 @@ def false_claim(data: Data, setting: Setting, how: str, power: int, move: bool) 
         if exact.intercept == "free":
             w[-1] -= exact.center @ w[:-1]
         given = moved(w, how, power, data.seed)
-        found = Certifier(objective).at(given, setting.tol, move=move)
+        certifier, before = Certifier(objective), None
+        if step is not None and certifier.is_curved:
+            other = moved(given, "absolute", step, data.seed + 1)
+            before = objective.score_map(other.astype(objective.score_map.dtype))
+        found = certifier.at(given, setting.tol, move=move, before=before)
         if not np.isfinite(found.gap):
             return ""
         coef, intercept = found.w.T, np.zeros(found.w.shape[1], dtype=LONG)
@@ -67,15 +76,16 @@ def false_claim(data: Data, setting: Setting, how: str, power: int, move: bool) 
 
 
 @st.composite
-def proofs(draw: st.DrawFn) -> tuple[Data, Setting, str, int, bool]:
-    """A problem, how far from its optimum the weights are, and whether intercepts may move."""
+def proofs(draw: st.DrawFn) -> tuple[Data, Setting, str, int, bool, int | None]:
+    """A problem, how far from its optimum the weights are, whether intercepts may move, a step."""
     loss = draw(st.sampled_from([*BINARY, *MULTICLASS]))
     many = loss in MULTICLASS and draw(st.booleans())
     many |= loss not in MARGIN_LOSSES
     data = draw(nasty_data(st.sampled_from([2, 3, 4]) if many else st.just(2)))
     setting = draw(settings_of(loss, paired=many and data.n_classes == 2))
     how = draw(st.sampled_from([*MOVES]))
-    return data, setting, how, draw(st.integers(*MOVES[how])), draw(st.booleans())
+    power, move = draw(st.integers(*MOVES[how])), draw(st.booleans())
+    return data, setting, how, power, move, draw(st.none() | st.integers(-8, 4))
 
 
 @settings(max_examples=PROBLEMS, suppress_health_check=[*HealthCheck])
@@ -114,6 +124,33 @@ FOUND = [
 @pytest.mark.parametrize(("data", "setting", "how", "power", "move"), FOUND, ids=str)
 def test_what_was_found_is_true(data, setting, how, power, move):
     assert not false_claim(data, setting, how, power, move)
+
+
+@pytest.mark.parametrize(
+    ("loss", "n_classes"), [("logistic", 2), ("exponential", 2), ("logistic", 3)]
+)
+def test_slopes_that_move_with_a_newton_step_prove_more(loss, n_classes):
+    """Slopes at the end of the step leave half the square of the gradient there."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(2000, 5))
+    y = (X @ random.normal(size=(5, n_classes)) + 2 * random.normal(size=(2000, n_classes))).argmax(
+        axis=1
+    )
+    model = LinearClassifier(loss, C=1.0)
+    objective = model._objective(model._take(X, y, None), 1.0)
+    w = model.fit(X, y).solution_.w + 0.02 * random.normal(size=objective.weight_shape)
+    hessian, (_, grad) = objective.hessian(w), objective.value_and_grad(w)
+    columns = [hessian(unit.reshape(w.shape)).ravel() for unit in np.eye(w.size)]
+    step = np.linalg.lstsq(np.array(columns), grad.ravel(), rcond=1e-10)[0].reshape(w.shape)
+    before, after = objective.score_map(w), objective.score_map(w - step)
+    plain, linear = Certifier(objective), Certifier(objective)
+    hope = linear.linear_gap(before, after)
+    gaps = [
+        plain.at(w - step, 0.0, move=False).gap,
+        linear.at(w - step, 0.0, before=before, move=False).gap,
+    ]
+    assert 0 < gaps[1] < 0.1 * gaps[0]
+    assert hope == pytest.approx(gaps[1], rel=0.1)
 
 
 def test_a_loss_that_may_be_negative_balances_nothing():

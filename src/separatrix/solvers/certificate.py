@@ -25,7 +25,16 @@ import numpy.typing as npt
 from scipy.special import softmax, xlog1py, xlogy
 
 from separatrix._core import double_adjoint, double_scores, losses_at
-from separatrix.losses import CostAugmentedMax, GeneratedLoss, Hinge, LogSumExp, kernel_of
+from separatrix.losses import (
+    CostAugmentedMax,
+    GeneratedLoss,
+    Hinge,
+    LogSumExp,
+    Squared,
+    SquaredHinge,
+    is_softmax,
+    kernel_of,
+)
 from separatrix.objective import Objective
 from separatrix.protocols import Array
 from separatrix.regularizers import L1, L2, ElasticNet
@@ -38,6 +47,8 @@ __all__ = ["ROUNDING", "Certified", "Certifier", "as_stored"]
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 #: Share of the wanted gap that the balance of theta may cost.
 _BALANCE = 0.02
+#: Share of the wanted gap at which no further dual point is tried.
+_SURE = 0.9
 #: Steps of the search for intercepts at most.
 _STEPS = 60
 #: Classes up to which that search is Newton's method; beyond, the Hessian costs more than a pass.
@@ -132,6 +143,7 @@ class Certifier:
         wanted: float,
         *,
         duals: npt.NDArray[np.floating[Any]] | None = None,
+        before: Array | None = None,
         move: bool = True,
     ) -> Certified:
         """Weights near `w` with their value and gap: one pass over the data.
@@ -144,6 +156,8 @@ class Certifier:
             The gap that would do; intercepts are sought with that in mind.
         duals : ndarray of shape (n,) or (n, K), optional
             Dual variables as in `Solution`, for losses with a kink.
+        before : ndarray of shape (n, K), optional
+            Scores at the weights from which a Newton step led to `w`: see `linear_gap`.
         move : bool
             Whether free intercepts may be moved.
         """
@@ -153,6 +167,7 @@ class Certifier:
         scores = double_scores(self._design, stored, self._n_threads)
         total, theta = self._losses(scores)
         value, judged = total, scores
+        unmoved, at_unmoved = scores, total
         # Intercepts of which the scores were made, before and after they are moved.
         intercepts = float(np.abs(w[-1]).max()) if self._has_intercept else 0.0
         if objective.exempt and move:
@@ -175,9 +190,12 @@ class Certifier:
             scores, total = scores + shift, lowest
         inner = objective.penalized(w)
         value += objective.regularizer.value(inner)
-        if self._loss.smooth:
+        if before is not None:
+            linear, v, _ = self._linear(before.astype(np.float64), unmoved)
+            self._try(v, linear, at_unmoved + abs(v) + float(np.abs(linear).sum()), unmoved)
+        if self._loss.smooth and value - self.lower > _SURE * wanted:
             self._try(total - float(np.vdot(theta, scores)), theta, total, scores)
-        else:
+        elif not self._loss.smooth:
             for candidate in self._dual_points(scores, duals):
                 self._try(*candidate, total, scores)
         size = math.sqrt(float(np.vdot(inner, inner)))
@@ -370,6 +388,46 @@ class Certifier:
             theta[rows, self._targets] = -theta.sum(axis=1)
             found.append((value, theta))
         return found
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether `linear_gap` knows the loss, and its slopes are not linear up to kinks anyway."""
+        kernel = self._kernel
+        known = kernel is not None and (kernel.conjugate is not None or is_softmax(self._loss))
+        return known and self._loss.smooth and type(self._loss) not in {Squared, SquaredHinge}
+
+    def linear_gap(self, before: Array, scores: Array) -> float:
+        """About the gap after a Newton step, by slopes of the losses that are moved with it.
+
+        The step makes the slopes at `before`, moved along their derivatives, balance the penalty
+        at its end: X' theta = -w, and the sum of loss + loss* - <theta, s> is the gap. They are a
+        better dual point than the slopes there by as much as the Hessian of the losses is larger
+        than that of the penalty. What has to be cut off to stay in the domain counts as if its
+        signs were random.
+        """
+        before, scores = before.astype(np.float64), scores.astype(np.float64)
+        total, _ = self._losses(scores)
+        theta, v, cut = self._linear(before, scores)
+        return total - float(np.vdot(theta, scores)) - v + self._longest**2 * cut / 2
+
+    def _linear(self, before: Array, scores: Array) -> tuple[Array, float, float]:
+        """Slopes at `before` moved to `scores` linearly, V, and the square of what was cut off."""
+        upper, product = self._upper[:, None], self.objective.curvature_product(before)
+        moved = self._losses(before)[1] + upper * product(scores - before)
+        unit = np.divide(moved, upper, where=upper > 0, out=np.zeros_like(moved))
+        if self._loss.n_scores == 1:
+            assert self._kernel is not None
+            y: Array = self._targets[:, None]
+            unit = -y * np.clip(-y * unit, 0, 1 if self._kernel.in_unit else None)
+        else:
+            rows = np.arange(len(unit))
+            unit[rows, self._targets] = 0
+            unit = np.maximum(unit, 0)
+            unit /= np.maximum(unit.sum(axis=1, keepdims=True), 1)
+            unit[rows, self._targets] = -unit.sum(axis=1)
+        theta = unit * upper
+        cut = moved - theta
+        return theta, self._scaled(0.0, theta, 1.0), float(np.vdot(cut, cut))
 
     def _balanced_one(self, a: Array) -> Array:
         """Duals of two classes whose sums agree: those of the heavier class are scaled down."""

@@ -66,6 +66,9 @@ class _Judge:
         #: Proven gap divided by its estimate when a proof failed, and the estimate then.
         self._ratio, self._failed = 1.0, math.inf
         self._before = math.inf
+        #: Scores at the last iterate, what they promise of a dual point, and what came of it.
+        self._scores: Array | None = None
+        self._linear, self._linear_ratio = math.inf, 1.0
         self._least, self._n_level = math.inf, 0
         self._is_noise = False
         self.bounded = self._certifier is not None
@@ -102,6 +105,9 @@ class _Judge:
         hope = self._hope(iterate)
         self._watch(hope, point.value)
         worth = hope * self._ratio <= self._monitor.wanted(point.value)
+        before, self._scores = self._scores, point.scores
+        if iterate.prove is None and not worth and self._is_near(before, point):
+            return self.prove(point, before=before)
         if iterate.prove or (iterate.prove is None and worth and hope <= _AGAIN * self._failed):
             if iterate.flatter is not None and iterate.flatter[1] <= hope:
                 point = replace(point, w=iterate.flatter[0])
@@ -119,6 +125,20 @@ class _Judge:
         # What the objective knows of its own rounding, and never less than that of its sum.
         return _UNIT * abs(point.value) + float(getattr(self._objective, "noise", 0.0))
 
+    def _is_near(self, before: Array | None, point: Point) -> bool:
+        """Whether a Newton step from these scores to the point may have a dual point that proves.
+
+        Where the step was another one it has not, and the next must promise so much more.
+        """
+        certifier, scores = self._certifier, point.scores
+        if before is None or scores is None or not getattr(certifier, "is_curved", False):
+            return False
+        if type(self._objective.regularizer) is not L2:
+            return False
+        assert isinstance(certifier, Certifier)
+        self._linear = max(certifier.linear_gap(before, scores), 0.0)
+        return self._linear * self._linear_ratio <= self._monitor.wanted(point.value)
+
     def _watch(self, hope: float, value: float) -> None:
         rounding = _ROUNDING_UNITS * float(np.finfo(self._objective.dtype).eps) * abs(value)
         level = 0.5 * self._least <= hope <= rounding
@@ -135,13 +155,17 @@ class _Judge:
             hope = min(hope, iterate.flatter[1])
         return hope if iterate.estimate is None else min(hope, max(iterate.estimate, 0.0))
 
-    def prove(self, point: Point, hope: float = math.inf) -> tuple[Point, float, bool]:
+    def prove(
+        self, point: Point, hope: float = math.inf, *, before: Array | None = None
+    ) -> tuple[Point, float, bool]:
         """Bound the gap at `point`, at the price of a pass."""
         if self._certifier is None:
             return point, math.inf, False
         wanted = self._monitor.wanted(point.value)
         self._points.n_passes += 1.0
-        found = self._certifier.at(point.w, wanted)
+        found = self._certifier.at(point.w, wanted, before=before)
+        if before is not None and found.gap > wanted:
+            self._linear_ratio = 2 * max(self._linear_ratio, found.gap / max(self._linear, 1e-300))
         if found.gap > wanted and 0 < hope < math.inf:
             self._ratio, self._failed = max(1.0, found.gap / hope), hope
         w = np.asarray(found.w, dtype=np.float64)
