@@ -31,6 +31,7 @@ __all__ = [
     "check_frame",
     "check_given",
     "check_positive",
+    "check_room",
     "check_sparse",
     "check_targets",
     "check_weights",
@@ -51,6 +52,9 @@ __all__ = [
     "validate_X",
     "warn_unused",
 ]
+
+#: Columns up to which nobody asks whether there is memory for weights: 256 MB.
+_MANY_COLUMNS = 1 << 24
 
 
 class NamesElsewhere:
@@ -167,6 +171,27 @@ def check_frame(X: Any) -> None:
                 f"column {name!r} has dtype {dtype}; encode it as numbers first "
                 "(for example with sklearn.preprocessing.OneHotEncoder)"
             )
+
+
+def check_room(n_columns: int) -> None:
+    """Raise MemoryError unless weights of so many columns, and a gradient, can be had.
+
+    One index of a sparse file can ask for more columns than there is memory for; kernels that find
+    out so late would end the process.
+
+    Examples
+    --------
+    >>> check_room(1000)
+    """
+    if n_columns > _MANY_COLUMNS:
+        try:
+            np.empty((2, n_columns))
+        except MemoryError:
+            size = f"{16 * n_columns / 1e9:.1f} GB"
+            raise MemoryError(
+                f"there is no memory for weights and a gradient of {n_columns} columns ({size}); "
+                "hash the columns, or leave out those beyond what is used"
+            ) from None
 
 
 def check_sparse(X: Any) -> None:

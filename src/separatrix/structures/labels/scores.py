@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from separatrix._core import Csr, Dense, adjoint, row_adjoint, row_scores, scores
 from separatrix.protocols import Array
-from separatrix.validation import canonical
+from separatrix.validation import canonical, check_room
 
 __all__ = [
     "Design",
@@ -44,6 +44,7 @@ def make_design(X: npt.NDArray[Any] | sp.csr_array | sp.csr_matrix, n_threads: i
         dense = Dense(np.ascontiguousarray(X))
         dense.check(n_threads)
         return dense
+    check_room(X.shape[1])
     design = in_place(X)
     if design.check(n_threads):
         design = in_place(canonical(X))
