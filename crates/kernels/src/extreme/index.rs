@@ -7,7 +7,8 @@
 //! constant of the row. Rows are scaled so that their mean stored value is one.
 //! The first term lies in postings (feature -> labels) of 8-bit weights, 1/16 of a unit each; features that most
 //! labels share are whole rows instead, added without a scatter. Scores are 16-bit sums; a row whose sums
-//! could leave that range is scored in coarser units.
+//! could leave that range is scored in coarser units. A row whose postings are few beside all labels touches those
+//! alone: the others have their base, whose best are known beforehand.
 //! Invariant: every row by itself, ties to the smaller label: the same on any number of threads.
 //! Source: Zhai & Lafferty (2004), the query-likelihood score; Zobel & Moffat (2006) on inverted files.
 //! Returned: candidates with their scores in natural units.
@@ -26,6 +27,12 @@ const FINE: f32 = 256.0;
 const LARGEST: u64 = 30_000;
 /// Bases that a workspace keeps.
 const MOST_BASES: usize = 12;
+/// The most candidates of a row.
+pub const MOST_CANDIDATES: usize = 256;
+/// So many of the best labels by prior and penalties are known: one more, as the row's own may have sunk.
+const MOST_BEST: usize = MOST_CANDIDATES + 1;
+/// A row has few postings where all labels are so many times as many.
+const FEW: usize = 16;
 /// Labels whose largest score is looked at together.
 const BLOCK: usize = 64;
 /// Labels whose scores stay in the nearest cache while whole rows of weights are added to them.
@@ -210,12 +217,70 @@ fn add_weights<'a>(
 /// A candidate: its score in natural units, and the label.
 pub type Candidate = (f32, u32);
 
+/// What rows of one mass, in one unit, have in common: prior and penalties of every label.
+#[derive(Debug)]
+struct Base {
+    key: (usize, u32),
+    values: Vec<i16>,
+    /// The best labels by these alone, best first.
+    best: Vec<u32>,
+    /// How many labels are above a value, which stands at `value - i16::MIN`; empty until asked for.
+    above: Vec<u32>,
+}
+
+impl Base {
+    fn new<L: Number>(index: &Index<'_, L>, key: (usize, u32), padded: usize) -> Self {
+        let mut values = vec![i16::MIN; padded];
+        fill_base(&mut values, index.penalty, index.prior, key);
+        Self { key, values, best: Vec::new(), above: Vec::new() }
+    }
+
+    /// Find the best labels and count those above each value.
+    fn rank(&mut self, n_labels: usize) {
+        if !self.above.is_empty() {
+            return;
+        }
+        let values = &self.values[..n_labels];
+        let mut above = vec![0u32; 1 << 16];
+        for &value in values {
+            above[(i32::from(value) - i32::from(i16::MIN)) as usize] += 1;
+        }
+        let mut total = 0;
+        for n in above.iter_mut().rev() {
+            total += std::mem::replace(n, total);
+        }
+        let order = |&y: &u32| (std::cmp::Reverse(values[y as usize]), y);
+        self.best = (0..n_labels as u32).collect();
+        if n_labels > MOST_BEST {
+            self.best.select_nth_unstable_by_key(MOST_BEST - 1, order);
+            self.best.truncate(MOST_BEST);
+            self.best.shrink_to_fit();
+        }
+        self.best.sort_unstable_by_key(order);
+        self.above = above;
+    }
+
+    /// Labels above `value`.
+    fn above(&self, value: i16) -> usize {
+        self.above[(i32::from(value) - i32::from(i16::MIN)) as usize] as usize
+    }
+}
+
 /// Space for the scores of one row.
 #[derive(Debug)]
 pub struct Workspace {
     scores: Vec<i16>,
-    /// What rows of one mass, in one unit, have in common: prior and penalties.
-    bases: Vec<((usize, u32), Vec<i16>)>,
+    bases: Vec<Base>,
+    /// The base of the row at hand.
+    base: usize,
+    /// Sums of postings of the labels that the row at hand touches, zero for all others; empty until needed.
+    sums: Vec<i16>,
+    /// These labels; nothing where all labels are scored.
+    touched: Vec<u32>,
+    /// Whether the row at hand touches few labels.
+    few: bool,
+    /// A label of the row at hand that has another score.
+    replaced: Option<(u32, i16)>,
     /// Whole rows of weights that the row at hand adds, with their values.
     whole: Vec<(usize, u16)>,
     largest: Vec<i16>,
@@ -236,6 +301,11 @@ impl Workspace {
         Self {
             scores: vec![i16::MIN; padded.max(L::ALL)],
             bases: Vec::new(),
+            base: 0,
+            sums: Vec::new(),
+            touched: Vec::new(),
+            few: false,
+            replaced: None,
             whole: Vec::new(),
             largest: vec![0; padded / BLOCK],
             ranked: Vec::new(),
@@ -256,23 +326,28 @@ impl Workspace {
     ) -> Result<(), KernelError> {
         self.row.take(x, i, self.largest_penalty)?;
         let key = (self.row.mass(), self.row.shift);
-        let at = match self.bases.iter().position(|base| base.0 == key) {
+        self.base = match self.bases.iter().position(|base| base.key == key) {
             Some(at) => at,
             None => {
-                let mut values = vec![i16::MIN; self.largest.len() * BLOCK];
-                fill_base(&mut values, index.penalty, index.prior, key);
                 if self.bases.len() == MOST_BASES {
                     self.bases.remove(0);
                 }
-                self.bases.push((key, values));
+                self.bases.push(Base::new(index, key, self.largest.len() * BLOCK));
                 self.bases.len() - 1
             }
         };
-        let (base, row, shift) = (&self.bases[at].1, &self.row, self.row.shift);
         self.whole.clear();
-        for (&f, &steps) in row.features.iter().zip(&row.steps) {
+        let mut n_postings = 0;
+        for (&f, &steps) in self.row.features.iter().zip(&self.row.steps) {
             self.whole.extend(index.whole_row(f as usize).map(|row| (row, steps)));
+            n_postings += index.postings(f as usize).0.len();
         }
+        self.few = self.whole.is_empty() && n_postings.saturating_mul(FEW) < index.n_labels();
+        if self.few {
+            self.touch(index);
+            return Ok(());
+        }
+        let (base, row, shift) = (&self.bases[self.base].values, &self.row, self.row.shift);
         let scores = &mut self.scores[..base.len()];
         for (number, (scores, base)) in scores.chunks_mut(PART).zip(base.chunks(PART)).enumerate() {
             scores.copy_from_slice(base);
@@ -291,16 +366,69 @@ impl Workspace {
         Ok(())
     }
 
+    /// Add up the postings of a row that has few.
+    #[inline(always)]
+    fn touch<L: Number>(&mut self, index: &Index<'_, L>) {
+        let (n_labels, shift) = (index.n_labels(), self.row.shift);
+        self.bases[self.base].rank(n_labels);
+        self.sums.resize(n_labels, 0);
+        for label in self.touched.drain(..) {
+            self.sums[label as usize] = 0;
+        }
+        self.replaced = None;
+        for (&f, &steps) in self.row.features.iter().zip(&self.row.steps) {
+            let (labels, weights) = index.postings(f as usize);
+            for (&label, &weight) in labels.iter().zip(weights) {
+                let add = ((u16::from(weight) * steps) >> shift) as i16;
+                let Some(sum) = self.sums.get_mut(label.place()) else { continue };
+                if *sum == 0 && add != 0 {
+                    self.touched.push(label.place() as u32);
+                }
+                *sum = sum.wrapping_add(add);
+            }
+        }
+    }
+
     /// Put another score (in natural units) in the place of a label's.
     pub fn replace(&mut self, label: usize, score: f32) {
         let units = self.row.units();
-        if let Some(place) = self.scores.get_mut(label) {
-            *place = (score * units).round().clamp(-32_767.0, 32_767.0) as i16;
+        let score = (score * units).round().clamp(-32_767.0, 32_767.0) as i16;
+        if self.few {
+            self.replaced = Some((label as u32, score));
+        } else if let Some(place) = self.scores.get_mut(label) {
+            *place = score;
         }
+    }
+
+    /// [`Workspace::rank`] for a row that touches few: all other labels count by their base.
+    fn rank_few(&self, label: u32) -> f32 {
+        let base = &self.bases[self.base];
+        let replaced = self.replaced.map(|(other, _)| other);
+        let score_of = |y: u32| match self.replaced {
+            Some((other, score)) if other == y => score,
+            _ => base.values[y as usize].wrapping_add(self.sums[y as usize]),
+        };
+        let own = score_of(label);
+        let (mut ahead, mut level) = (base.above(own), base.above(own.saturating_sub(1)) - base.above(own));
+        let untouched = |y: &u32| self.sums[*y as usize] == 0;
+        let alone = replaced.filter(untouched);
+        let itself = Some(label).filter(untouched).filter(|&y| Some(y) != alone);
+        for &y in self.touched.iter().chain(&alone).chain(&itself) {
+            ahead -= usize::from(base.values[y as usize] > own);
+            level -= usize::from(base.values[y as usize] == own);
+            if y != label {
+                ahead += usize::from(score_of(y) > own);
+                level += usize::from(score_of(y) == own);
+            }
+        }
+        ahead as f32 + 0.5 * level as f32
     }
 
     /// Labels ahead of `label`; those of the same score count half.
     pub fn rank(&self, label: usize, n_labels: usize) -> f32 {
+        if self.few {
+            return self.rank_few(label as u32);
+        }
         let own = self.scores.get(label).copied().unwrap_or(i16::MIN);
         let scores = &self.scores[..n_labels.min(self.scores.len())];
         let ahead = scores.iter().filter(|&&s| s > own).count();
@@ -308,14 +436,27 @@ impl Workspace {
         ahead as f32 + 0.5 * level as f32
     }
 
-    /// The `n` best labels, best first.
+    /// Labels among which are the `n` best of a row that touches few.
     #[inline(always)]
-    pub fn best(&mut self, n: usize, n_labels: usize, out: &mut Vec<Candidate>) {
-        out.clear();
-        let n = n.min(n_labels);
-        if n == 0 {
-            return;
+    fn find_few(&mut self, n: usize) {
+        let base = &self.bases[self.base];
+        let replaced = self.replaced.map(|(label, _)| label);
+        for &label in self.touched.iter().filter(|&&label| Some(label) != replaced) {
+            let score = base.values[label as usize].wrapping_add(self.sums[label as usize]);
+            self.found.push((score, label));
         }
+        // One more, as the replaced one may have sunk.
+        for &label in base.best.iter().take(n + 1) {
+            if self.sums[label as usize] == 0 && Some(label) != replaced {
+                self.found.push((base.values[label as usize], label));
+            }
+        }
+        self.found.extend(self.replaced.map(|(label, score)| (score, label)));
+    }
+
+    /// Labels among which are the `n` best, all of them scored.
+    #[inline(always)]
+    fn find(&mut self, n: usize, n_labels: usize) {
         for (largest, block) in self.largest.iter_mut().zip(self.scores.chunks_exact(BLOCK)) {
             *largest = block.iter().fold(i16::MIN, |a, &b| a.max(b));
         }
@@ -327,7 +468,6 @@ impl Workspace {
             self.ranked.extend_from_slice(&self.largest);
             threshold = *self.ranked.select_nth_unstable_by(n - 1, |a, b| b.cmp(a)).1;
         }
-        self.found.clear();
         for (at, &largest) in self.largest.iter().enumerate() {
             if largest >= threshold {
                 let first = at * BLOCK;
@@ -335,6 +475,22 @@ impl Workspace {
                 let good = block.iter().enumerate().filter(|(_, score)| **score >= threshold);
                 self.found.extend(good.map(|(place, &score)| (score, (first + place) as u32)));
             }
+        }
+    }
+
+    /// The `n` best labels, best first.
+    #[inline(always)]
+    pub fn best(&mut self, n: usize, n_labels: usize, out: &mut Vec<Candidate>) {
+        out.clear();
+        let n = n.min(n_labels);
+        if n == 0 {
+            return;
+        }
+        self.found.clear();
+        if self.few {
+            self.find_few(n);
+        } else {
+            self.find(n, n_labels);
         }
         let order = |a: &(i16, u32), b: &(i16, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
         if self.found.len() > n {

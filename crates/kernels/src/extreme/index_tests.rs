@@ -353,3 +353,34 @@ fn bad_rows_are_refused() {
         assert!(space.score(&arrays.index(), &x, 0).is_err(), "{column} {value}");
     }
 }
+
+#[test]
+fn a_row_with_few_postings_is_scored_as_if_all_labels_were() {
+    let data = made(600, 300, 2000);
+    let c = counted(&data, None);
+    // Whole rows of weights are never few.
+    let (narrow, wide) = (arrays(&c, data.k, usize::MAX), arrays(&c, data.k, 0));
+    let (x, few, all) = (data.x(), narrow.index(), wide.index());
+    let (mut some, mut every) = (Workspace::new(&few), Workspace::new(&all));
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    for i in 0..data.y.len() {
+        some.score(&few, &x, i).unwrap();
+        every.score(&all, &x, i).unwrap();
+        assert!(some.few && !every.few);
+        let own = data.y[i] as usize;
+        for score in [None, Some(-50.0), Some(-2.0), Some(30.0)] {
+            if let Some(score) = score {
+                some.replace(own, score);
+                every.replace(own, score);
+            }
+            for n in [1, 20, MOST_CANDIDATES] {
+                some.best(n, data.k, &mut found);
+                every.best(n, data.k, &mut expected);
+                assert_eq!(found, expected, "row {i}, {n} labels, own {score:?}");
+            }
+            for label in [own, 7, data.k - 1] {
+                assert_eq!(some.rank(label, data.k), every.rank(label, data.k), "row {i}, label {label}");
+            }
+        }
+    }
+}

@@ -13,7 +13,7 @@
 //! Returned: rows, rows that reached their label, hits and the loss before each update (progressive validation).
 
 use super::examples::Examples;
-use super::index::{Candidate, Index, ScaledRow, Workspace};
+use super::index::{Candidate, Index, MOST_CANDIDATES, ScaledRow, Workspace};
 use super::leave_one_out::Counts;
 use super::numbers::Number;
 use super::pairs::Places;
@@ -120,7 +120,7 @@ pub fn learn<L: Number>(
         stop.check()?;
         chunk.resize_with(rows.len(), Lesson::default);
         let block = |(lessons, rows): (&mut [Lesson], &[u32])| {
-            let n = plan.n_candidates;
+            let n = plan.n_candidates.min(MOST_CANDIDATES);
             let task =
                 |space: &mut Workspace| dispatch(ProposeTask { index, training, rows, n, lessons, space });
             spaces.lend(|| Workspace::new(index), task)
@@ -179,7 +179,7 @@ impl<L: Number> Task for ProposeTask<'_, L> {
 fn update(task: &Lesson, places: Places, plan: Plan, learned: &mut Learned<'_>, progress: &mut Progress) {
     progress.rows += u64::from(task.counted);
     let Some(own) = task.own else { return };
-    let mut scores = [0.0f32; 256];
+    let mut scores = [0.0f32; MOST_CANDIDATES];
     let candidates = &task.candidates[..task.candidates.len().min(scores.len())];
     if own >= candidates.len() {
         return;
@@ -312,7 +312,7 @@ pub fn rank<L: Number>(
     index.check(x)?;
     ranker.check(index.n_labels())?;
     examples.check(index.n_features(), index.n_labels())?;
-    let n_candidates = n_candidates.min(index.n_labels());
+    let n_candidates = n_candidates.min(index.n_labels()).min(MOST_CANDIDATES);
     if keep == 0 || keep > n_candidates {
         return Err(KernelError::Argument(format!("keep must be in 1..={n_candidates}, got {keep}")));
     }
