@@ -32,7 +32,7 @@ __all__ = ["ManyLabels"]
 Floats = npt.NDArray[np.floating[Any]]
 
 #: Rows of one step.
-_BLOCK = 128
+_BLOCK = 256
 #: The least probability of a label whose logarithm is summed.
 _TINY = 1e-12
 #: The largest argument of an exponential in single precision.
@@ -291,7 +291,7 @@ def _learn(
     squares = X.multiply(X).sum() if is_sparse(X) else np.square(X, dtype=np.float64).sum()
     # Rows of mean square length one; the penalty of the scaled weights is what it was.
     scale = math.sqrt(float(squares) / n) or 1.0
-    X, C = X / np.float32(scale), C * scale**2
+    X, C = (X / scale).astype(np.float32), C * scale**2
     counts = np.bincount(Y.indices, minlength=n_labels)
     W, W_squares = np.zeros((d, n_labels), np.float32), np.ones((d, n_labels), np.float32)
     b = np.log((counts + 0.5) / (n - counts + 0.5)).astype(np.float32)
