@@ -11,6 +11,7 @@ time of the fastest peer that counts divided by ours.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
 import multiprocessing
@@ -29,6 +30,8 @@ from benchmarks.shape_problems import PROBLEMS, Problem, Rows, generated
 
 #: Seconds after which a contender is stopped, and seconds that repetitions may take together.
 _CAP, _REPEAT = 60.0, 0.5
+#: Seconds that a rival is given in any case, and times those of ours: then it has lost.
+_ALLOWED, _HOPELESS = 4.0, 20.0
 #: A peer counts within this of the best objective, relative to it, and this many of our gaps.
 _QUALITY, _GAPS = 1e-3, 3.0
 #: Relative gap of the run of ours that the optimum is taken from.
@@ -117,7 +120,11 @@ def _made(path: str, **options: Any) -> Any:
 
 
 def measure(
-    problem: Problem, rows: Rows, make: Callable[[], Any], clock: Callable[[], float]
+    problem: Problem,
+    rows: Rows,
+    make: Callable[[], Any],
+    clock: Callable[[], float],
+    cap: float = _CAP,
 ) -> Fit | None:
     """Fit in a process of its own; None where it fails or takes longer than the cap."""
     context = multiprocessing.get_context("fork")
@@ -146,7 +153,7 @@ def measure(
     process.start()
     found: Fit | None = None
     try:
-        if here.poll(_CAP):
+        if here.poll(cap):
             found = here.recv()
     except EOFError:
         pass
@@ -211,21 +218,20 @@ def race(problem: Problem, clock: Callable[[], float], known: dict[str, Any]) ->
     return Line(problem.name, problem.setting, mine.seconds, seconds, who, gap, mine.solver)
 
 
-def rivals(problem: Problem) -> dict[str, Any]:
-    """Our own solvers that may be the best of a problem, by name."""
-    names: dict[str, Any] = {"dual": "dual", "newton": "newton", "row_space": "row_space"}
-    if problem.loss in ("hinge", "squared_hinge", "logistic"):
-        names["exact_newton"] = "exact_newton"
-    if problem.loss == "crammer_singer":
-        names["interior_point"] = "interior_point"
-    names["preconditioned"] = load_class("separatrix.solvers:Lbfgs")(memory=20, precondition=True)
-    return names
+def rivals(problem: Problem, rows: Rows) -> list[Any]:
+    """All that `choose` compares for a problem: solvers with their predicted seconds."""
+    rank = importlib.import_module("separatrix.solvers.choose").rank
+    model = ours(problem)
+    data = model._take(rows.X, rows.y, None)
+    return [one for one in rank(model._objective(data, problem.C)) if one.seconds < math.inf]
 
 
 def regrets(problems: Iterable[Problem], clock: Callable[[], float]) -> None:
     """Print what `auto` took on each problem, the best of our solvers in hindsight, and regret."""
     found = []
-    print(f"{'problem':34s} {'setting':24s} {'auto':>9s} {'best':>9s} {'regret':>6s}")
+    print(
+        f"{'problem':34s} {'setting':24s} {'auto':>9s} {'best':>9s} {'regret':>6s}  predicted, took"
+    )
     for problem in problems:
         if problem.penalty != "l2":
             continue
@@ -233,17 +239,21 @@ def regrets(problems: Iterable[Problem], clock: Callable[[], float]) -> None:
         chosen = measure(problem, rows, partial(ours, problem), clock)
         if chosen is None:
             continue
-        best, name = chosen.seconds, "auto"
-        for rival, solver in rivals(problem).items():
-            if rival == "row_space" and rows.X.shape[0] > 1000:
+        best, words = chosen.seconds, []
+        # Whoever takes several times as long has lost already.
+        cap = min(_CAP, _ALLOWED + _HOPELESS * chosen.seconds)
+        for rival in rivals(problem, rows):
+            fit = measure(problem, rows, partial(ours, problem, solver=rival.solver), clock, cap)
+            name = type(rival.solver).__name__
+            if fit is None or "!" in fit.solver:
+                words.append(f"{name} {1e3 * rival.seconds:.3g} -")
                 continue
-            fit = measure(problem, rows, partial(ours, problem, solver=solver), clock)
-            if fit is not None and "!" not in fit.solver and fit.seconds < best:
-                best, name = fit.seconds, rival
+            words.append(f"{name} {1e3 * rival.seconds:.3g} {1e3 * fit.seconds:.3g}")
+            best = min(best, fit.seconds)
         found.append(chosen.seconds / best)
         print(
             f"{problem.name:34s} {problem.setting:24s} {1e3 * chosen.seconds:7.1f}ms "
-            f"{1e3 * best:7.1f}ms {found[-1]:6.2f} {name:16s} | {chosen.solver}",
+            f"{1e3 * best:7.1f}ms {found[-1]:6.2f}  {'; '.join(words)}",
             flush=True,
         )
     if found:

@@ -27,7 +27,7 @@ from separatrix.solvers.row_space import RowSpace
 if TYPE_CHECKING:
     from separatrix.protocols import Solver
 
-__all__ = ["Auto", "choose", "describe"]
+__all__ = ["Auto", "choose", "describe", "rank"]
 
 #: Weights per score up to which a square matrix of them is made at all.
 _GRAM_FEATURES = 4000
@@ -48,12 +48,12 @@ class Candidate(NamedTuple):
 
 def choose(objective: Objective) -> Solver:
     """The solver that fits `objective` best; a pure function of its parts and shape."""
-    return _choose(objective)[0]
+    return rank(objective)[0].solver
 
 
 def describe(objective: Objective) -> str:
     """What `choose` picks, why, and the seconds that those which fit should take."""
-    ranked = _ranked(objective)
+    ranked = rank(objective)
     words = f"{type(ranked[0].solver).__name__}: {ranked[0].why}"
     known = [one for one in ranked if math.isfinite(one.seconds)]
     if len(known) > 1:
@@ -62,12 +62,7 @@ def describe(objective: Objective) -> str:
     return words
 
 
-def _choose(objective: Objective) -> tuple[Solver, str]:
-    best = _ranked(objective)[0]
-    return best.solver, best.why
-
-
-def _ranked(objective: Objective) -> list[Candidate]:
+def rank(objective: Objective) -> list[Candidate]:
     """All that come into question, the fastest first."""
     can = objective.can
     if "prox" not in can:
@@ -174,7 +169,7 @@ class Auto:
 
     def minimize(self, objective: Objective, w0: Array | None, monitor: Monitor) -> Solution:
         """Minimize with the solver that fits the objective."""
-        ranked = _ranked(objective)
+        ranked = rank(objective)
         first, others = ranked[0], _successors(ranked[1:])
         budget = monitor.max_passes
         if others:

@@ -100,11 +100,11 @@ def test_a_solver_that_falls_behind_hands_over():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(chooser, "_PATIENCE", dict.fromkeys(chooser._PATIENCE, 5.0))
         ranked = [
-            one for one in chooser._ranked(objective) if isinstance(one.solver, Lbfgs | NewtonCG)
+            one for one in chooser.rank(objective) if isinstance(one.solver, Lbfgs | NewtonCG)
         ]
         patch.setattr(
             chooser,
-            "_ranked",
+            "rank",
             lambda _: sorted(ranked, key=lambda one: one.solver != Lbfgs(memory=20)),
         )
         solution = Auto().minimize(objective, None, monitor)
