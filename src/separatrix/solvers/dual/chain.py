@@ -106,7 +106,8 @@ class ChainDualAscent:
         if isinstance(regularizer, SharedElasticNet):
             l1, l2 = regularizer.l1, regularizer.l2
         handle = objective.passes.dual_handle(objective.C, l1, l2, self.seed)
-        value, before, earlier, passes = np.inf, np.inf, np.inf, 0
+        value, before, passes = np.inf, np.inf, 0
+        best: list[float] = []  # the least value after every pass: a pass may raise it
         stopped: StopReason | None = None
 
         def weights() -> Array:
@@ -115,12 +116,13 @@ class ChainDualAscent:
 
         try:
             while stopped is None and passes < self.max_passes:
-                earlier, before, value = before, value, handle.run_pass()
+                before, value = value, handle.run_pass()
+                best.append(min([value, *best[-1:]]))
                 passes += 1
                 stopped = monitor.record(passes, value, np.inf, weights)
                 if l1 == 0 and before - value <= self.share * monitor.wanted(value):
                     break
-                if l1 > 0 and passes >= _LEAST_PASSES and earlier - value <= _WORTH * abs(value):
+                if l1 > 0 and passes >= _LEAST_PASSES and best[-3] - best[-1] <= _WORTH * best[-1]:
                     break
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
