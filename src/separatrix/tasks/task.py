@@ -506,11 +506,14 @@ def told(found: Explanation, model: Fitted, x: Any, top: int) -> dict[str, Any]:
         "unknown": list(found.unknown),
         "calibrated": found.calibrated,
     }
-    texts = ("build_analyzer", "transformer_list")  # a vectorizer, or a union of two
+    parts = (
+        [one for _, one in getattr(model.steps[0], "transformer_list", ())] if model.steps else []
+    )
+    parts = parts or model.steps  # a vectorizer, or a union of some
     if (
         isinstance(x, str)
         and len(model.steps) == 1
-        and any(hasattr(model.steps[0], name) for name in texts)
+        and all(hasattr(part, "build_analyzer") for part in parts)
     ):
         adds = dict(zip(found.names[1:], (sign * _apart(found))[1:].tolist(), strict=True))
         content["words"] = word_shares(model.steps[0], x, adds)
