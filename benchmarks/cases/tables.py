@@ -11,8 +11,11 @@ from benchmarks.spec import Bound, Case, Contender
 
 
 def _reading(name: str, title: str, data: str) -> Case:
-    def contender(peer: str, run: Callable[[str], Any], **roles: bool) -> Contender:
-        return Contender(peer, tables.prepare_path, run, tables.read_nothing, **roles)
+    def contender(
+        peer: str, run: Callable[[str], Any], ours: bool = False, rival: bool = True
+    ) -> Contender:
+        prepare, read = tables.prepare_path, tables.read_nothing
+        return Contender(peer, prepare, run, read, ours=ours, rival=rival)
 
     return Case(
         name=name,

@@ -77,10 +77,16 @@ def test_mails(run, tmp_path):
     folder(tmp_path / "mail", ".eml", mail)
     data = read(tmp_path / "mail")
     assert data.X[0].startswith("From: a@example.org\nTo: b@example.org\nSubject: see you a")
+    assert data.schema["text"].form == "mail"
     assert run("train", "mail", "-l", "naive_bayes", "--save", "m.sx", "--quiet").code == 0
     (tmp_path / "new.eml").write_bytes(mail("<p>free <b>money</b> &amp; prize</p>", "html"))
     assert run("predict", "m.sx", "new.eml").out.split() == ["prediction", "spam"]
-    assert "free  money  & prize" in read(tmp_path / "new.eml").X[0]
+    told = run("explain", "m.sx", "new.eml")
+    assert told.code == 0, told.err
+    assert "free" in told.out
+    # Somebody else got the same text.
+    (tmp_path / "same.eml").write_bytes(mail("free money now 0").replace(b"a@", b"z@"))
+    assert "same_text x 0.6931" in run("explain", "m.sx", "same.eml", "--top", "0").out
     box = mailbox.mbox(tmp_path / "new.mbox")
     for text in (HAM[0], SPAM[0]):
         box.add(mail(text))

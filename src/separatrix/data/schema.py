@@ -84,7 +84,7 @@ class SchemaColumn:
     form : str
         How the values are written, where that matters: of numbers an example ("1234", "1234.5",
         "1234,5 kg"), of dates the order of their parts ("ymd", "dmy", "mdy"), of flags the words
-        for yes and no ("yes/no").
+        for yes and no ("yes/no"), of texts "mail" where they are raw mails.
     missing : tuple of str
         Words that stood for no value; "" is an empty cell.
     why : str
@@ -113,12 +113,13 @@ class SchemaColumn:
             "number": not self.form or _FORM.fullmatch(self.form),
             "date": not self.form or self.form in _ORDERS,
             "flag": not self.form or len(self.form.split("/")) == 2,
+            "text": self.form in ("", "mail"),
         }
         if not fits.get(self.kind, not self.form):
             raise ParameterError(
                 f"column {self.name!r}: {self.form!r} is no form of a {self.kind}; "
                 "numbers have 1234, 1234.5 or 1234,5 and a unit, dates ymd, dmy or mdy, "
-                "flags two words like yes/no"
+                "flags two words like yes/no, texts mail"
             )
 
     @property

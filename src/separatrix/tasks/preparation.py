@@ -10,7 +10,13 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from separatrix.errors import ParameterError
-from separatrix.features import RadialBasis, TableEncoder, TextVectorizer
+from separatrix.features import (
+    MessageText,
+    RadialBasis,
+    SpamFeatures,
+    TableEncoder,
+    TextVectorizer,
+)
 from separatrix.registry import Learner
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.rows import Rows
@@ -125,6 +131,35 @@ def _range(lengths: tuple[int, int]) -> str:
 
 
 @dataclass(frozen=True)
+class Mails:
+    """Mails become tf-idf weights of their words, beside signs of spam in text and headers."""
+
+    inputs: Inputs
+
+    def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
+        """A fitted union of both."""
+        words = TextVectorizer(sublinear_tf=True, dtype="float32", n_jobs=n_jobs)
+        parts = [
+            ("words", make_pipeline(MessageText(), words)),
+            ("signs", SpamFeatures(sparse_output=True)),
+        ]
+        return FeatureUnion(parts).fit(X, y)
+
+    def describe(self) -> str:
+        """What it does, in words."""
+        return (
+            "Mails become tf-idf weights of their words, and signs of spam: amounts, capitals, "
+            "links, senders, and how many others got the same text."
+        )
+
+
+def _texts(inputs: Inputs) -> Preparation:
+    """The preparation of texts; those of mails are marked by the form of their column."""
+    mails = inputs.schema is not None and any(c.form == "mail" for c in inputs.schema)
+    return Mails(inputs) if mails else Texts(inputs)
+
+
+@dataclass(frozen=True)
 class Tables:
     """Tables are encoded column by column.
 
@@ -219,7 +254,7 @@ class AsTheyAre:
 
 #: Kind of the inputs -> their preparation.
 PREPARATIONS: dict[str, Callable[[Inputs], Preparation]] = {
-    "text": Texts,
+    "text": _texts,
     "table": Tables,
     "matrix": Matrices,
     "images": Matrices,

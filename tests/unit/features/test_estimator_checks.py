@@ -92,5 +92,5 @@ def test_spam_features_in_a_union():
     model = make_pipeline(union, LogisticRegression()).fit(messages, [1, 0, 1, 0] * 3)
     assert model.score(messages, [1, 0, 1, 0] * 3) == 1
     frame = SpamFeatures().set_output(transform="pandas").fit_transform(messages)
-    assert frame.shape == (12, 14)
+    assert frame.shape == (12, 15)
     assert pickle.loads(pickle.dumps(model)).predict(["$5!!!"]) == [1]

@@ -65,7 +65,7 @@ def test_headers_of_a_friend():
     assert row["has_headers"] == row["sending_consistent"] == row["addressed_by_name"] == 1
     assert row["sending_disagreements"] == 0
     assert row["recipients"] == pytest.approx(log(2))
-    assert row["sender_seen"] == 1
+    assert row["sender_seen"] == 0  # but in this message itself
 
 
 def test_headers_and_links_of_a_stranger():
@@ -105,9 +105,28 @@ def test_sender_seen_before():
     np.testing.assert_array_equal(seen, [1, 1, 0])
     assert signs.senders_ == {"ann@example.org": 2, "eve@elsewhere.test": 1}
     new = HAM.replace("Ann@Example.org", "new@elsewhere.test")
-    np.testing.assert_array_equal(signs.transform([other, new, "text"])[:, column], [1, 0, 0])
+    again = other.replace("lunch", "supper")
+    messages = [again, other, new, "text"]
+    np.testing.assert_array_equal(signs.transform(messages)[:, column], [1, 0, 0, 0])
     contacts = SpamFeatures(contacts=["EVE@elsewhere.test"])
     np.testing.assert_array_equal(contacts.fit_transform([HAM, other])[:, column], [0, 1])
+
+
+def test_others_with_the_same_text():
+    column = NAMES.index("same_text")
+    to_all = [HAM.replace("Bob", name) for name in ("Bob", "Carl", "Dora")]
+    training = [
+        *(text.replace("Hi Carl", "Hi Bob").replace("Hi Dora", "Hi Bob") for text in to_all)
+    ]
+    signs = SpamFeatures()
+    found = signs.fit_transform([*training, SPAM])[:, column]
+    np.testing.assert_array_equal(
+        signs.fit([*training, SPAM]).transform(training)[:, column], found[:3]
+    )
+    np.testing.assert_allclose(found, [log(3), log(3), log(3), 0])
+    # A new one has three others, whatever its spaces and capitals.
+    new = training[0].replace("Bob <", "Eve <").replace("lunch", "LUNCH  ")
+    assert signs.transform([new, "some text"])[:, column] == pytest.approx([log(4), 0])
 
 
 def test_bytes_messages_and_strings_agree():

@@ -81,8 +81,11 @@ def _is_path(source: Any) -> bool:
     return isinstance(source, str | os.PathLike)
 
 
-def _texts(texts: Sequence[str], labels: Sequence[str] | None, name: str) -> Dataset:
-    columns = [SchemaColumn("text", "text", why="one text a file")]
+def _texts(
+    texts: Sequence[str], labels: Sequence[str] | None, name: str, mails: bool = True
+) -> Dataset:
+    form, why = ("mail", "one mail a file") if mails else ("", "one text a file")
+    columns = [SchemaColumn("text", "text", form=form, why=why)]
     if labels is not None:
         columns.append(SchemaColumn("class", "category", "target", why="names of the folders"))
     return Dataset(
@@ -104,12 +107,16 @@ def _folder(path: Path, name: str) -> Dataset:
         return _texts(list(mails_of(path)), None, name)
     texts: list[str] = []
     labels: list[str] = []
+    n_mails = 0
     parts = [part for part in sorted(path.iterdir()) if not part.name.startswith(".")]
     for part in parts:
-        if part.is_dir():
-            found = list(mails_of(part)) if is_maildir(part) else list(map(_text, _files(part)))
-        elif part.suffix.lower() == ".mbox":
+        if is_maildir(part) or part.suffix.lower() == ".mbox":
             found = list(mails_of(part))
+            n_mails += len(found)
+        elif part.is_dir():
+            told = list(map(_text, _files(part)))
+            found = [text for text, _ in told]
+            n_mails += sum(is_mail for _, is_mail in told)
         else:
             continue
         texts += found
@@ -119,7 +126,7 @@ def _folder(path: Path, name: str) -> Dataset:
             f"{name} is a directory without a subfolder of files per class; name a file in it, "
             "or several with *"
         )
-    return _texts(texts, labels, name)
+    return _texts(texts, labels, name, 2 * n_mails > len(texts))
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -128,7 +135,8 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _text(path: Path) -> str:
+def _text(path: Path) -> tuple[str, bool]:
+    """The text of a file, and whether it is a mail."""
     with open(path, "rb") as file:
         raw = file.read(_GLANCE)
         if b"\0" in raw:
@@ -138,12 +146,9 @@ def _text(path: Path) -> str:
             )
         raw += file.read()
     if path.suffix.lower() == ".eml" or raw.startswith(_MAIL_HEADS):
-        return mail_text(raw)
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        # Old files of texts are often so; every byte is a character of it.
-        return raw.decode("latin-1")
+        return mail_text(raw), True
+    # Old files of texts are often no UTF-8 either.
+    return mail_text(raw), False
 
 
 def _archive(path: Path, read: Read, options: dict[str, Any]) -> Dataset:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from email.message import Message
+from hashlib import blake2b
 from math import log1p
 from typing import Any, ClassVar, Self
 from urllib.parse import urlsplit
@@ -36,6 +38,7 @@ _NAMES = (
     "sending_disagreements",
     "addressed_by_name",
     "recipients",
+    "same_text",
 )
 
 _AMOUNT = re.compile(r"(?:\$|US\$|USD|£|€)\s?\d[\d,.]*|\b\d[\d,.]*\s?(?:\$|USD\b|£|€|dollars\b)")
@@ -131,16 +134,18 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     - *urls*: links and addresses in the text; a count.
     - *url_disagreements*: links whose text shows another site than they lead to; a count.
     - *urls_with_numeric_host*: addresses by number, http://192.0.2.7/; a count.
-    - *has_headers*: 1 when the message has headers; all columns below are zero without.
+    - *has_headers*: 1 when the message has headers; all columns below but the last are zero
+      without.
     - *sender_seen*: 1 when the From address is in the training messages, or in `contacts`.
     - *sending_consistent*: 1 when the domains of Reply-To, Return-Path, the first Received and
       Message-ID agree with From's, as far as they are there (and at least one is).
     - *sending_disagreements*: how many of the four do not; a count.
     - *addressed_by_name*: 1 when the text begins with a recipient's name.
     - *recipients*: addresses in To, Cc and Bcc; a count.
+    - *same_text*: training messages with the same subject and text, whoever got them; a count.
 
-    Every training sender has been seen, so `fit_transform` asks whether *another* training message
-    has the same sender; ``fit(X).transform(X)`` would tell the learner that all senders are known.
+    A message that is itself among the training messages is asked for *others* with the same sender
+    or text: that it has been seen would tell a learner nothing about new ones.
 
     Parameters
     ----------
@@ -153,6 +158,8 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     senders_ : dict of str to int
         Known senders, and in how many training messages they are.
+    texts_, messages_ : dict of str to int
+        Digests of the texts, and of the whole training messages, and how many have each.
 
     Examples
     --------
@@ -164,9 +171,11 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     #: What it takes, for model files.
     __sx_input__: ClassVar[str] = "text"
-    __sx_state__: ClassVar[tuple[str, ...]] = ("senders_",)
+    __sx_state__: ClassVar[tuple[str, ...]] = ("senders_", "texts_", "messages_")
 
     senders_: dict[str, int]
+    texts_: dict[str, int]
+    messages_: dict[str, int]
 
     def __init__(self, contacts: Any = None, *, sparse_output: bool = False) -> None:
         self.contacts = contacts
@@ -181,7 +190,7 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Remember the senders.
+        """Remember senders and texts.
 
         Parameters
         ----------
@@ -190,10 +199,12 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : ignored
         """
         refuse_dask(self, X, y)
-        self._fit(_read_all(X))
+        self._fit(*_read_all(X))
         return self
 
-    def _fit(self, mails: list[Mail]) -> None:
+    def _fit(self, mails: list[Mail], digests: list[str]) -> None:
+        self.texts_ = dict(Counter(_text_digest(mail) for mail in mails))
+        self.messages_ = dict(Counter(digests))
         if self.contacts is None:
             self.senders_ = dict(Counter(s for mail in mails if (s := _sender(mail))))
         elif isinstance(self.contacts, str):
@@ -202,7 +213,7 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.senders_ = {str(address).strip().lower(): 0 for address in self.contacts}
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """`fit`, and the features, where a sender is seen if another message has the same.
+        """`fit`, and the features.
 
         Parameters
         ----------
@@ -211,9 +222,9 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         y : ignored
         """
         refuse_dask(self, X, y)
-        mails = _read_all(X)
-        self._fit(mails)
-        return self._features(mails, 2 if self.contacts is None else 0)
+        mails, digests = _read_all(X)
+        self._fit(mails, digests)
+        return self._features(mails, digests)
 
     def transform(self, X: Any) -> Any:
         """The features.
@@ -225,14 +236,19 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray or CSR matrix of shape (n, 14)
+        ndarray or CSR matrix of shape (n, 15)
             One row per message.
         """
         check_is_fitted(self)
-        return self._features(_read_all(X), 0)
+        return self._features(*_read_all(X))
 
-    def _features(self, mails: list[Mail], least: int) -> Any:
-        rows = np.array([_row(mail, self.senders_, least) for mail in mails], dtype=np.float64)
+    def _features(self, mails: list[Mail], digests: list[str]) -> Any:
+        rows = np.empty((len(mails), len(_NAMES)))
+        for row, mail, digest in zip(rows, mails, digests, strict=True):
+            itself = int(digest in self.messages_)
+            least = 1 + itself if self.contacts is None else 0
+            row[:-1] = _row(mail, self.senders_, least)
+            row[-1] = log1p(self.texts_.get(_text_digest(mail), itself) - itself)
         return sp.csr_matrix(rows) if self.sparse_output else rows
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
@@ -251,16 +267,30 @@ def _messages(X: Any) -> Iterable[Any]:
     return X
 
 
-def _read_all(X: Any) -> list[Mail]:
-    mails = []
+def _read_all(X: Any) -> tuple[list[Mail], list[str]]:
+    """The messages taken apart, and what tells each from the others."""
+    mails, digests = [], []
     for number, message in enumerate(_messages(X)):
         try:
             mails.append(read_mail(message))
+            digests.append(_digest(message))
         except DataError as error:
             raise DataError(f"message {number}: {error}") from None
     if not mails:
         raise DataError("X holds no messages (0 samples)")
-    return mails
+    return mails, digests
+
+
+def _digest(message: Any) -> str:
+    if isinstance(message, Message):
+        message = message.as_string()
+    raw = message.encode("utf-8", "replace") if isinstance(message, str) else bytes(message)
+    return blake2b(raw, digest_size=8).hexdigest()
+
+
+def _text_digest(mail: Mail) -> str:
+    """Of subject and text, whatever space and case they have."""
+    return _digest(" ".join(f"{mail.subject} {mail.text}".lower().split()))
 
 
 def _sender(mail: Mail) -> str:
@@ -286,7 +316,7 @@ def _row(mail: Mail, senders: dict[str, int], least: int) -> list[float]:
         float(mail.has_headers),
     ]
     if not mail.has_headers:
-        return row + [0.0] * (len(_NAMES) - len(row))
+        return row + [0.0] * (len(_NAMES) - 1 - len(row))
     agreements = _agreements(mail)
     known = senders.get(_sender(mail))
     return [
