@@ -177,7 +177,12 @@ def skip_foreign(app: Any, what: str, name: str, obj: Any, skip: bool, options: 
 def write_source_pages(app: Any) -> None:
     """Write a page with the source of every file that the table of the notes links to."""
     text = (HERE / "notes.md").read_text(encoding="utf-8")
-    for path in set(re.findall(r"generated/source/([\w/.-]+?)\.md\b", text)):
+    named = set(re.findall(r"generated/source/([\w/.-]+?)\.md\b", text))
+    source = HERE / "generated" / "source"
+    for page in source.rglob("*.md"):  # of a build before, whose file has moved
+        if page.relative_to(source).as_posix().removesuffix(".md") not in named:
+            page.unlink()
+    for path in named:
         page = HERE / "generated" / "source" / f"{path}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
         up = "/".join([".."] * (len(page.parent.relative_to(ROOT).parts)))

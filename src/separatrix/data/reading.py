@@ -103,9 +103,8 @@ def read(
         "auto" goes by the name, then by the content, and asks when that is not plain. Otherwise
 
         - "csv", "tsv": quotes as in RFC 4180. Numbers may have marks of thousands, a currency or a
-        unit, dates the
-          usual forms, yes and no their words; digits with leading zeros stay words. What was
-          decided, and why, stands in the `schema` of the result;
+          unit, dates the usual forms, yes and no their words; digits with leading zeros stay words.
+          What was decided, and why, stands in the `schema` of the result;
         - "jsonl": one object a line; nested objects become columns ``outer.inner``, lists stay
           lists, a column that mixes kinds becomes strings;
         - "json": an array of such objects, or an object with one such array in it;
