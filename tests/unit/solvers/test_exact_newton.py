@@ -7,9 +7,11 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix import LinearSVM, LogisticRegression
+from separatrix._core import newton_margins
 from separatrix.errors import ConvergenceWarning, SolverError
 from separatrix.results import Monitor
 from separatrix.solvers import ExactNewton
+from separatrix.solvers.primal import exact_newton
 from tests.unit.solvers.problems import make
 
 
@@ -50,6 +52,20 @@ def test_the_logistic_loss_has_the_optimum_of_lbfgs(sparse, dtype):
     assert found.stopped.value == "converged"
     assert found.objective == pytest.approx(known.objective, rel=3e-7)
     assert found.n_passes < 15
+
+
+def test_the_last_step_is_seen_by_the_proof_alone(monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return newton_margins(*arguments)
+
+    monkeypatch.setattr(exact_newton, "newton_margins", counted)
+    X, y = overlapping()
+    model = LogisticRegression(solver="exact_newton").fit(X, y)
+    assert model.solution_.stopped.value == "converged"
+    assert len(calls) == 1
 
 
 def test_duals_of_the_hinge_prove_the_gap():

@@ -130,14 +130,15 @@ class _Run:
             )
             start = self.state = _State(w, sigma, shares)
             before, (value, gap) = self.n_passes, (np.inf, np.inf)
-            ended = not moving
+            ended, expected = not moving, False
             for passes, value, gap in trace:
-                if before + passes == self.n_passes:
-                    continue  # what the last step should come to, before any pass saw it
+                expected = before + passes == self.n_passes
+                if expected:
+                    continue  # what the last step should come to: a proof is the first to see it
                 self.n_passes = before + passes
                 over = monitor.record(self.n_passes, value, gap, self._weights, proven=False)
                 ended |= over is not None
-            if not ended and gap > tol * max(monitor.scale, abs(value)):
+            if not (ended or expected) and gap > tol * max(monitor.scale, abs(value)):
                 continue
             self.n_passes += 1
             wanted = monitor.wanted(value)
