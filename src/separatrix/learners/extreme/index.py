@@ -193,8 +193,12 @@ class InvertedIndex:
         """Smooth the counts by a prior of mass `mu`, and the labels' frequency by `alpha`."""
         k = len(counts.label_rows)
         starts, lengths = counts.starts, np.diff(counts.starts)
-        scale = np.repeat(1.0 / (mu * counts.shares), lengths)
-        weights = np.rint(_UNITS * np.log1p(counts.counts * scale)).clip(0, 255).astype(np.uint8)
+        # In place: with very many labels this is the largest array.
+        logs = np.repeat(1.0 / (mu * counts.shares), lengths)
+        logs *= counts.counts
+        np.log1p(logs, out=logs)
+        logs *= np.float32(_UNITS)
+        weights = np.minimum(np.rint(logs, out=logs), 255, out=logs).astype(np.uint8)
         is_wide = lengths > k / _WIDE_SHARE
         wide_rows, narrow = np.flatnonzero(is_wide), np.repeat(~is_wide, lengths)
         wide_weights = np.zeros((len(wide_rows), k), dtype=np.uint8)

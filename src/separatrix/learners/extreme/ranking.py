@@ -108,12 +108,14 @@ class LabelRanking(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n, K)
-            Probabilities, columns in the order of `classes_`.
+            Probabilities, columns in the order of `classes_`; each row sums to one.
         """
         check_is_fitted(self)
         ranked = self._ranked(X, self._n_candidates())
         result = np.zeros((len(ranked.numbers), len(self.classes_)))
         np.put_along_axis(result, ranked.numbers, np.exp(ranked.log_probabilities), axis=1)
+        # Log-sums come in single precision.
+        result /= result.sum(axis=1, keepdims=True)
         return result.astype(float_type(X), copy=False)
 
 
