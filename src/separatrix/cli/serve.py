@@ -68,6 +68,9 @@ def serve(
     access_log: Annotated[
         bool, typer.Option(help="Tell every request on standard error (never what it holds).")
     ] = True,
+    log_format: Annotated[
+        str, typer.Option("--log-format", help="Lines of the log: text, or json.")
+    ] = "text",
     threads: Threads = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -76,6 +79,10 @@ def serve(
 
     SIGHUP loads the files again, SIGTERM and Ctrl-C finish what is under way and stop.
     """
+    if log_format not in ("text", "json"):
+        raise typer.BadParameter(
+            f"must be text or json, got {log_format!r}", param_hint="--log-format"
+        )
     for path in models:
         with open(path, "rb"):  # a wrong name is told before everything is imported
             pass
@@ -104,4 +111,4 @@ def serve(
         raise MissingPackageError(
             f"the service needs {error.name}; install it with: pip install 'separatrix[serve]'"
         ) from error
-    run(models, settings, access_log=access_log and not quiet)
+    run(models, settings, access_log=access_log and not quiet, log_format=log_format)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import importlib
 import json
+import random
 import socket
 import ssl
 import threading
@@ -21,6 +22,8 @@ _JSON, _LINES = "application/json", "application/x-ndjson"
 _ARROW = "application/vnd.apache.arrow.stream"
 #: Bytes of lines that are sent at a time.
 _PIECE = 1 << 16
+#: Seconds before the second attempt, and at most before a later one.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 
 
 class ServiceError(SeparatrixError):
@@ -53,7 +56,8 @@ class Client:
     timeout : float
         Seconds to wait for an answer.
     retries : int
-        How often to come again when the service is busy (429).
+        How often to come again when the service is busy (429), stops (503) or cannot be reached;
+        the pause grows from 0.1 s to 5 s, unless the service says how long.
 
     Examples
     --------
@@ -232,10 +236,12 @@ class Client:
     def is_ready(self) -> bool:
         """Whether the service takes requests."""
         try:
-            self._ask("GET", "/readyz")
-        except (ServiceError, OSError, http.client.HTTPException):
+            response = self._request("GET", "/readyz", None, self._headers)
+            response.read()
+        except (OSError, http.client.HTTPException):
+            self.close()
             return False
-        return True
+        return response.status == 200
 
     def close(self) -> None:
         """Close the connection of this thread."""
@@ -279,16 +285,27 @@ class Client:
 
     def _exchange(self, method: str, path: str, body: bytes | None, kind: str) -> bytes:
         headers = {**self._headers, **({"Content-Type": kind} if body is not None else {})}
+        pause = _FIRST_PAUSE
         for left in range(self._retries, -1, -1):
-            response = self._request(method, path, body, headers)
-            found = response.read()
-            if response.status == 200:
-                return found
-            if response.status == 429 and left:
-                time.sleep(float(response.headers.get("Retry-After", 1)))
-                continue
-            break
-        raise _error(response.status, found)
+            wait = pause
+            try:
+                response = self._request(method, path, body, headers)
+                found = response.read()
+            except (ConnectionError, http.client.HTTPException):
+                self.close()
+                if not left:
+                    raise
+            else:
+                if response.status == 200:
+                    return found
+                if response.status not in (429, 503) or not left:
+                    raise _error(response.status, found)
+                told = response.headers.get("Retry-After", "")
+                wait = float(told) if told.isdigit() else pause
+            # Not all who were refused together come again together.
+            time.sleep(wait * (1 + random.random() / 4))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        raise AssertionError("unreachable")
 
     def _request(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]

@@ -6,6 +6,8 @@ import base64
 import binascii
 import hmac
 import logging
+import re
+import secrets
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -44,6 +46,7 @@ _HEADERS = [
 _OPEN = {"/healthz", "/readyz"}
 _ROUTES = {"/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/models"}
 _ROUTES |= {"/v1/predict"}
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _FOLDERS = ("/v1/models/", "/static/")
 
 
@@ -93,12 +96,14 @@ class Guard:
             return
         began = time.perf_counter()
         status, whole = 0, False
+        request_id = _request_id(scope)
 
         async def guarded(message: Message) -> None:
             nonlocal status, whole
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = [*message.get("headers", ()), *_HEADERS]
+                headers.append((b"x-request-id", request_id.encode()))
                 if self.stopping:
                     headers.append((b"connection", b"close"))
                 message = {**message, "headers": headers}
@@ -113,13 +118,14 @@ class Guard:
             if not status:
                 await send_problem(guarded, problem)
         except Exception:
-            log.exception("%s %s failed", scope["method"], scope["path"])
+            told = {"request_id": request_id}
+            log.exception("%s %s failed", scope["method"], _route(scope), extra=told)
             if status and not whole:
                 raise  # half of a response is out: the connection is closed
             if not status:
                 await send_problem(guarded, Problem("internal", "the service failed; see its log"))
         finally:
-            self._done(scope, status, time.perf_counter() - began)
+            self._done(scope, status, time.perf_counter() - began, request_id)
 
     def _admit(self, scope: Scope) -> None:
         """Raise the Problem of a request that may not come in."""
@@ -143,24 +149,45 @@ class Guard:
                 tuple((b"www-authenticate", challenge) for challenge in challenges),
             )
 
-    def _done(self, scope: Scope, status: int, seconds: float) -> None:
-        path = scope["path"]
-        if path not in _ROUTES:
-            # Never as it was sent: a name per path would fill the memory, and the log with payload.
-            folder = next((one for one in _FOLDERS if path.startswith(one)), None)
-            path = "other" if folder is None else f"{folder}*"
-        method = scope["method"] if scope["method"] in ("GET", "POST", "HEAD") else "other"
-        self._metrics.request(method, path, status, seconds)
+    def _done(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+        method, route = _method(scope), _route(scope)
+        self._metrics.request(method, route, status, seconds)
         if access.isEnabledFor(logging.INFO):
-            client = scope.get("client")
-            access.info(
-                "%s %s %s %d %.1f ms",
-                client[0] if client else "-",
-                method,
-                path,
-                status,
-                1000 * seconds,
-            )
+            client = (scope.get("client") or ("-",))[0]
+            told = {
+                "request_id": request_id,
+                "client": client,
+                "method": method,
+                "route": route,
+                "status": status,
+                "ms": round(1000 * seconds, 1),
+            }
+            access.info("%s %s %s %d %.1f ms", client, method, route, status, 1000 * seconds,
+                        extra=told)  # fmt: skip
+
+
+def _method(scope: Scope) -> str:
+    return scope["method"] if scope["method"] in ("GET", "POST", "HEAD") else "other"
+
+
+def _route(scope: Scope) -> str:
+    """The path as metrics and logs tell it.
+
+    Never as it was sent: a name per path would fill the memory, and the log with payload.
+    """
+    path: str = scope["path"]
+    if path in _ROUTES:
+        return path
+    folder = next((one for one in _FOLDERS if path.startswith(one)), None)
+    return "other" if folder is None else f"{folder}*"
+
+
+def _request_id(scope: Scope) -> str:
+    """What the client calls its request, in X-Request-ID, if that can stand in a log; else new."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+            return str(value, "ascii")
+    return secrets.token_hex(8)
 
 
 def _name(host: bytes) -> str:

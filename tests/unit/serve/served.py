@@ -148,7 +148,7 @@ def service(*paths, options=(), environment=None):
     try:
         for line in process.stderr:
             lines.append(line)
-            found = re.search(r"serving .* at http://.*:(\d+)$", line.rstrip())
+            found = re.search(r"serving .* at http://\S*:(\d+)", line)
             if found:
                 break
         else:

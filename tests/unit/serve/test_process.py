@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -250,6 +251,51 @@ def is_running(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_lines_of_json_in_the_log(paths):
+    with service(paths["mail"], options=["--log-format", "json"]) as (process, port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+        for sent in ("of-mine.1", "no\tname", "x" * 65):
+            connection.request("GET", "/healthz", headers={"X-Request-ID": sent})
+            response = connection.getresponse()
+            response.read()
+            told = json.loads(process.stderr.readline())
+            assert told["request_id"] == response.headers["x-request-id"]
+            assert (told["request_id"] == sent) == (sent == "of-mine.1")
+            assert (told["route"], told["status"], told["client"]) == ("/healthz", 200, "127.0.0.1")
+
+
+class Refusing(threading.Thread):
+    """A service that answers some connections with a status, or hangs up, and then well."""
+
+    def __init__(self, answers):
+        super().__init__(daemon=True)
+        self._answers = answers
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+
+    def run(self):
+        for status in self._answers:
+            connection, _ = self._listener.accept()
+            with connection:
+                connection.recv(65536)
+                if status:
+                    body = b'{"models": []}' if status == 200 else b"{}"
+                    head = f"HTTP/1.1 {status} told\r\nretry-after: 0\r\nconnection: close\r\n"
+                    connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+
+
+def test_the_client_comes_again():
+    refusing = Refusing([429, 0, 503, 200, 503, 400])
+    refusing.start()
+    client = Client(f"http://127.0.0.1:{refusing.port}", retries=3)
+    assert client.models() == []
+    once = Client(f"http://127.0.0.1:{refusing.port}", retries=0)
+    for status in (503, 400):
+        with pytest.raises(ServiceError) as caught:
+            once.models()
+        assert caught.value.status == status
 
 
 def test_the_client(paths):
