@@ -353,9 +353,9 @@ impl Window {
     fn finish(mut self, counts: Vec<u64>, stop: &Interrupt) -> Result<Clusters, KernelError> {
         let mut nodes = vec![0u32; self.n];
         let mut n_classes = 0;
-        for slot in 0..self.n {
-            if self.used(slot) {
-                nodes[slot] = n_classes;
+        for (node, members) in nodes.iter_mut().zip(&self.members) {
+            if !members.is_empty() {
+                *node = n_classes;
                 n_classes += 1;
             }
         }
