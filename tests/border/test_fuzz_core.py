@@ -13,7 +13,8 @@ import pytest
 
 from separatrix import _core
 
-ALLOWED = (TypeError, ValueError, OverflowError, OSError)  # OSError: a path that is not there
+# OSError: a path that is not there; MemoryError: sizes that nobody has memory for.
+ALLOWED = (TypeError, ValueError, OverflowError, OSError, MemoryError)
 N, D, K = 6, 3, 2
 
 

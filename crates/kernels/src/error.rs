@@ -57,6 +57,16 @@ pub enum KernelError {
     /// An argument has a value that is not allowed.
     #[error("{0}")]
     Argument(String),
+    /// There is no memory for what the data ask for.
+    #[error("there is no memory for {n} {what} ({:.1} MB)", *bytes as f64 / 1e6)]
+    Memory {
+        /// How many.
+        n: usize,
+        /// Of what.
+        what: &'static str,
+        /// Bytes of all of them.
+        bytes: usize,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -76,10 +86,12 @@ pub fn check_not_negative<T: crate::real::Real>(what: &'static str, values: &[T]
     }
 }
 
-/// `n` zeros, or an error where memory for them cannot be had (a plain `vec!` would abort).
+/// `n` zeros, or an error where memory for them cannot be had.
 pub fn zeros<T: crate::real::Real>(n: usize) -> Result<Vec<T>, KernelError> {
-    Vec::<T>::new()
-        .try_reserve_exact(n)
-        .map_err(|_| KernelError::Argument(format!("there is no memory for {n} values")))?;
+    Vec::<T>::new().try_reserve_exact(n).map_err(|_| KernelError::Memory {
+        n,
+        what: "values",
+        bytes: n.saturating_mul(size_of::<T>()),
+    })?;
     Ok(vec![T::ZERO; n])
 }

@@ -1,15 +1,16 @@
 //! Maps kernel errors to Python exceptions, once.
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use separatrix_kernels::KernelError;
 
 /// The exception of `separatrix.errors` with the kernel's message (KeyboardInterrupt for an interrupt, OSError for
-/// a file that cannot be read).
+/// a file that cannot be read, MemoryError where there is none).
 pub fn to_python(error: KernelError) -> PyErr {
     match error {
         KernelError::Interrupted => PyKeyboardInterrupt::new_err(()),
+        KernelError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
         KernelError::Read(message) => PyOSError::new_err(message),
         KernelError::Format { line, message } => format_error(message, line),
         other => data_error(other.to_string()),

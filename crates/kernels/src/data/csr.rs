@@ -181,7 +181,7 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
     #[inline(always)]
     fn dot_many<A: Real, const FMA: bool>(&self, i: usize, w: &[T], out: &mut [A]) {
         let k = out.len();
-        assert!(w.len() >= self.n_cols * k);
+        assert!(self.n_cols.checked_mul(k).is_some_and(|size| w.len() >= size));
         let row = self.lane_row(i);
         let mut done = 0;
         while done < k {
@@ -199,7 +199,7 @@ impl<T: Gather> Rows<T> for Csr<'_, T> {
     #[inline(always)]
     fn add_to_many<A: Real, const FMA: bool>(&self, i: usize, a: &[A], w: &mut [A]) {
         let k = a.len();
-        assert!(w.len() >= self.n_cols * k);
+        assert!(self.n_cols.checked_mul(k).is_some_and(|size| w.len() >= size));
         let row = self.lane_row(i);
         let mut done = 0;
         while done < k {

@@ -2,7 +2,7 @@
 
 use super::Csr;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::real::Real;
 use crate::simd::{Gather, Index};
 
@@ -54,6 +54,8 @@ impl<T: Gather> OwnedCsr<T> {
             return Err(KernelError::Argument(format!("{n_rows} rows are too many to transpose")));
         }
         let bad = |i| x.fault(i).unwrap_or_else(|| KernelError::Argument("the rows changed".into()));
+        // Three arrays of this length: better to hear now that there is no memory for them.
+        zeros::<f64>(n_cols.saturating_mul(3))?;
         let mut starts = vec![0usize; n_cols + 1];
         for i in 0..n_rows {
             for &c in x.row(i).0 {

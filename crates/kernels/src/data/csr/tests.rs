@@ -117,3 +117,10 @@ fn norms_add_repeated_columns_up() {
     assert_eq!((x.squared_norm(0), x.summed_squared_norm(0, &mut set)), (14.0, 20.0));
     assert_eq!((x.squared_norm(1), x.summed_squared_norm(1, &mut set)), (20.0, 20.0));
 }
+
+#[test]
+#[should_panic(expected = "is_some_and")]
+fn sizes_that_wrap_around_are_not_taken_for_small_ones() {
+    let x = Csr::new(&[0, 1], &[5], &[1.0f64], usize::MAX / 2 + 1).expect("equal lengths");
+    x.dot_many::<f64, false>(0, &[0.0; 4], &mut [0.0; 2]);
+}
