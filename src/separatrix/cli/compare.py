@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from separatrix.cli.exits import INTERRUPTED, SUSPICIOUS
-from separatrix.cli.experiment_options import Asked, takes_asked
+from separatrix.cli.experiment_options import ExperimentOptions, takes_experiment_options
 from separatrix.cli.options import Source
 
 if TYPE_CHECKING:
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["compare", "run_experiment"]
 
 
-@takes_asked
+@takes_experiment_options
 def compare(
     source: Source,
-    asked: Asked,
+    options: ExperimentOptions,
     save: Annotated[
         Path | None, typer.Option("--save", help="Write the model to this file.")
     ] = None,
@@ -49,13 +49,13 @@ def compare(
     two are fitted again on train and held-out rows, and the test set is opened once, for both.
     """
     wanted = "auto" if learners is None else [name.strip() for name in learners.split(",")]
-    run_experiment(source, wanted, asked, save=save, previous=previous, reference=reference)
+    run_experiment(source, wanted, options, save=save, previous=previous, reference=reference)
 
 
 def run_experiment(
     source: str,
     learners: Any,
-    asked: Asked,
+    options: ExperimentOptions,
     *,
     save: Path | None,
     previous: Path | None = None,
@@ -71,27 +71,27 @@ def run_experiment(
     from separatrix.cli.source import read
 
     start = perf_counter()
-    for path in (save, asked.report):
+    for path in (save, options.report):
         if path is not None:
             files.check_writable(path)
-    if asked.report is not None:
+    if options.report is not None:
         from separatrix.report.rendering import check_available
 
         check_available()  # rather than after a long run
-    seconds = None if asked.budget is None else parse_seconds(asked.budget)
+    seconds = None if options.budget is None else parse_seconds(options.budget)
 
     # Where every row has one label or none, a file does not tell that they are sets.
-    needs = {"multilabel": True} if asked.task == "label_sets" else None
+    needs = {"multilabel": True} if options.task == "label_sets" else None
     data = read(
-        source, quiet=asked.quiet, needs=needs, target=asked.target, text=asked.text,
-        **asked.reading, **asked.deciding,
+        source, quiet=options.quiet, needs=needs, target=options.target, text=options.text,
+        **options.reading, **options.deciding,
     )  # fmt: skip
     from separatrix.errors import DataError
     from separatrix.experiment import Experiment
     from separatrix.experiment.source import as_dataset
 
-    data = as_dataset(data, asked.target or "auto")
-    split = _split(data, asked)
+    data = as_dataset(data, options.target or "auto")
+    split = _split(data, options)
     known = None
     if previous is not None:
         from separatrix.models import load
@@ -100,33 +100,35 @@ def run_experiment(
     experiment = Experiment(
         data,
         learners=learners,
-        metric=asked.metric,
+        metric=options.metric,
         split=split,
         # Reading the files took some of it; a tenth, and a second, is for learning.
         budget=None
         if seconds is None
         else max(1.0, 0.1 * seconds, seconds - (perf_counter() - start)),
-        cost=asked.cost,
-        task=asked.task,
-        drop=asked.drop or (),
-        templates=_templates(asked),
-        features=asked.features,
-        ngrams=parse_lengths("--ngrams", asked.ngrams),
-        characters=parse_lengths("--characters", asked.characters),
+        cost=options.cost,
+        task=options.task,
+        drop=options.drop or (),
+        templates=_templates(options),
+        features=options.features,
+        ngrams=parse_lengths("--ngrams", options.ngrams),
+        characters=parse_lengths("--characters", options.characters),
         reference=reference,
-        class_weight=parse_weights(asked.class_weight),
+        class_weight=parse_weights(options.class_weight),
         champion=champion,
         previous=known,
-        calibration=asked.calibration,
-        random_state=asked.seed,
-        n_jobs=asked.threads,
+        calibration=options.calibration,
+        random_state=options.seed,
+        n_jobs=options.threads,
         name=source,
         command=_command(),
     )
     # Progress and complaints go to stderr, so that the result can be piped.
     errors = Console(stderr=True)
     lively = errors.is_terminal and not errors.is_dumb_terminal
-    reporter = (output.Silence if asked.quiet else output.Bars if lively else output.Lines)(errors)
+    reporter = (output.Silence if options.quiet else output.Bars if lively else output.Lines)(
+        errors
+    )
     try:
         with reporter:
             result = experiment.run(reporter)
@@ -136,18 +138,18 @@ def run_experiment(
     worthless = champion is None and result.is_worthless
     if save is not None and not worthless:
         result.save(save)
-    if asked.report is not None:
-        result.to_html(asked.report)
-    if asked.json:
+    if options.report is not None:
+        result.to_html(options.report)
+    if options.json:
         tables.print_json(result.to_dict())
-    elif asked.quiet:
+    elif options.quiet:
         typer.echo(result.verdict())
     else:
         output.show(result, Console())
-        for what, path in (("Model", save), ("Report", asked.report)):
+        for what, path in (("Model", save), ("Report", options.report)):
             if path is not None and not (worthless and path is save):
                 typer.echo(f"{what}: {path}")
-    if asked.quiet and not asked.json:
+    if options.quiet and not options.json:
         for warning in result.warnings():
             typer.echo(warning, err=True)
     if worthless:
@@ -157,11 +159,11 @@ def run_experiment(
             f"the result is not worth having: no learner does better than the baseline "
             f"{result.champion.learner}. Look at the columns (separatrix inspect){advice}{kept}"
         )
-    if asked.strict and result.serious:
+    if options.strict and result.serious:
         raise typer.Exit(SUSPICIOUS)
 
 
-def _split(data: Dataset, asked: Asked) -> Any:
+def _split(data: Dataset, options: ExperimentOptions) -> Any:
     """How the rows are split."""
     from separatrix.cli.source import read
     from separatrix.errors import ParameterError
@@ -173,28 +175,30 @@ def _split(data: Dataset, asked: Asked) -> Any:
         needs = Inputs.of(data).options(True)
         for option in ("columns", "words", "token_columns"):
             needs.pop(option, None)
-        return read(name, quiet=asked.quiet, needs=needs, **asked.reading)
+        return read(name, quiet=options.quiet, needs=needs, **options.reading)
 
-    if sum(one is not None for one in (asked.test, asked.group, asked.time)) > 1:
+    if sum(one is not None for one in (options.test, options.group, options.time)) > 1:
         raise ParameterError("--test, --group and --time exclude each other")
-    if asked.test is not None:
-        return Given(look(asked.test), None if asked.held_out is None else look(asked.held_out))
-    if asked.held_out is not None:
+    if options.test is not None:
+        return Given(
+            look(options.test), None if options.held_out is None else look(options.held_out)
+        )
+    if options.held_out is not None:
         raise ParameterError("--held-out goes with --test")
-    if asked.group is not None:
-        return Grouped(asked.group)
-    return (0.6, 0.2, 0.2) if asked.time is None else ByTime(asked.time)
+    if options.group is not None:
+        return Grouped(options.group)
+    return (0.6, 0.2, 0.2) if options.time is None else ByTime(options.time)
 
 
-def _templates(asked: Asked) -> Any:
+def _templates(options: ExperimentOptions) -> Any:
     """Templates for tokens: the name of a preset or those of a file, with dictionaries."""
-    if asked.templates == "auto" and not asked.dictionary and not asked.clusters:
+    if options.templates == "auto" and not options.dictionary and not options.clusters:
         return "auto"
     from separatrix.errors import ParameterError
     from separatrix.features.templates import PRESETS, Templates
     from separatrix.features.templates.dictionaries import dictionary_lines
 
-    dictionaries, name = _dictionaries(asked), asked.templates
+    dictionaries, name = _dictionaries(options), options.templates
     if name == "auto":
         return Templates(name, dictionaries=dictionaries)
     path, text = Path(name), PRESETS.get(name)
@@ -215,20 +219,20 @@ def _templates(asked: Asked) -> Any:
     return Templates(f"{text}\n{dictionary_lines(unread)}", dictionaries=dictionaries)
 
 
-def _dictionaries(asked: Asked) -> dict[str, Any]:
+def _dictionaries(options: ExperimentOptions) -> dict[str, Any]:
     """Entries and classes of words by name: that of --dictionary, or that of the file."""
     from separatrix.errors import ParameterError
     from separatrix.features.templates import read_clusters, read_dictionary
 
     found: dict[str, Any] = {}
-    for word in asked.dictionary or ():
+    for word in options.dictionary or ():
         name, mark, path = word.partition("=")
         if not mark or not name or not path:
             raise ParameterError(
                 f"--dictionary takes NAME=FILE, such as cities=cities.txt, got {word!r}"
             )
         found[name] = read_dictionary(path)
-    for file in asked.clusters or ():
+    for file in options.clusters or ():
         found[file.stem] = read_clusters(file)
     return found
 

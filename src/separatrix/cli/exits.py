@@ -37,8 +37,8 @@ def complain(error: Exception, *, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
     message, code = _explain(error)
-    for advice, said in _ADVICE:
-        message = re.sub(advice, said, message)
+    for advice, words in _ADVICE:
+        message = re.sub(advice, words, message)
     typer.echo(f"error: {' '.join(message.split())}", err=True)
     return code
 

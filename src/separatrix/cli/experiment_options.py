@@ -27,7 +27,7 @@ from separatrix.cli.options import (
     parse_kinds,
 )
 
-__all__ = ["Asked", "takes_asked"]
+__all__ = ["ExperimentOptions", "takes_experiment_options"]
 
 Target = Annotated[
     str | None, typer.Option("--target", "-t", help="Column to predict; default: found.")
@@ -126,8 +126,8 @@ Strict = Annotated[
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What an experiment was asked for on the command line."""
+class ExperimentOptions:
+    """What an experiment is given on the command line."""
 
     target: Target = None
     report: Report = None
@@ -180,23 +180,23 @@ class Asked:
         return {"kinds": parse_kinds(self.kind), "schema": self.schema}
 
 
-def takes_asked(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of `Asked` as options, in the place of its argument `asked`."""
+def takes_experiment_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the fields of `ExperimentOptions` in the place of its argument `options`."""
     own = inspect.signature(command, eval_str=True).parameters.values()
-    hints = typing.get_type_hints(Asked, include_extras=True)
+    hints = typing.get_type_hints(ExperimentOptions, include_extras=True)
     only_named = inspect.Parameter.KEYWORD_ONLY
     shared = [
         inspect.Parameter(
             field.name, only_named, default=field.default, annotation=hints[field.name]
         )
-        for field in fields(Asked)
+        for field in fields(ExperimentOptions)
     ]
 
     def run(**given: Any) -> None:
-        asked = Asked(**{one.name: given.pop(one.name) for one in shared})
-        command(**given, asked=asked)
+        options = ExperimentOptions(**{one.name: given.pop(one.name) for one in shared})
+        command(**given, options=options)
 
-    kept = [one.replace(kind=only_named) for one in own if one.name != "asked"]
+    kept = [one.replace(kind=only_named) for one in own if one.name != "options"]
     run.__signature__ = inspect.Signature([*kept, *shared])  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in [*kept, *shared]}
     run.__name__, run.__doc__ = command.__name__, command.__doc__

@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from separatrix.cli.compare import run_experiment
-from separatrix.cli.experiment_options import Asked, takes_asked
+from separatrix.cli.experiment_options import ExperimentOptions, takes_experiment_options
 from separatrix.cli.options import Source
 
 __all__ = ["train"]
 
 
-@takes_asked
+@takes_experiment_options
 def train(
     source: Source,
-    asked: Asked,
+    options: ExperimentOptions,
     learner: Annotated[
         str, typer.Option("--learner", "-l", help="Name of the learner (separatrix learners).")
     ],
@@ -28,4 +28,4 @@ def train(
     The model that is saved is the learner that was named, even where a baseline does better; then
     that is said.
     """
-    run_experiment(source, [learner], asked, champion=learner, save=save)
+    run_experiment(source, [learner], options, champion=learner, save=save)

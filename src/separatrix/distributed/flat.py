@@ -133,30 +133,30 @@ def class_weights(given: Any, found: Survey) -> npt.NDArray[np.float64] | None:
 
 def choose_solver(estimator: Any, objective: DistributedObjective) -> Solver:
     """The solver for an objective in partitions: the one named, or one that fits."""
-    asked = estimator.solver
+    wanted = estimator.solver
     kernel = kernel_of(objective.loss)
     if kernel is not None and kernel.dual and not objective.loss.smooth:
-        return _hinge_solver(asked, objective)
-    if isinstance(asked, str) and asked == "auto":
+        return _hinge_solver(wanted, objective)
+    if isinstance(wanted, str) and wanted == "auto":
         few = objective.forms_hessian and np.prod(objective.weight_shape) <= _FEW_WEIGHTS
         smooth = "newton" if few else "lbfgs"
         solver: Solver = _SOLVERS[smooth if objective.regularizer.smooth else "owlqn"]
         return solver
-    if isinstance(asked, str) and asked in _SOLVERS:
-        solver = _SOLVERS[asked]
+    if isinstance(wanted, str) and wanted in _SOLVERS:
+        solver = _SOLVERS[wanted]
         return solver
-    if isinstance(asked, Lbfgs | NewtonCG | GradientDescent | OwlQn):
-        return asked
+    if isinstance(wanted, Lbfgs | NewtonCG | GradientDescent | OwlQn):
+        return wanted
     raise ParameterError(
-        f"solver={asked!r} needs the rows themselves; on Dask use 'auto' or one of "
+        f"solver={wanted!r} needs the rows themselves; on Dask use 'auto' or one of "
         f"{tuple(_SOLVERS)}"
     )
 
 
-def _hinge_solver(asked: Any, objective: DistributedObjective) -> Solver:
-    if asked not in ("auto", "multipliers"):
+def _hinge_solver(wanted: Any, objective: DistributedObjective) -> Solver:
+    if wanted not in ("auto", "multipliers"):
         raise ParameterError(
-            f"solver={asked!r} does not minimize the hinge on Dask; use 'auto' (the method of "
+            f"solver={wanted!r} does not minimize the hinge on Dask; use 'auto' (the method of "
             "multipliers)"
         )
     if type(objective.regularizer) is not L2:

@@ -66,7 +66,7 @@ class _Flight:
     """Futures of one pass: what was sent for it, and what is asked for."""
 
     sent: list[Any] = field(default_factory=list)
-    asked: list[Any] = field(default_factory=list)
+    requested: list[Any] = field(default_factory=list)
 
 
 @contextmanager
@@ -161,8 +161,8 @@ class Session:
         Dask asks as soon as it has made a value, before that may have to go to disk.
         """
         tasks = self._tasks(function, parts, self._plain(shared))
-        asked = self._tasks(question, [(task,) for task in tasks], [])
-        futures = self._keep([*tasks, *asked])
+        requested = self._tasks(question, [(task,) for task in tasks], [])
+        futures = self._keep([*tasks, *requested])
         kept, told = futures[: len(tasks)], futures[len(tasks) :]
         try:
             self._watch(dict.fromkeys(told, 1))
@@ -244,18 +244,18 @@ class Session:
                 else:
                     result = self._by_group(flight, function, parts, shared, merge, groups)
             except _LOST as error:
-                self.release([*flight.asked, *flight.sent])
+                self.release([*flight.requested, *flight.sent])
                 lost = error
             except BaseException:
-                self.release([*flight.asked, *flight.sent])
+                self.release([*flight.requested, *flight.sent])
                 raise
             else:
                 self.n_passes += 1
                 self.release(flight.sent)
                 if groups is None:
-                    self.release(flight.asked)
+                    self.release(flight.requested)
                 else:
-                    self._set_aside(flight.asked, self._paces[function].nbytes * len(parts))
+                    self._set_aside(flight.requested, self._paces[function].nbytes * len(parts))
                 return result
         raise LostDataError(
             f"a pass was tried {_ATTEMPTS} times, and each time workers were lost with what had "
@@ -304,9 +304,9 @@ class Session:
         tasks = self._tasks(function, parts, [self._argument(item, flight) for item in shared])
         total = merged(merge, tasks, lazily)
         watched = [] if self.on_partition is None else tasks
-        flight.asked = self.client.compute([total, *watched], optimize_graph=False)
-        self._watch(dict.fromkeys(flight.asked[1:], 1))
-        result = flight.asked[0].result()
+        flight.requested = self.client.compute([total, *watched], optimize_graph=False)
+        self._watch(dict.fromkeys(flight.requested[1:], 1))
+        result = flight.requested[0].result()
         # With Dask's own time in it, so that the first groups are rather too small.
         self._paces[function] = Pace((perf_counter() - start) / len(parts), sizeof(result))
         return result
@@ -327,9 +327,9 @@ class Session:
             for group in groups
         ]
         tasks = self._tasks(serve, calls, sent, function.__name__)
-        flight.asked = self.client.compute(tasks, optimize_graph=False)
-        self._watch(dict(zip(flight.asked, map(len, groups), strict=True)))
-        found: list[Answers] = self.client.gather(flight.asked)
+        flight.requested = self.client.compute(tasks, optimize_graph=False)
+        self._watch(dict(zip(flight.requested, map(len, groups), strict=True)))
+        found: list[Answers] = self.client.gather(flight.requested)
         values: list[Any] = [None] * len(parts)
         for (group, worker), answers in zip(groups.items(), found, strict=True):
             if answers.worker != worker:

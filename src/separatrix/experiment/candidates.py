@@ -62,7 +62,7 @@ def candidates(
             and (entry.longest is None or n_rows <= entry.longest)
             and (entry.baseline or entry.many == many)
         )
-    asked: dict[str, Learner] = {}
+    chosen: dict[str, Learner] = {}
     for item in wanted:
         try:
             entry = item if isinstance(item, Learner) else get(item)
@@ -73,6 +73,6 @@ def candidates(
             raise ParameterError(
                 f"{entry.name} learns {' and '.join(entry.tasks)} tasks; this one is {task.name}"
             )
-        asked[entry.name] = entry
-    known_lines = tuple(e for e in able if e.baseline or asked.get(e.name) == e)
-    return known_lines + tuple(e for e in asked.values() if e not in known_lines)
+        chosen[entry.name] = entry
+    known_lines = tuple(e for e in able if e.baseline or chosen.get(e.name) == e)
+    return known_lines + tuple(e for e in chosen.values() if e not in known_lines)

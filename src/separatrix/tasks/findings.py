@@ -266,11 +266,13 @@ def alone_quantity(
     first: Any, second: Any, y: npt.NDArray[Any], y_held_out: npt.NDArray[Any]
 ) -> float:
     """Share of the held-out variance that the means per value or range of one column explain."""
-    keys, asked = _numbered(first, second, y, y_held_out)
+    keys, held_out_keys = _numbered(first, second, y, y_held_out)
     overall = float(np.mean(y))
     sums, counts = np.bincount(keys, weights=y), np.bincount(keys)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), overall)
-    guess = np.where(asked < len(means), means[np.minimum(asked, len(means) - 1)], overall)
+    guess = np.where(
+        held_out_keys < len(means), means[np.minimum(held_out_keys, len(means) - 1)], overall
+    )
     spread = float(np.mean((y_held_out - overall) ** 2))
     missed = [float(np.mean((y_held_out - guess) ** 2))]
     if first is not None and np.asarray(first).dtype.kind in "fiu":
@@ -283,13 +285,13 @@ def alone_class(
     first: Any, second: Any, y: npt.NDArray[Any], y_held_out: npt.NDArray[Any]
 ) -> float:
     """Held-out accuracy of the most frequent class per value or range of one column."""
-    keys, asked = _numbered(first, second, y, y_held_out)
+    keys, held_out_keys = _numbered(first, second, y, y_held_out)
     classes, codes = distinct_values(y)
     shape = (int(keys.max()) + 1, len(classes))
     places = keys.astype(np.int64) * len(classes) + codes
     table = np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
     best = np.where(table.any(axis=1), table.argmax(axis=1), np.bincount(codes).argmax())
-    places = np.where(asked < len(best), best[np.minimum(asked, len(best) - 1)], 0)
+    places = np.where(held_out_keys < len(best), best[np.minimum(held_out_keys, len(best) - 1)], 0)
     return float(np.mean(classes[places] == y_held_out))
 
 

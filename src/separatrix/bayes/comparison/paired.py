@@ -189,10 +189,10 @@ def _exceeds(more: float, less: float, either: Panels, margin: float) -> float:
 
 
 def _right(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, name: str) -> npt.NDArray[np.bool_]:
-    truth, said = np.asarray(y_true), np.asarray(y_pred)
-    if truth.ndim != 1 or truth.shape != said.shape or len(truth) == 0:
+    truth, predictions = np.asarray(y_true), np.asarray(y_pred)
+    if truth.ndim != 1 or truth.shape != predictions.shape or len(truth) == 0:
         raise DataError(
             f"y_true and {name} must be two lists of labels of the same length, at least one; "
-            f"got shapes {truth.shape} and {said.shape}"
+            f"got shapes {truth.shape} and {predictions.shape}"
         )
-    return np.asarray(truth == said)
+    return np.asarray(truth == predictions)

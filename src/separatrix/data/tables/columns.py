@@ -102,27 +102,29 @@ def from_words(words: Words, column: SchemaColumn, missing: Sequence[str]) -> np
         return words.spread(objects(words.values))
     absent = absent_words(column.kind, (*missing, *column.missing))
     gone = np.array([value.strip() in absent for value in words.values], dtype=bool)
-    said = [value for value, nothing in zip(words.values, gone, strict=True) if not nothing]
+    present = [value for value, nothing in zip(words.values, gone, strict=True) if not nothing]
     read, nothing, dtype = reader(column.kind, column.form)
     filled: Any = None
     if column.kind == "date":
-        filled = iso_dates([value.strip() for value in said])
+        filled = iso_dates([value.strip() for value in present])
     elif column.kind == "number":
         try:
             plain = column.form[4:5] != ","
             filled = (
-                [int(value) if column.whole else float(value) for value in said] if plain else None
+                [int(value) if column.whole else float(value) for value in present]
+                if plain
+                else None
             )
         except ValueError:
             filled = None
     if filled is None:
-        filled = list(_read_all(said, read, words, column))
+        filled = list(_read_all(present, read, words, column))
     if column.whole and not gone.any():
         return words.spread(np.array(filled, dtype=np.int64))
     if column.kind == "flag" and not column.missing and not gone.any():
         return words.spread(np.array(filled, dtype=np.bool_))
     made = np.full(len(words.values), nothing, dtype=dtype)
-    if len(said):
+    if len(present):
         made[~gone] = filled if dtype is not object else objects(filled)
     return words.spread(made)
 
@@ -149,8 +151,8 @@ def compact_dates(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.where(right, days.astype("datetime64[us]"), np.datetime64("NaT", "us"))
 
 
-def _read_all(said: list[str], read: Any, words: Words, column: SchemaColumn) -> Iterable[Any]:
-    for value in said:
+def _read_all(present: list[str], read: Any, words: Words, column: SchemaColumn) -> Iterable[Any]:
+    for value in present:
         try:
             yield read(value)
         except ValueError:

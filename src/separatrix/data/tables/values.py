@@ -317,7 +317,7 @@ def look(
     distinct = list(dict.fromkeys(values))
     stripped = list(dict.fromkeys(value.strip() for value in distinct))
     there = [value for value in stripped if value not in absent]
-    said = [value for value in there if value not in perhaps]
+    present = [value for value in there if value not in perhaps]
     if sample is None:
         sample = values
     blank = {value for value in set(sample) if value.strip() in {"", *absent}}
@@ -328,36 +328,36 @@ def look(
         maybe_missing=frozenset(perhaps.intersection(there)),
         sample=shown,
     )
-    if not said:
+    if not present:
         return found
-    if not _DIGIT.search(said[0]):
+    if not _DIGIT.search(present[0]):
         # No number, date or length of time is without a digit, but for those without an end.
-        endless = said[0].lower() in _ENDLESS
+        endless = present[0].lower() in _ENDLESS
         if not endless:
             none: frozenset[str] = frozenset()
             return replace(
                 found, some=True, plain=False, whole=False, marked=none, dates=none, compact=False,
                 duration=False, either=False,
             )  # fmt: skip
-    plain = all(_PLAIN.fullmatch(value) or value.lower() in _ENDLESS for value in said)
-    whole = plain and all(map(_WHOLE.fullmatch, said))
+    plain = all(_PLAIN.fullmatch(value) or value.lower() in _ENDLESS for value in present)
+    whole = plain and all(map(_WHOLE.fullmatch, present))
     marked, units, bare, either = (
-        _look_at_marks(said) if not plain else (frozenset("."), frozenset(), True, False)
+        _look_at_marks(present) if not plain else (frozenset("."), frozenset(), True, False)
     )
     return replace(
         found,
         some=True,
         plain=plain,
         whole=whole,
-        padded=plain and any(map(_PADDED.match, said)),
-        long=whole and any(len(value.lstrip("+-")) >= _CODE_DIGITS for value in said),
+        padded=plain and any(map(_PADDED.match, present)),
+        long=whole and any(len(value.lstrip("+-")) >= _CODE_DIGITS for value in present),
         marked=marked,
         units=units,
         bare=bare,
         either=either,
-        dates=_look_at_dates(said),
-        compact=whole and all(_is_compact(value) for value in said),
-        duration=not plain and all(_seconds(value) is not None for value in said),
+        dates=_look_at_dates(present),
+        compact=whole and all(_is_compact(value) for value in present),
+        duration=not plain and all(_seconds(value) is not None for value in present),
     )
 
 

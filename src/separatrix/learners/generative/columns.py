@@ -43,19 +43,19 @@ class Columns:
     @classmethod
     def of(cls, features: Any, X: Any, design: Design, names: Any, n_threads: int) -> Columns:
         """The kinds that the parameter `features` asks for, "auto" decided by the data."""
-        asked, bags = _asked(features, X.shape[1], names)
-        auto = asked < 0
-        guessed = np.zeros(len(asked), dtype=bool)
+        given, bags = _given_kinds(features, X.shape[1], names)
+        auto = given < 0
+        guessed = np.zeros(len(given), dtype=bool)
         if auto.any():
             lowest, _, binary, _ = survey(design, n_threads)
             binary = binary.astype(bool)
             counts = not binary[auto].all() and not (lowest[auto] < 0).any()
             if counts and _like_words(X, auto):
-                asked[auto] = MULTINOMIAL
+                given[auto] = MULTINOMIAL
             else:
                 guessed = auto & binary
-                asked[auto] = np.where(binary[auto], BERNOULLI, GAUSSIAN)
-        return cls(asked.astype(np.uint8), guessed, bags)
+                given[auto] = np.where(binary[auto], BERNOULLI, GAUSSIAN)
+        return cls(given.astype(np.uint8), guessed, bags)
 
     def sizes(self, design: Design, at_least: Any, n_threads: int) -> npt.NDArray[np.int64] | None:
         """Number of categories of every column, 0 where it has none; None where no column has."""
@@ -104,7 +104,7 @@ def _like_words(X: Any, columns: npt.NDArray[np.bool_]) -> bool:
     return bool(2 * filled.sum() < n * len(filled) and (filled < n).all())
 
 
-def _asked(
+def _given_kinds(
     features: Any, d: int, names: Any
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32] | None]:
     """The kind of every column as asked for, -1 for "auto", and the numbers of their bags."""
@@ -123,22 +123,22 @@ def _asked(
             )
         return codes[plain] + (numbers.setdefault(bag, len(numbers)) << 3 if colon else 0)
 
-    asked = _codes(features, d, names, code)
-    kinds = np.where(asked < 0, -1, asked & 7)
-    return kinds, np.maximum(asked >> 3, 0).astype(np.int32) if len(numbers) > 1 else None
+    given = _codes(features, d, names, code)
+    kinds = np.where(given < 0, -1, given & 7)
+    return kinds, np.maximum(given >> 3, 0).astype(np.int32) if len(numbers) > 1 else None
 
 
 def _codes(features: Any, d: int, names: Any, code: Callable[[Any], int]) -> npt.NDArray[np.int64]:
     """A number for the kind of every column, -1 where none is named."""
     if isinstance(features, Mapping):
-        asked = np.full(d, -1)
+        given = np.full(d, -1)
         numbers = {} if names is None else {name: j for j, name in enumerate(names)}
         for column, kind in features.items():
             j = numbers.get(column, column)
             if isinstance(j, bool) or not isinstance(j, int | np.integer) or not -d <= j < d:
                 raise ParameterError(f"features names a column {column!r} that X does not have")
-            asked[j] = code(kind)
-        return asked
+            given[j] = code(kind)
+        return given
     if isinstance(features, str):
         return np.full(d, code(features))
     kinds = list(features)

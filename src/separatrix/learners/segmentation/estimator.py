@@ -357,6 +357,6 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any) -> float:
         """Share of the pixels that are labeled right."""
         truth = self._read_labels(y, read_images(X))
-        said = self.predict(X)
-        right = sum(int((a == b).sum()) for a, b in zip(truth, said, strict=True))
+        predictions = self.predict(X)
+        right = sum(int((a == b).sum()) for a, b in zip(truth, predictions, strict=True))
         return right / sum(one.size for one in truth)
