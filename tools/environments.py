@@ -23,7 +23,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / "build" / "environments"
-EXTRAS = ("plots", "parquet", "onnx", "report", "serve", "arviz", "images", "dask", "dev")
+EXTRAS = (
+    "plots",
+    "parquet",
+    "excel",
+    "duckdb",
+    "onnx",
+    "report",
+    "serve",
+    "arviz",
+    "images",
+    "dask",
+    "dev",
+)
 #: The Pythons that separatrix is for, newest first.
 MINORS = (14, 13, 12, 11)
 

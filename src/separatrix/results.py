@@ -225,9 +225,14 @@ class Monitor:
             self._report(row)
         if proven and self.converged(objective, gap):
             return StopReason.CONVERGED
-        if n_passes >= self.max_passes or time.perf_counter() >= self._deadline:
+        if n_passes >= self.max_passes or self.late:
             return StopReason.BUDGET
         return None
+
+    @property
+    def late(self) -> bool:
+        """Whether the time of the run is up."""
+        return time.perf_counter() >= self._deadline
 
     def converged(self, objective: float, gap: float) -> bool:
         """Whether `gap` is within the tolerance at this objective value; both are finite then."""

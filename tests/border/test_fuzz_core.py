@@ -356,6 +356,7 @@ def text_calls():
         "TextIndex": [analyzer, _core.TextTerms(*names)],
         "hash_text": [analyzer, ["aa bb", "cc"], 16, True, 2],
         "hash_features": [[{"a": 1}, {"b": "c"}], "dict", 16, True],
+        "brown_clusters": [np.array([0, 1, 2, 1, 0, 2], dtype=np.int32), 2, 1],
     }
 
 

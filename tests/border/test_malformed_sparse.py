@@ -46,6 +46,7 @@ NOT_OF_MATRICES = {
     "SpamFeatures",
     "StructuredPerceptron",
     "StructuredSVM",
+    "SupervisedBins",
     "TableEncoder",
     "Templates",
     "TextVectorizer",

@@ -68,6 +68,7 @@ def test_solvers_end_with_the_time(monkeypatch, calibration, share):
     options = {
         "learners": ["linear_svm", "logistic_regression", "sparse_logistic"],
         "calibration": calibration,
+        "features": "plain",
     }
     monkeypatch.setattr(time, "perf_counter", Ticking(1e-3))
     whole = Experiment(blobs(300, spread=2.0), **options).run()

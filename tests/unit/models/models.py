@@ -310,7 +310,9 @@ CASES: dict[str, Case] = {
         LogisticRegression(), Y, pd.DataFrame(X, columns=list("abcdef"))
     ),
     "linear_svm": _classifier(LinearSVM(random_state=0, solver="dual")),
-    "linear_svm_cost": _classifier(LinearSVM(cost=np.array([[0.0, 1], [3, 0]])), TWO),
+    "linear_svm_cost": _classifier(
+        LinearSVM(cost=np.array([[0.0, 1], [3, 0]]), random_state=0), TWO
+    ),
     "linear_classifier": _classifier(LinearClassifier("exponential"), TWO),
     "linear_classifier_objects": _classifier(
         LinearClassifier(SquaredHinge(), ElasticNet(0.0), solver=Lbfgs(memory=5)), TWO
@@ -433,7 +435,9 @@ CASES: dict[str, Case] = {
     "joint_all": _joint("all"),
     "joint_seen": _joint("seen"),
     "joint_hash": _joint("hash"),
-    "pipeline": _classifier(Pipeline([("table", TableEncoder()), ("l", LinearSVM())]), Y, FRAME),
+    "pipeline": _classifier(
+        Pipeline([("table", TableEncoder()), ("l", LinearSVM(random_state=0))]), Y, FRAME
+    ),
     "pipeline_of_union": _classifier(
         make_pipeline(StandardScaler(), _union(), Perceptron(random_state=0))
     ),

@@ -125,8 +125,9 @@ class _Run:
             given = None
             if start is not None:
                 given = start.w, start.sigma, start.shares if len(start.shares) else None
+            most = 1 if monitor.late else self._per_turn
             w, shares, sigma, trace, moving = self._turn(
-                given, tol, monitor.scale, min(self._per_turn, max(1, int(left)))
+                given, tol, monitor.scale, min(most, max(1, int(left)))
             )
             start = self.state = _State(w, sigma, shares)
             before, (value, gap) = self.n_passes, (np.inf, np.inf)
