@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -76,9 +75,8 @@ def test_every_section_has_page_class_test_and_exercise(note):
 
 
 @pytest.mark.parametrize("note", ["000", "001", "002", "003", "004"])
-def test_sections_are_those_of_the_note_in_their_order(note):
-    folder = Path(os.environ.get("SEPARATRIX_DATA", "")).parent / "seeds"
-    files = list(folder.glob(f"{note}_*.txt"))
+def test_sections_are_those_of_the_note_in_their_order(note, data_dir):
+    files = list((data_dir.parent / "seeds").glob(f"{note}_*.txt"))
     if not files:
         pytest.skip("the notes are not here")
     text = " ".join(files[0].read_text(encoding="utf-8").split())
