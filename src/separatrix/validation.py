@@ -36,6 +36,7 @@ __all__ = [
     "check_targets",
     "check_weights",
     "distinct_values",
+    "drawn_rows",
     "encode_known_labels",
     "encode_labels",
     "float_type",
@@ -113,6 +114,18 @@ def number_of_threads(n_jobs: int | None) -> int:
     if n_jobs == 0:
         raise ParameterError("n_jobs must be None, positive, or negative (-1: all CPUs), got 0")
     return n_jobs if n_jobs > 0 else max(1, available + 1 + n_jobs)
+
+
+def drawn_rows(n_rows: int, n: int) -> npt.NDArray[np.intp]:
+    """Numbers of `n` of the rows, drawn with a fixed seed, rising.
+
+    Examples
+    --------
+    >>> drawn_rows(5, 3).tolist()
+    [2, 3, 4]
+    """
+    drawn = np.random.default_rng(0).choice(n_rows, n, replace=False)
+    return np.sort(drawn).astype(np.intp)
 
 
 def seed_from(random_state: Any) -> int:

@@ -6,13 +6,12 @@ import math
 import time
 from collections.abc import Sequence
 
-import numpy as np
-
 from separatrix.data import Dataset
 from separatrix.experiment.clock import Clock
 from separatrix.tasks import Task
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import PREPARATIONS
+from separatrix.validation import drawn_rows
 
 __all__ = ["within_budget"]
 
@@ -54,7 +53,7 @@ def within_budget(
     inputs = Inputs.of(data, drop)
     if inputs.kind not in PREPARATIONS:
         return data, ()
-    some = data.take(_drawn(len(data), PROBED))
+    some = data.take(drawn_rows(len(data), PROBED))
     start = time.perf_counter()
     prepare = PREPARATIONS[inputs.kind](inputs).fit(inputs.take(some), some.y)
     if prepare is not None:
@@ -68,10 +67,4 @@ def within_budget(
         f"Learned from {n} of {len(data)} {task.units}, drawn at random: the budget does not reach "
         "for more. A longer one does better."
     )
-    return data.take(_drawn(len(data), n)), (note,)
-
-
-def _drawn(n_rows: int, n: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """Numbers of `n` of the rows, by a fixed seed, rising."""
-    rows = np.random.default_rng(0).choice(n_rows, size=n, replace=False)
-    return np.sort(rows).astype(np.intp)
+    return data.take(drawn_rows(len(data), n)), (note,)

@@ -16,6 +16,7 @@ from separatrix.errors import ConvergenceWarning
 from separatrix.metrics import Metric, Outcome
 from separatrix.results import time_limit
 from separatrix.tasks.rows import Rows
+from separatrix.validation import drawn_rows
 
 __all__ = ["Fold", "Scored", "Search", "Searched", "Trial", "some_rows"]
 
@@ -229,10 +230,7 @@ class Search:
 def some_rows(rows: Rows, most: int) -> Rows:
     """At most so many rows, drawn with a fixed seed, in their order."""
     n = len(rows.y)
-    if n <= most:
-        return rows
-    drawn = np.random.default_rng(0).choice(n, most, replace=False)
-    return rows.take(np.sort(drawn).astype(np.intp))
+    return rows if n <= most else rows.take(drawn_rows(n, most))
 
 
 def _joined(targets: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:

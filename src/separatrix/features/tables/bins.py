@@ -18,7 +18,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.features.tables.columns import Column
 from separatrix.features.tables.columns_to_numbers import MISSING, RobustEncoder
 from separatrix.features.tables.sparse_rows import Encoded, Part, assemble, distinct
-from separatrix.validation import check_choice, refuse_dask
+from separatrix.validation import check_choice, drawn_rows, refuse_dask
 
 __all__ = ["BinEncoder", "BothEncoder", "PairEncoder", "SupervisedBins", "bin_options", "codes_of"]
 
@@ -51,8 +51,7 @@ class BinEncoder:
             raise DataError("bins need the target: y is None, and requires y to be passed")
         there = np.flatnonzero(~column.missing)
         if len(there) > _MOST_ROWS:
-            drawn = np.random.default_rng(0).choice(len(there), _MOST_ROWS, replace=False)
-            there = there[np.sort(drawn)]
+            there = there[drawn_rows(len(there), _MOST_ROWS)]
         known, places = np.unique(column.values[there], return_inverse=True)
         self.cuts = np.empty(0)
         if len(known) > 1:

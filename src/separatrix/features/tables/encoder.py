@@ -468,12 +468,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         paired = {name for pair in self.pairs for name in pair}
         codes: dict[str, Any] = {}
         for name, encoder in self._encoders.items():
-            encoded = encoder.encode(as_kind(table.columns[name], self.schema_[name]))
+            held = as_kind(table.columns[name], self.schema_[name])
+            encoded = encoder.encode(held)
             parts += [(base, part) for part in encoded.parts]
             counts[name] = encoded.n_unseen
             base += self._widths[name]
             if name in self._paired:
-                held = as_kind(table.columns[name], self.schema_[name])
                 encoded = self._paired[name].encode(held)
             if name in paired:
                 codes[name] = codes_of(encoded, table.n_rows)
