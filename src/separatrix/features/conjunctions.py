@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from math import comb
 from typing import Any, ClassVar, Self
 
@@ -29,6 +30,7 @@ from separatrix.validation import is_sparse, number_of_threads, refuse_dask
 __all__ = ["Conjunctions"]
 
 
+@dataclass(eq=False, repr=False)
 class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Indicators of values that occur together: :math:`[x_i = a] \wedge [x_j = b]`.
 
@@ -72,27 +74,18 @@ class Conjunctions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     array(['x0', 'x1', 'x0 & x1'], dtype=object)
     """
 
-    n_features_in_: int
-    conjunctions_: npt.NDArray[np.int64]
+    n_features_in_: int = field(init=False)
+    conjunctions_: npt.NDArray[np.int64] = field(init=False)
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("conjunctions_", "_degrees", "_encoders")
 
-    def __init__(
-        self,
-        degree: Any = 2,
-        *,
-        min_count: int = 1,
-        n_features: int | None = None,
-        max_features: int = 2**24,
-        dtype: Any = np.float64,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.degree = degree
-        self.min_count = min_count
-        self.n_features = n_features
-        self.max_features = max_features
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+    degree: Any = 2
+    _: KW_ONLY
+    min_count: int = 1
+    n_features: int | None = None
+    max_features: int = 2**24
+    dtype: Any = np.float64
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

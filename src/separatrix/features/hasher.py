@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from separatrix.validation import check_choice, refuse_dask
 __all__ = ["Hasher"]
 
 
+@dataclass(eq=False, repr=False)
 class Hasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Dicts, lists of strings or lists of (name, value) to a sparse matrix, by a signed hash.
 
@@ -47,18 +49,11 @@ class Hasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [ 0. ,  0. ,  0. ,  0. ,  0. , -4. ,  0. ,  2.5]])
     """
 
-    def __init__(
-        self,
-        n_features: int = 2**20,
-        *,
-        input_type: str = "dict",
-        alternate_sign: bool = True,
-        dtype: Any = "float64",
-    ) -> None:
-        self.n_features = n_features
-        self.input_type = input_type
-        self.alternate_sign = alternate_sign
-        self.dtype = dtype
+    n_features: int = 2**20
+    _: KW_ONLY
+    input_type: str = "dict"
+    alternate_sign: bool = True
+    dtype: Any = "float64"
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
         """Check the parameters; there is nothing to learn.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from separatrix.validation import (
 __all__ = ["JointMap"]
 
 
+@dataclass(eq=False, repr=False)
 class JointMap(BaseEstimator):  # type: ignore[misc]
     r"""The joint feature map :math:`\Psi(x, y) = x \otimes \varphi(y)`.
 
@@ -79,18 +81,16 @@ class JointMap(BaseEstimator):  # type: ignore[misc]
         "n_features_out_",
     )
 
-    n_features_in_: int
-    n_features_out_: int
-    labels_: npt.NDArray[Any]
-    label_features_: sp.csr_array
-    pairs_: npt.NDArray[np.int64]
+    n_features_in_: int = field(init=False)
+    n_features_out_: int = field(init=False)
+    labels_: npt.NDArray[Any] = field(init=False)
+    label_features_: sp.csr_array = field(init=False)
+    pairs_: npt.NDArray[np.int64] = field(init=False)
 
-    def __init__(
-        self, combine: str = "all", *, n_features: int = 2**20, n_jobs: int | None = None
-    ) -> None:
-        self.combine = combine
-        self.n_features = n_features
-        self.n_jobs = n_jobs
+    combine: str = "all"
+    _: KW_ONLY
+    n_features: int = 2**20
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

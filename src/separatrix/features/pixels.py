@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from math import isqrt
 from typing import Any, ClassVar, Self
 
@@ -26,6 +27,7 @@ __all__ = ["PixelGrid"]
 _SHAPES = ("n_components", "n_loops", "aspect_ratio")
 
 
+@dataclass(eq=False, repr=False)
 class PixelGrid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Pixels on or off, and counts of components, loops and the aspect ratio of the drawing.
 
@@ -74,27 +76,17 @@ class PixelGrid(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("shape_",)
 
-    shape_: tuple[int, int]
-    n_features_in_: int
+    shape_: tuple[int, int] = field(init=False)
+    n_features_in_: int = field(init=False)
 
-    def __init__(
-        self,
-        shape: Any = None,
-        *,
-        threshold: float = 0.5,
-        pixels: bool = True,
-        shapes: bool = True,
-        connectivity: int = 8,
-        sparse_output: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.shape = shape
-        self.threshold = threshold
-        self.pixels = pixels
-        self.shapes = shapes
-        self.connectivity = connectivity
-        self.sparse_output = sparse_output
-        self.n_jobs = n_jobs
+    shape: Any = None
+    _: KW_ONLY
+    threshold: float = 0.5
+    pixels: bool = True
+    shapes: bool = True
+    connectivity: int = 8
+    sparse_output: bool = False
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

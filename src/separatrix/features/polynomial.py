@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations, combinations_with_replacement
 from math import comb
 from typing import Any, ClassVar, Self
@@ -59,6 +60,7 @@ def count_products(n: int, low: int, high: int, *, interaction_only: bool) -> in
     return sum(comb(n + k - 1, k) if k else 1 for k in range(low, high + 1))
 
 
+@dataclass(eq=False, repr=False)
 class Polynomial(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Products of columns: :math:`x_{i_1} x_{i_2} \cdots x_{i_k}` for all k up to a degree.
 
@@ -101,25 +103,16 @@ class Polynomial(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("n_output_features_", "_degrees")
 
-    n_features_in_: int
-    n_output_features_: int
+    n_features_in_: int = field(init=False)
+    n_output_features_: int = field(init=False)
 
-    def __init__(
-        self,
-        degree: Any = 2,
-        *,
-        interaction_only: bool = False,
-        include_bias: bool = False,
-        n_features: int | None = None,
-        max_features: int = 2**24,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.degree = degree
-        self.interaction_only = interaction_only
-        self.include_bias = include_bias
-        self.n_features = n_features
-        self.max_features = max_features
-        self.n_jobs = n_jobs
+    degree: Any = 2
+    _: KW_ONLY
+    interaction_only: bool = False
+    include_bias: bool = False
+    n_features: int | None = None
+    max_features: int = 2**24
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

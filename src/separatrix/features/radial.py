@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -47,6 +48,7 @@ def radial_kernel(X: Any, centers: Any, gamma: float) -> npt.NDArray[Any]:
     return values
 
 
+@dataclass(eq=False, repr=False)
 class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Radial basis features, :math:`\phi_c(x) = \exp(-\gamma |x - c|^2)`.
 
@@ -116,25 +118,16 @@ class RadialBasis(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "phase_",
     )
 
-    gamma_: float
-    n_features_in_: int
+    gamma_: float = field(init=False)
+    n_features_in_: int = field(init=False)
 
-    def __init__(
-        self,
-        method: str = "exact",
-        *,
-        centers: Any = "all",
-        n_components: int = 100,
-        gamma: Any = "scale",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.method = method
-        self.centers = centers
-        self.n_components = n_components
-        self.gamma = gamma
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    method: str = "exact"
+    _: KW_ONLY
+    centers: Any = "all"
+    n_components: int = 100
+    gamma: Any = "scale"
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

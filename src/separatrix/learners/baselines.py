@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -158,6 +159,7 @@ class MajorityClass(_PriorClassifier):
         return labels
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PriorSampling(_PriorClassifier):
     """Predicts a label drawn from the class prior, independently for every row.
 
@@ -186,8 +188,7 @@ class PriorSampling(_PriorClassifier):
     True
     """
 
-    def __init__(self, *, random_state: int | np.random.RandomState | None = None) -> None:
-        self.random_state = random_state
+    random_state: int | np.random.RandomState | None = None
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Draw a label for every row.

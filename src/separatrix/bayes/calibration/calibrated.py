@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -37,6 +38,7 @@ __all__ = ["Calibrated"]
 _FLOOR = float(np.log(np.finfo(np.float64).eps))
 
 
+@dataclass(eq=False, repr=False)
 class Calibrated(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     r"""A classifier with calibrated probabilities, ours or any of scikit-learn's kind.
 
@@ -94,20 +96,12 @@ class Calibrated(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         "ensemble": "one estimator is fitted to all rows, as with ensemble=False",
     }
 
-    def __init__(
-        self,
-        estimator: Any,
-        method: str = "temperature",
-        *,
-        folds: int = 5,
-        held_out: float | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.method = method
-        self.folds = folds
-        self.held_out = held_out
-        self.random_state = random_state
+    estimator: Any
+    method: str = "temperature"
+    _: KW_ONLY
+    folds: int = 5
+    held_out: float | None = None
+    random_state: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ def _has_log_probabilities(estimator: BayesDecision) -> bool:
     return hasattr(inner, "predict_log_proba")
 
 
+@dataclass(eq=False, repr=False)
 class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Predicts the Bayes action under a cost matrix, from any classifier with probabilities.
 
@@ -83,18 +85,11 @@ class BayesDecision(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         "reject_label_",
     )
 
-    def __init__(
-        self,
-        estimator: Any,
-        cost: Any = None,
-        *,
-        reject: Any = None,
-        reject_label: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.cost = cost
-        self.reject = reject
-        self.reject_label = reject_label
+    estimator: Any
+    cost: Any = None
+    _: KW_ONLY
+    reject: Any = None
+    reject_label: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier and check the costs against its classes.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from separatrix.bayes.laplace.posterior import LaplacePosterior
 from separatrix.bayes.laplace.results import EvidencePath
 from separatrix.errors import DataError, ParameterError
 from separatrix.learners.linear.base import TrainingData
-from separatrix.learners.linear.logistic import LogisticRegression
+from separatrix.learners.linear.likelihood import LikelihoodClassifier
 from separatrix.protocols import Regularizer
 from separatrix.regularizers import L2
 from separatrix.results import Solution
@@ -36,6 +36,7 @@ class _Rows(TrainingData):
     X: Any = None
 
 
+@dataclass(eq=False, repr=False)
 class LaplaceLogisticRegression(LaplaceInference):
     r"""Logistic regression (softmax for many classes) with uncertainty of weights and predictions.
 
@@ -120,42 +121,13 @@ class LaplaceLogisticRegression(LaplaceInference):
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("C_", "posterior_", "evidence_path_", "_points")
 
-    def __init__(
-        self,
-        C: Any = 1.0,
-        *,
-        covariance: str = "auto",
-        rank: int = 64,
-        prediction: str = "probit",
-        n_draws: int = 2000,
-        fit_intercept: bool = True,
-        penalize_intercept: bool = False,
-        class_weight: Any = None,
-        solver: Any = "auto",
-        tol: float = 1e-8,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        on_interrupt: str = "raise",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.covariance = covariance
-        self.rank = rank
-        self.prediction = prediction
-        self.n_draws = n_draws
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.on_interrupt = on_interrupt
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    C: Any = 1.0
+    _: KW_ONLY
+    covariance: str = "auto"
+    rank: int = 64
+    prediction: str = "probit"
+    n_draws: int = 2000
+    tol: float = 1e-8
 
     @classmethod
     def from_estimator(
@@ -181,7 +153,7 @@ class LaplaceLogisticRegression(LaplaceInference):
         LaplaceLogisticRegression
             With the weights of `estimator`.
         """
-        if not isinstance(estimator, LogisticRegression):
+        if not isinstance(estimator, LikelihoodClassifier):
             raise ParameterError(
                 f"from_estimator takes a LogisticRegression, got {type(estimator).__name__}"
             )

@@ -19,7 +19,7 @@ from separatrix.bayes.posterior import check_level
 from separatrix.bayes.regression.results import WeightIntervals
 from separatrix.errors import ParameterError
 from separatrix.learners.linear.base import checked_design
-from separatrix.learners.linear.logistic import LogisticRegression
+from separatrix.learners.linear.likelihood import LikelihoodClassifier
 from separatrix.validation import check_choice, float_type, is_sparse, number_of_threads, validate_X
 
 __all__ = ["LaplaceInference"]
@@ -27,7 +27,7 @@ __all__ = ["LaplaceInference"]
 FloatArray = npt.NDArray[np.float64]
 
 
-class LaplaceInference(LogisticRegression):
+class LaplaceInference(LikelihoodClassifier):
     """The side of `LaplaceLogisticRegression` that uses the posterior."""
 
     prediction: str

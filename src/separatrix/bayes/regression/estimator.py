@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = ["BayesianLinearRegression"]
 FloatArray = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class BayesianLinearRegression(RegressorMixin, SelectionMixin, DrawsMixin):  # type: ignore[misc]
     r"""Linear regression with a Gaussian prior on the weights.
 
@@ -94,32 +96,18 @@ class BayesianLinearRegression(RegressorMixin, SelectionMixin, DrawsMixin):  # t
     (array([4.]), array([0.112]))
     """
 
-    def __init__(
-        self,
-        prior_mean: Any = 0.0,
-        *,
-        prior_covariance: Any = None,
-        prior_precision: Any = None,
-        ridge: float | None = None,
-        noise: str = "evidence",
-        noise_variance: float | None = None,
-        noise_shape: float = 1.0,
-        noise_scale: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_prior: tuple[float, float] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.prior_mean = prior_mean
-        self.prior_covariance = prior_covariance
-        self.prior_precision = prior_precision
-        self.ridge = ridge
-        self.noise = noise
-        self.noise_variance = noise_variance
-        self.noise_shape = noise_shape
-        self.noise_scale = noise_scale
-        self.fit_intercept = fit_intercept
-        self.intercept_prior = intercept_prior
-        self.n_jobs = n_jobs
+    prior_mean: Any = 0.0
+    _: KW_ONLY
+    prior_covariance: Any = None
+    prior_precision: Any = None
+    ridge: float | None = None
+    noise: str = "evidence"
+    noise_variance: float | None = None
+    noise_shape: float = 1.0
+    noise_scale: float = 1.0
+    fit_intercept: bool = True
+    intercept_prior: tuple[float, float] | None = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the posterior of the weights.

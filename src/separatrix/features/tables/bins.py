@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -185,6 +185,7 @@ class PairEncoder:
         return [f"{first[key // self.width]} & {second[key % self.width]}" for key in self.cells]
 
 
+@dataclass(eq=False, repr=False)
 class SupervisedBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Each numeric column cut where a small tree on the target cuts it, one indicator per bin.
 
@@ -237,22 +238,14 @@ class SupervisedBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("_encoders",)
 
-    n_features_in_: int
+    n_features_in_: int = field(init=False)
 
-    def __init__(
-        self,
-        max_bins: int = 32,
-        *,
-        min_rows: int = 5,
-        target: str = "auto",
-        monotonic_cst: Any = None,
-        dtype: Any = np.float64,
-    ) -> None:
-        self.max_bins = max_bins
-        self.min_rows = min_rows
-        self.target = target
-        self.monotonic_cst = monotonic_cst
-        self.dtype = dtype
+    max_bins: int = 32
+    _: KW_ONLY
+    min_rows: int = 5
+    target: str = "auto"
+    monotonic_cst: Any = None
+    dtype: Any = np.float64
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

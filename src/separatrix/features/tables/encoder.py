@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -73,6 +74,7 @@ def _text_vectorizer(options: Mapping[str, Any]) -> Any:
     return TextVectorizer(**options)
 
 
+@dataclass(eq=False, repr=False)
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A table of numbers, booleans, categories, dates and texts as one sparse matrix.
 
@@ -175,34 +177,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         "_names",
     )
 
-    schema_: Schema
-    n_unseen_: dict[str, int]
-    n_features_in_: int
+    schema_: Schema = field(init=False)
+    n_unseen_: dict[str, int] = field(init=False)
+    n_features_in_: int = field(init=False)
 
-    def __init__(
-        self,
-        kinds: Any = None,
-        *,
-        numbers: str = "standard",
-        bin_options: Any = None,
-        pairs: Any = (),
-        center: Any = "auto",
-        min_frequency: Any = None,
-        max_categories: int | None = 1000,
-        text_options: Any = None,
-        sparse_output: bool = True,
-        dtype: Any = np.float64,
-    ) -> None:
-        self.kinds = kinds
-        self.numbers = numbers
-        self.bin_options = bin_options
-        self.pairs = pairs
-        self.center = center
-        self.min_frequency = min_frequency
-        self.max_categories = max_categories
-        self.text_options = text_options
-        self.sparse_output = sparse_output
-        self.dtype = dtype
+    kinds: Any = None
+    _: KW_ONLY
+    numbers: str = "standard"
+    bin_options: Any = None
+    pairs: Any = ()
+    center: Any = "auto"
+    min_frequency: Any = None
+    max_categories: int | None = 1000
+    text_options: Any = None
+    sparse_output: bool = True
+    dtype: Any = np.float64
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -34,6 +35,7 @@ from separatrix.validation import check_choice, number_of_threads, refuse_dask
 __all__ = ["Templates"]
 
 
+@dataclass(eq=False, repr=False)
 class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
     r"""Sequences of tokens to sparse rows, by templates that are read off the training data.
 
@@ -94,26 +96,16 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     __sx_input__: ClassVar[str] = "sequences"
     __sx_state__: ClassVar[tuple[str, ...]] = ("_model",)
 
-    _model: TemplateModel
+    _model: TemplateModel = field(init=False)
 
-    def __init__(
-        self,
-        spec: Any = "pos",
-        *,
-        min_count: int = 1,
-        hashing: int | None = None,
-        padding: str = "omit",
-        dictionaries: Any = None,
-        syntax: str = "separatrix",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.spec = spec
-        self.min_count = min_count
-        self.hashing = hashing
-        self.padding = padding
-        self.dictionaries = dictionaries
-        self.syntax = syntax
-        self.n_jobs = n_jobs
+    spec: Any = "pos"
+    _: KW_ONLY
+    min_count: int = 1
+    hashing: int | None = None
+    padding: str = "omit"
+    dictionaries: Any = None
+    syntax: str = "separatrix"
+    n_jobs: int | None = None
 
     @classmethod
     def from_crfpp(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass, field
 from email.message import Message
 from hashlib import blake2b
 from math import log1p
@@ -120,6 +121,7 @@ class MessageText(  # type: ignore[call-arg]
         return True
 
 
+@dataclass(eq=False, repr=False)
 class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Signs of spam beside the words: amounts, CAPS, exclamation marks, URLs, and the headers.
 
@@ -173,13 +175,13 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     __sx_input__: ClassVar[str] = "text"
     __sx_state__: ClassVar[tuple[str, ...]] = ("senders_", "texts_", "messages_")
 
-    senders_: dict[str, int]
-    texts_: dict[str, int]
-    messages_: dict[str, int]
+    senders_: dict[str, int] = field(init=False)
+    texts_: dict[str, int] = field(init=False)
+    messages_: dict[str, int] = field(init=False)
 
-    def __init__(self, contacts: Any = None, *, sparse_output: bool = False) -> None:
-        self.contacts = contacts
-        self.sparse_output = sparse_output
+    contacts: Any = None
+    _: KW_ONLY
+    sparse_output: bool = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

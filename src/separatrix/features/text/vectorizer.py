@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["TextVectorizer"]
 _COMPAT = "separatrix.compat.sklearn.TfidfVectorizer takes it"
 
 
+@dataclass(eq=False, repr=False)
 class TextVectorizer(NamesElsewhere, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Raw text to a sparse matrix of term weights.
 
@@ -120,53 +122,30 @@ class TextVectorizer(NamesElsewhere, TransformerMixin, BaseEstimator):  # type: 
         "tokenizer": f"say by token_pattern what a word is; {_COMPAT}",
     }
 
-    _model: TextModel
-    _from_fit: bool
+    _model: TextModel = field(init=False)
+    _from_fit: bool = field(init=False)
 
-    def __init__(
-        self,
-        analyzer: str = "word",
-        ngram_range: tuple[int, int] = (1, 1),
-        *,
-        lowercase: bool = True,
-        strip_accents: str | None = None,
-        token_pattern: str = TOKEN_PATTERN,
-        stop_words: Any = None,
-        min_df: float = 1,
-        max_df: float = 1.0,
-        max_features: int | None = None,
-        vocabulary: Any = None,
-        n_features: int | None = None,
-        alternate_sign: bool = True,
-        binary: bool = False,
-        use_idf: bool = True,
-        smooth_idf: bool = True,
-        sublinear_tf: bool = False,
-        norm: str | None = "l2",
-        nb_log_ratio: bool = False,
-        dtype: Any = "float64",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.ngram_range = ngram_range
-        self.lowercase = lowercase
-        self.strip_accents = strip_accents
-        self.token_pattern = token_pattern
-        self.stop_words = stop_words
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.vocabulary = vocabulary
-        self.n_features = n_features
-        self.alternate_sign = alternate_sign
-        self.binary = binary
-        self.use_idf = use_idf
-        self.smooth_idf = smooth_idf
-        self.sublinear_tf = sublinear_tf
-        self.norm = norm
-        self.nb_log_ratio = nb_log_ratio
-        self.dtype = dtype
-        self.n_jobs = n_jobs
+    analyzer: str = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    _: KW_ONLY
+    lowercase: bool = True
+    strip_accents: str | None = None
+    token_pattern: str = TOKEN_PATTERN
+    stop_words: Any = None
+    min_df: float = 1
+    max_df: float = 1.0
+    max_features: int | None = None
+    vocabulary: Any = None
+    n_features: int | None = None
+    alternate_sign: bool = True
+    binary: bool = False
+    use_idf: bool = True
+    smooth_idf: bool = True
+    sublinear_tf: bool = False
+    norm: str | None = "l2"
+    nb_log_ratio: bool = False
+    dtype: Any = "float64"
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn vocabulary and weights.

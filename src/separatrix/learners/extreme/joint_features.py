@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -42,6 +43,7 @@ __all__ = ["JointFeatures"]
 _MOST_PAIRS = 2**27
 
 
+@dataclass(eq=False, repr=False)
 class JointFeatures(LabelRanking):
     r"""A linear classifier over :math:`\Psi(x, y) = x \otimes \varphi(y)`, one w for all labels.
 
@@ -129,44 +131,28 @@ class JointFeatures(LabelRanking):
         "n_iter_",
     )
 
-    n_trained_: int
-    n_iter_: int
-    weights_: npt.NDArray[np.float32]
-    label_features_: LabelFeatures
-    phi_: sp.csr_array
-    transformer_: Any
-    mistakes_: npt.NDArray[np.int64]
+    n_trained_: int = field(init=False)
+    n_iter_: int = field(init=False)
+    weights_: npt.NDArray[np.float32] = field(init=False)
+    label_features_: LabelFeatures = field(init=False)
+    phi_: sp.csr_array = field(init=False)
+    transformer_: Any = field(init=False)
+    mistakes_: npt.NDArray[np.int64] = field(init=False)
 
-    def __init__(
-        self,
-        x_features: Any = None,
-        y_features: Any = "identity",
-        combine: str = "hash",
-        *,
-        loss: str = "softmax",
-        negatives: str = "sampled",
-        n_negatives: int = 16,
-        n_features: int = 2**22,
-        max_iter: int = 5,
-        learning_rate: float = 0.1,
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.x_features = x_features
-        self.y_features = y_features
-        self.combine = combine
-        self.loss = loss
-        self.negatives = negatives
-        self.n_negatives = n_negatives
-        self.n_features = n_features
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    x_features: Any = None
+    y_features: Any = "identity"
+    combine: str = "hash"
+    _: KW_ONLY
+    loss: str = "softmax"
+    negatives: str = "sampled"
+    n_negatives: int = 16
+    n_features: int = 2**22
+    max_iter: int = 5
+    learning_rate: float = 0.1
+    C: float = 1.0
+    fit_intercept: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from separatrix.validation import (
 __all__ = ["ManyClass"]
 
 
+@dataclass(eq=False, repr=False)
 class ManyClass(LabelRanking):
     r"""A classifier for tens of thousands of classes: look for candidates, then rank them.
 
@@ -133,35 +135,24 @@ class ManyClass(LabelRanking):
         "n_iter_",
     )
 
-    index_: InvertedIndex
-    n_iter_: int
-    examples_: Examples
-    ranker_: PairRanker
-    smoothing_: Smoothing
-    progress_: Progress | None
-    missed_: float
-    label_shares_: npt.NDArray[np.float32]
+    index_: InvertedIndex = field(init=False)
+    n_iter_: int = field(init=False)
+    examples_: Examples = field(init=False)
+    ranker_: PairRanker = field(init=False)
+    smoothing_: Smoothing = field(init=False)
+    progress_: Progress | None = field(init=False)
+    missed_: float = field(init=False)
+    label_shares_: npt.NDArray[np.float32] = field(init=False)
 
-    def __init__(
-        self,
-        n_candidates: int = 24,
-        *,
-        n_examples: int = 64,
-        rerank: bool = True,
-        learning_rate: float = 0.2,
-        max_iter: int = 1,
-        table_size: int | str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_candidates = n_candidates
-        self.n_examples = n_examples
-        self.rerank = rerank
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.table_size = table_size
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_candidates: int = 24
+    _: KW_ONLY
+    n_examples: int = 64
+    rerank: bool = True
+    learning_rate: float = 0.2
+    max_iter: int = 1
+    table_size: int | str = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

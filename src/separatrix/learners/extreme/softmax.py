@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ _FIRST, _SECOND, _TINY = 0.9, 0.999, 1e-12
 _FEW, _LEAST = 2000, 1024
 
 
+@dataclass(eq=False, repr=False)
 class SampledSoftmax(LabelRanking):
     r"""Softmax regression for very many classes on dense rows, by minibatches in single precision.
 
@@ -99,29 +101,19 @@ class SampledSoftmax(LabelRanking):
         "n_iter_",
     )
 
-    coef_: Floats
-    intercept_: Floats
-    losses_: npt.NDArray[np.float64]
-    n_iter_: int
+    coef_: Floats = field(init=False)
+    intercept_: Floats = field(init=False)
+    losses_: npt.NDArray[np.float64] = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        negatives: int | str = "auto",
-        *,
-        C: float = 1.0,
-        learning_rate: float = 0.1,
-        max_iter: int = 10,
-        memory: float = 64.0,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.negatives = negatives
-        self.C = C
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.memory = memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    negatives: int | str = "auto"
+    _: KW_ONLY
+    C: float = 1.0
+    learning_rate: float = 0.1
+    max_iter: int = 10
+    memory: float = 64.0
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def __sx_check__(self) -> None:
         """Raise DataError unless the arrays of a loaded model agree."""

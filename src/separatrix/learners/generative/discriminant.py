@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,6 +42,7 @@ _WIDEST = 5000
 _ROWS = 4096
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, GenerativeClassifier):  # type: ignore[misc]
     r"""Gaussian classes with a shared covariance (LDA) or one each (GDA, QDA).
 
@@ -101,23 +103,15 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
         "tol": "columns without variance are left out by the precision of the data",
     }
 
-    moments_: ClassMoments
-    n_features_in_: int
-    _precision: float
-    _solved: Solved | None = None
+    moments_: ClassMoments = field(init=False)
+    n_features_in_: int = field(init=False)
+    _precision: float = field(init=False)
+    _solved: Solved | None = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        shared_covariance: bool = True,
-        shrinkage: float | str | None = None,
-        priors: Any = "fit",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.shared_covariance = shared_covariance
-        self.shrinkage = shrinkage
-        self.priors = priors
-        self.n_jobs = n_jobs
+    shared_covariance: bool = True
+    shrinkage: float | str | None = None
+    priors: Any = "fit"
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -241,8 +235,9 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
 
     def _solution(self) -> Solved:
         check_is_fitted(self)
-        if self._solved is None:
-            self._solved = solve(
+        solved: Solved | None = getattr(self, "_solved", None)
+        if solved is None:
+            solved = self._solved = solve(
                 self.moments_,
                 self.classes_,
                 log_prior(self.priors, self.moments_.count),
@@ -250,7 +245,7 @@ class GaussianDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ge
                 shrinkage=self.shrinkage,
                 precision=self._precision,
             )
-        return self._solved
+        return solved
 
     @property
     def means_(self) -> FloatArray:

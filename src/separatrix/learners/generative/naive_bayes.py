@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,6 +48,7 @@ from separatrix.validation import (
 __all__ = ["NaiveBayes"]
 
 
+@dataclass(eq=False, repr=False)
 class NaiveBayes(Readable, GenerativeClassifier):
     r"""Naive Bayes for counts, switches, categories, measurements and any mixture of them.
 
@@ -131,31 +132,20 @@ class NaiveBayes(Readable, GenerativeClassifier):
         "norm": "say complement=True; separatrix.compat.sklearn.ComplementNB has norm",
     }
 
-    counts_: Counts
-    _columns: Columns
+    counts_: Counts = field(init=False)
+    _columns: Columns = field(init=False)
     #: Made of the counts when it is first asked for.
-    _made: Likelihood | None = None
+    _made: Likelihood | None = field(init=False)
 
-    def __init__(
-        self,
-        features: Any = "auto",
-        *,
-        smoothing: Any = None,
-        priors: Any = "fit",
-        complement: bool = False,
-        binarize: float = 0.0,
-        var_smoothing: float = 1e-9,
-        n_categories: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.features = features
-        self.smoothing = smoothing
-        self.priors = priors
-        self.complement = complement
-        self.binarize = binarize
-        self.var_smoothing = var_smoothing
-        self.n_categories = n_categories
-        self.n_jobs = n_jobs
+    features: Any = "auto"
+    _: KW_ONLY
+    smoothing: Any = None
+    priors: Any = "fit"
+    complement: bool = False
+    binarize: float = 0.0
+    var_smoothing: float = 1e-9
+    n_categories: Any = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -320,16 +310,17 @@ class NaiveBayes(Readable, GenerativeClassifier):
 
     @property
     def _likelihood(self) -> Likelihood:
-        if self._made is None:
+        made: Likelihood | None = getattr(self, "_made", None)
+        if made is None:
             counts = self.counts_
             if self.complement:
                 counts = replace(counts, value=counts.value.sum(axis=0) - counts.value)
             smoothing, var_smoothing = self._smoothed
             estimates = Estimates(counts, as_smoothing(smoothing), var_smoothing)
-            self._made = Likelihood(
+            made = self._made = Likelihood(
                 estimates, self.class_log_prior_, float(self.binarize), self.complement
             )
-        return self._made
+        return made
 
     def tune(
         self,

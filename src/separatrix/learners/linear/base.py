@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -117,6 +117,7 @@ def warn_unless_converged(name: str, solution: Solution, tol: float, advice: str
     warnings.warn(message, ConvergenceWarning, stacklevel=4)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaseLinearClassifier(NamesElsewhere, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the flat learners: s(x) = W x + b, the label of the highest score wins.
 
@@ -139,17 +140,19 @@ class BaseLinearClassifier(NamesElsewhere, ClassifierMixin, BaseEstimator):  # t
         "validation_fraction": "`separatrix compare` tunes on held-out rows",
     }
 
-    coef_: npt.NDArray[Any]
-    intercept_: npt.NDArray[Any]
-    classes_: npt.NDArray[Any]
-    solution_: Solution
-    n_iter_: int
-    n_features_in_: int
-    n_jobs: int | None
-    class_weight: Any
-    on_interrupt: str
-    fit_intercept: bool
-    warm_start: bool
+    coef_: npt.NDArray[Any] = field(init=False)
+    intercept_: npt.NDArray[Any] = field(init=False)
+    classes_: npt.NDArray[Any] = field(init=False)
+    solution_: Solution = field(init=False)
+    n_iter_: int = field(init=False)
+    n_features_in_: int = field(init=False)
+    fit_intercept: bool = True
+    class_weight: Any = None
+    warm_start: bool = False
+    on_interrupt: str = "raise"
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

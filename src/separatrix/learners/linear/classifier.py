@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from sklearn.utils.metaestimators import available_if
 
 from separatrix.errors import ParameterError
-from separatrix.learners.linear.likelihood import LikelihoodMixin
+from separatrix.learners.linear.likelihood import LikelihoodClassifier
 from separatrix.learners.linear.minimizer import MinimizingClassifier
 from separatrix.losses import MARGIN_LOSSES, MULTICLASS_LOSSES, kernel_of
 from separatrix.protocols import Loss, Regularizer
@@ -22,6 +23,7 @@ def _has_likelihood(estimator: LinearClassifier) -> bool:
     return kernel is not None and kernel.likelihood
 
 
+@dataclass(eq=False, repr=False)
 class LinearClassifier(MinimizingClassifier):
     r"""Linear classifier with a loss, a penalty and a solver of your choice.
 
@@ -90,40 +92,10 @@ class LinearClassifier(MinimizingClassifier):
     0.99
     """
 
-    def __init__(
-        self,
-        loss: Any = "logistic",
-        penalty: Any = "l2",
-        *,
-        solver: Any = "auto",
-        C: float = 1.0,
-        l1_ratio: float | None = None,
-        fit_intercept: bool = True,
-        penalize_intercept: bool = False,
-        class_weight: Any = None,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        on_interrupt: str = "raise",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.solver = solver
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.on_interrupt = on_interrupt
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: Any = "logistic"
+    penalty: Any = "l2"
+    _: KW_ONLY
+    l1_ratio: float | None = None
 
     def _loss(self, n_classes: int) -> Loss:
         if not isinstance(self.loss, str):
@@ -159,8 +131,8 @@ class LinearClassifier(MinimizingClassifier):
         regularizer: Regularizer = self.penalty
         return regularizer
 
-    predict_proba = available_if(_has_likelihood)(LikelihoodMixin.predict_proba)
-    predict_log_proba = available_if(_has_likelihood)(LikelihoodMixin.predict_log_proba)
+    predict_proba = available_if(_has_likelihood)(LikelihoodClassifier.predict_proba)
+    predict_log_proba = available_if(_has_likelihood)(LikelihoodClassifier.predict_log_proba)
 
 
 def _two_classes_only(loss: str, n_classes: int) -> str:

@@ -8,13 +8,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-from separatrix.learners.linear.base import BaseLinearClassifier
+from separatrix.learners.linear.minimizer import MinimizingClassifier
+from separatrix.losses import Logistic, multiclass_logistic
+from separatrix.protocols import Loss
 
-__all__ = ["LikelihoodMixin"]
+__all__ = ["LikelihoodClassifier"]
 
 
-class LikelihoodMixin(BaseLinearClassifier):
-    """`predict_proba` and `predict_log_proba` of the learners whose loss is a likelihood."""
+class LikelihoodClassifier(MinimizingClassifier):
+    """Base of the learners that minimize the negative log-likelihood."""
+
+    def _loss(self, n_classes: int) -> Loss:
+        return Logistic() if n_classes == 2 else multiclass_logistic()
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Class probabilities of shape (n, K), under the logistic loss.

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
-from separatrix.learners.linear.likelihood import LikelihoodMixin
-from separatrix.learners.linear.minimizer import MinimizingClassifier
-from separatrix.losses import Logistic, multiclass_logistic
-from separatrix.protocols import Loss, Regularizer
+from separatrix.learners.linear.likelihood import LikelihoodClassifier
+from separatrix.protocols import Regularizer
 from separatrix.regularizers import regularizer_named
 
 __all__ = ["LogisticRegression"]
 
 
-class LogisticRegression(LikelihoodMixin, MinimizingClassifier):
+@dataclass(eq=False, repr=False)
+class LogisticRegression(LikelihoodClassifier):
     r"""Logistic regression for two classes or many (softmax, multinomial regression).
 
     Minimizes :math:`R(w) + C \sum_i c_i \log\bigl(1 + e^{-y_i s_i}\bigr)` for two classes and
@@ -82,41 +81,9 @@ class LogisticRegression(LikelihoodMixin, MinimizingClassifier):
     array([[0.  , 0.99, 0.01]])
     """
 
-    def __init__(
-        self,
-        penalty: str | None = "l2",
-        *,
-        C: float = 1.0,
-        l1_ratio: float | None = None,
-        fit_intercept: bool = True,
-        penalize_intercept: bool = False,
-        class_weight: Any = None,
-        solver: Any = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        on_interrupt: str = "raise",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.penalty = penalty
-        self.C = C
-        self.l1_ratio = l1_ratio
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.on_interrupt = on_interrupt
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _loss(self, n_classes: int) -> Loss:
-        return Logistic() if n_classes == 2 else multiclass_logistic()
+    penalty: str | None = "l2"
+    _: KW_ONLY
+    l1_ratio: float | None = None
 
     def _regularizer(self) -> Regularizer:
         return regularizer_named(self.penalty, self.l1_ratio)

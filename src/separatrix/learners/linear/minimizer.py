@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,6 +40,7 @@ _SOLVERS_ELSEWHERE = {
 }
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MinimizingClassifier(BaseLinearClassifier):
     """Base of the learners with an objective; subclasses name the loss and the regularizer."""
 
@@ -53,14 +54,11 @@ class MinimizingClassifier(BaseLinearClassifier):
         "learning_rate": "say solver=separatrix.solvers.StochasticGradient(rate=..., schedule=...)",
         "n_iter_no_change": "tol ends a fit at a proven gap",
     }
-
-    C: float
-    penalize_intercept: bool
-    solver: Any
-    tol: float
-    max_iter: int
-    random_state: Any
-    verbose: int
+    C: float = 1.0
+    penalize_intercept: bool = False
+    solver: Any = "auto"
+    tol: float = 1e-4
+    max_iter: int = 1000
 
     def _loss(self, n_classes: int) -> Loss:
         """The loss for so many classes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 from separatrix.learners.linear.online import OnlineClassifier
 from separatrix.validation import check_positive
@@ -10,6 +10,7 @@ from separatrix.validation import check_positive
 __all__ = ["MIRA"]
 
 
+@dataclass(eq=False, repr=False)
 class MIRA(OnlineClassifier):
     r"""Margin infused relaxed algorithm (Crammer & Singer 2003), on mistakes only.
 
@@ -83,32 +84,8 @@ class MIRA(OnlineClassifier):
     True
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        averaging: str = "average",
-        fit_intercept: bool = True,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        max_iter: int = 20,
-        warm_start: bool = False,
-        on_interrupt: str = "raise",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.averaging = averaging
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.on_interrupt = on_interrupt
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    C: float = 1.0
+    _: KW_ONLY
 
     def _rule(self) -> tuple[str, float]:
         check_positive(C=self.C)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -102,6 +102,7 @@ class Vote:
         return np.vstack(parts)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OnlineClassifier(BaseLinearClassifier):
     """Base of the online learners; subclasses name the rule and its step."""
 
@@ -126,15 +127,13 @@ class OnlineClassifier(BaseLinearClassifier):
         "tol": "passes end at the first without a mistake, or at max_iter",
     }
 
-    averaging: str
-    shuffle: bool
-    max_iter: int
-    random_state: Any
-    verbose: int
-    mistakes_: npt.NDArray[np.int64]
-    margin_: float | None
-    radius_: float | None
-    mistake_bound_: float | None
+    mistakes_: npt.NDArray[np.int64] = field(init=False)
+    margin_: float | None = field(init=False)
+    radius_: float | None = field(init=False)
+    mistake_bound_: float | None = field(init=False)
+    averaging: str = "average"
+    shuffle: bool = True
+    max_iter: int = 20
 
     def _rule(self) -> tuple[str, float]:
         """Name and step of the rule."""

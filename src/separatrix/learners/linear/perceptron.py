@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 from separatrix.learners.linear.online import OnlineClassifier
 from separatrix.validation import check_positive
@@ -11,6 +12,7 @@ from separatrix.validation import check_positive
 __all__ = ["Perceptron"]
 
 
+@dataclass(eq=False, repr=False)
 class Perceptron(OnlineClassifier):
     r"""Linear classifier learned from its mistakes.
 
@@ -88,32 +90,9 @@ class Perceptron(OnlineClassifier):
 
     _elsewhere: ClassVar[Mapping[str, str]] = {"eta0": "say learning_rate"}
 
-    def __init__(
-        self,
-        averaging: str = "average",
-        *,
-        learning_rate: float = 1.0,
-        fit_intercept: bool = True,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        max_iter: int = 20,
-        warm_start: bool = False,
-        on_interrupt: str = "raise",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.averaging = averaging
-        self.learning_rate = learning_rate
-        self.fit_intercept = fit_intercept
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.on_interrupt = on_interrupt
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    averaging: str = "average"
+    _: KW_ONLY
+    learning_rate: float = 1.0
 
     def _rule(self) -> tuple[str, float]:
         check_positive(learning_rate=self.learning_rate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from separatrix.validation import check_choice, check_cost
 __all__ = ["LinearSVM"]
 
 
+@dataclass(eq=False, repr=False)
 class LinearSVM(MinimizingClassifier):
     r"""Linear support vector machine for two classes or many.
 
@@ -95,40 +97,10 @@ class LinearSVM(MinimizingClassifier):
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("support_",)
 
-    def __init__(
-        self,
-        loss: str = "hinge",
-        *,
-        penalty: str = "l2",
-        C: float = 1.0,
-        cost: Any = None,
-        fit_intercept: bool = True,
-        penalize_intercept: bool = False,
-        class_weight: Any = None,
-        solver: Any = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        on_interrupt: str = "raise",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.loss = loss
-        self.penalty = penalty
-        self.C = C
-        self.cost = cost
-        self.fit_intercept = fit_intercept
-        self.penalize_intercept = penalize_intercept
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.on_interrupt = on_interrupt
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str = "hinge"
+    _: KW_ONLY
+    penalty: str = "l2"
+    cost: Any = None
 
     def _loss(self, n_classes: int) -> Loss:
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))

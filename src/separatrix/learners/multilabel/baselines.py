@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
+@dataclass(eq=False, repr=False)
 class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts one set of labels, whatever the features are.
 
@@ -63,13 +65,12 @@ class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     #: Fitted attributes that a model file keeps.
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "form_", "frequencies_", "labels_")
 
-    classes_: npt.NDArray[Any]
-    form_: Form
-    frequencies_: Floats
-    labels_: Integers
+    classes_: npt.NDArray[Any] = field(init=False)
+    form_: Form = field(init=False)
+    frequencies_: Floats = field(init=False)
+    labels_: Integers = field(init=False)
 
-    def __init__(self, decision: str = "subset") -> None:
-        self.decision = decision
+    decision: str = "subset"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count the label sets.

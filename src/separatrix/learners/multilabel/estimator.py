@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -60,6 +61,7 @@ def _is_online(model: MultiLabel) -> bool:
     raise AttributeError(f"learner {model.learner!r} learns from all rows at once, not in parts")
 
 
+@dataclass(eq=False, repr=False)
 class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Several labels for every row, some of which tend to occur together.
 
@@ -132,32 +134,20 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     #: Fitted attributes that a model file keeps.
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "form_", "learner_")
 
-    classes_: npt.NDArray[Any]
-    form_: Form
-    learner_: Any
+    classes_: npt.NDArray[Any] = field(init=False)
+    form_: Form = field(init=False)
+    learner_: Any = field(init=False)
 
-    def __init__(
-        self,
-        learner: str = "crf",
-        edges: Any = "tree",
-        decision: str = "subset",
-        *,
-        C: float = 1.0,
-        inference: str = "auto",
-        tol: float | None = None,
-        max_iter: int | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.learner = learner
-        self.edges = edges
-        self.decision = decision
-        self.C = C
-        self.inference = inference
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    learner: str = "crf"
+    edges: Any = "tree"
+    decision: str = "subset"
+    _: KW_ONLY
+    C: float = 1.0
+    inference: str = "auto"
+    tol: float | None = None
+    max_iter: int | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     # -- learning ----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,6 +40,7 @@ _TINY = 1e-12
 _LARGEST = np.float32(80.0)
 
 
+@dataclass(eq=False, repr=False)
 class ManyLabels(LabelRanking):
     r"""Several labels for every row, out of hundreds or thousands: a logistic regression for each.
 
@@ -114,28 +116,19 @@ class ManyLabels(LabelRanking):
         "n_iter_",
     )
 
-    form_: Form
-    weights_: npt.NDArray[np.float32]
-    intercept_: npt.NDArray[np.float32]
-    losses_: npt.NDArray[np.float64]
-    n_iter_: int
+    form_: Form = field(init=False)
+    weights_: npt.NDArray[np.float32] = field(init=False)
+    intercept_: npt.NDArray[np.float32] = field(init=False)
+    losses_: npt.NDArray[np.float64] = field(init=False)
+    n_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        C: float = 3.0,
-        *,
-        learning_rate: float = 2.0,
-        max_iter: int = 5,
-        memory: float = 64.0,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.C = C
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.memory = memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    C: float = 3.0
+    _: KW_ONLY
+    learning_rate: float = 2.0
+    max_iter: int = 5
+    memory: float = 64.0
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from separatrix.learners.reductions.base import FloatArray, Reduction
@@ -14,6 +15,7 @@ from separatrix.validation import check_choice
 __all__ = ["AllPairs"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AllPairs(Reduction):
     r"""Many classes from two: every class against every other, on the rows of these two.
 
@@ -72,26 +74,8 @@ class AllPairs(Reduction):
     array([[0.98, 0.02, 0.  ]])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        decode: str = "vote",
-        coupling: str = "wu_lin_weng",
-        cost: Any = None,
-        class_weight: Any = None,
-        C: float | None = None,
-        shared: bool = True,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.decode = decode
-        self.coupling = coupling
-        self.cost = cost
-        self.class_weight = class_weight
-        self.C = C
-        self.shared = shared
-        self.n_jobs = n_jobs
+    decode: str = "vote"
+    coupling: str = "wu_lin_weng"
 
     def _check_parameters(self) -> None:
         check_choice("decode", self.decode, ("vote", "scores", "tournament"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -64,6 +65,7 @@ _ADVICE = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class Reduction(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the reductions; subclasses choose the code and decode the columns."""
 
@@ -81,17 +83,18 @@ class Reduction(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         "verbose": "say verbose of the estimator",
     }
 
-    estimator: Any
-    cost: Any
-    class_weight: Any
-    C: float | None
-    shared: bool
-    n_jobs: int | None
-    classes_: npt.NDArray[Any]
-    code_: CodeMatrix
-    columns_: Columns
-    column_weights_: npt.NDArray[np.float64]
-    report_: ColumnReport
+    estimator: Any = None
+    _: KW_ONLY
+    cost: Any = None
+    class_weight: Any = None
+    C: float | None = None
+    shared: bool = True
+    n_jobs: int | None = None
+    classes_: npt.NDArray[Any] = field(init=False)
+    code_: CodeMatrix = field(init=False)
+    columns_: Columns = field(init=False)
+    column_weights_: npt.NDArray[np.float64] = field(init=False)
+    report_: ColumnReport = field(init=False)
 
     def _base(self) -> Any:
         """The estimator of a column, unfitted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from separatrix.validation import encode_labels, indexable_rows, refuse_dask
 __all__ = ["ClassNumbers"]
 
 
+@dataclass(eq=False, repr=False)
 class ClassNumbers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """One regression on the numbers 0 … K-1 of the classes, rounded: for comparison only.
 
@@ -47,8 +49,7 @@ class ClassNumbers(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type:
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "estimator_")
 
-    def __init__(self, estimator: Any = None) -> None:
-        self.estimator = estimator
+    estimator: Any = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -84,25 +84,8 @@ class OneVsAll(Reduction):
     """
 
     #: Whether rows have several labels each.
-    multilabel_: bool = False
+    multilabel_ = False
     __sx_state__: ClassVar[tuple[str, ...]] = ("multilabel_",)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        cost: Any = None,
-        class_weight: Any = None,
-        C: float | None = None,
-        shared: bool = True,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.cost = cost
-        self.class_weight = class_weight
-        self.C = C
-        self.shared = shared
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit every column.

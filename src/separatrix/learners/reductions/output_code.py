@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ _LOSS_OF = {
 _NAMES = {"log_loss": "logistic", "modified_huber": "squared_hinge", "squared_error": "squared"}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OutputCode(Reduction):
     r"""Many classes from two: a word over -1, 0 and +1 for every class, a problem per column.
 
@@ -115,34 +117,13 @@ class OutputCode(Reduction):
 
     __sx_state__ = ("loss_",)
 
-    loss_: str
+    loss_: str = field(init=False)
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        code: Any = "random_dense",
-        decode: str = "loss",
-        loss: str = "auto",
-        n_columns: int | None = None,
-        cost: Any = None,
-        class_weight: Any = None,
-        C: float | None = None,
-        shared: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.code = code
-        self.decode = decode
-        self.loss = loss
-        self.n_columns = n_columns
-        self.cost = cost
-        self.class_weight = class_weight
-        self.C = C
-        self.shared = shared
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    code: Any = "random_dense"
+    decode: str = "loss"
+    loss: str = "auto"
+    n_columns: int | None = None
+    random_state: Any = None
 
     def _check_parameters(self) -> None:
         check_choice("decode", self.decode, ("loss", "hamming"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -48,6 +48,7 @@ def _no_word_of_messages() -> Iterator[None]:
         yield
 
 
+@dataclass(eq=False, repr=False)
 class Segmenter(BaseEstimator):  # type: ignore[misc]
     """A label for every pixel, neighbors of like color tending to the same one.
 
@@ -143,49 +144,30 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         "message_change_",
     )
 
-    classes_: npt.NDArray[Any]
-    n_channels_in_: int
-    mean_: Floats
-    scale_: Floats
-    learner_: Any
-    message_change_: float
+    classes_: npt.NDArray[Any] = field(init=False)
+    n_channels_in_: int = field(init=False)
+    mean_: Floats = field(init=False)
+    scale_: Floats = field(init=False)
+    learner_: Any = field(init=False)
+    message_change_: float = field(init=False)
 
-    def __init__(
-        self,
-        units: str = "pixels",
-        learner: str = "crf",
-        *,
-        neighborhood: int = 4,
-        contrast: bool = True,
-        pairs: str = "potts",
-        features: Any = FEATURES,
-        max_side: int | None = None,
-        n_segments: int = 300,
-        loss: str = "likelihood",
-        inference: str = "tree_reweighted",
-        max_sweeps: int = 25,
-        C: float = 1.0,
-        tol: float | None = None,
-        max_iter: int | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.units = units
-        self.learner = learner
-        self.neighborhood = neighborhood
-        self.contrast = contrast
-        self.pairs = pairs
-        self.features = features
-        self.max_side = max_side
-        self.n_segments = n_segments
-        self.loss = loss
-        self.inference = inference
-        self.max_sweeps = max_sweeps
-        self.C = C
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    units: str = "pixels"
+    learner: str = "crf"
+    _: KW_ONLY
+    neighborhood: int = 4
+    contrast: bool = True
+    pairs: str = "potts"
+    features: Any = FEATURES
+    max_side: int | None = None
+    n_segments: int = 300
+    loss: str = "likelihood"
+    inference: str = "tree_reweighted"
+    max_sweeps: int = 25
+    C: float = 1.0
+    tol: float | None = None
+    max_iter: int | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
 
     # -- learning ----------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,6 +50,7 @@ def _labels_of(row: Any) -> Any:
     return [row] if isinstance(row, str) or not isinstance(row, Sequence) else row
 
 
+@dataclass(eq=False, repr=False)
 class StructuredLearner(BaseEstimator):  # type: ignore[misc]
     """Base of the learners: the labelling of the highest score wins.
 
@@ -70,14 +72,20 @@ class StructuredLearner(BaseEstimator):  # type: ignore[misc]
         "solution_",
     )
 
-    structure: Any
-    n_jobs: int | None
-    on_interrupt: str
-    classes_: npt.NDArray[Any]
-    coef_: Floats
-    features_: Any
-    n_iter_: int
-    solution_: Solution
+    classes_: npt.NDArray[Any] = field(init=False)
+    coef_: Floats = field(init=False)
+    features_: Any = field(init=False)
+    n_iter_: int = field(init=False)
+    solution_: Solution = field(init=False)
+
+    structure: Any = "chain"
+    _: KW_ONLY
+    class_weight: Any = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
+    on_interrupt: str = "raise"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import ConvergenceWarning, ParameterError
 from separatrix.learners.structured.crfsuite_model import CrfsuiteFormat
-from separatrix.learners.structured.fitting import Examples, minimize, observe, start_weights
+from separatrix.learners.structured.minimizer import Examples, MinimizingLearner
 from separatrix.losses import LogSumExp
 from separatrix.objective import PseudoLikelihood, objective_for
 from separatrix.protocols import Regularizer
 from separatrix.regularizers import regularizer_named
 from separatrix.results import Solution, StopReason
-from separatrix.solvers import make_structured_solver
 from separatrix.structures import structure_named
 from separatrix.structures.graph.operations import COVER
 from separatrix.validation import (
     check_choice,
     check_cost,
-    check_positive,
     number_of_threads,
-    refuse_dask,
     seed_from,
 )
 
@@ -37,7 +34,8 @@ Floats = npt.NDArray[np.float64]
 _FEW_EDGES = 4
 
 
-class CRF(CrfsuiteFormat):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CRF(CrfsuiteFormat, MinimizingLearner):
     """Conditional random field: p(y | x) = exp(h(x, y)) / Z(x).
 
     Minimizes P(w) = R(w) + C sum_i c_i (log Z(x_i) - h(x_i, y_i)) with R(w) = 1/2 |w|^2 for "l2",
@@ -129,113 +127,39 @@ class CRF(CrfsuiteFormat):
     (2, 3)
     """
 
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        C: float = 1.0,
-        loss: str = "auto",
-        penalty: str = "l2",
-        l1_ratio: float | None = None,
-        partial: bool = False,
-        solver: Any = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        class_weight: Any = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        scoring: str = "accuracy",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        on_interrupt: str = "raise",
-    ) -> None:
-        self.structure = structure
-        self.C = C
-        self.loss = loss
-        self.penalty = penalty
-        self.l1_ratio = l1_ratio
-        self.partial = partial
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.on_interrupt = on_interrupt
+    loss: str = "auto"
+    penalty: str = "l2"
+    l1_ratio: float | None = None
+    partial: bool = False
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        token_weight: Any = None,
-        validation: tuple[Any, Any] | None = None,
-    ) -> Self:
-        """Fit the weights.
-
-        Parameters
-        ----------
-        X : sequence of sequences of tokens, (matrix, lengths) or AttributeSequences
-            Tokens as dicts or lists of str, as for sklearn-crfsuite, or as arrays. For other
-            structures `FeatureGraphs`, graphs as (features, edges), images, or rows of features.
-        y : sequence of sequences of labels
-            Labels of any type; with `partial`, None and sets too. For other structures the labels
-            of the nodes of every graph, label images, or a matrix of 0 and 1.
-        sample_weight : array-like of shape (n_sequences,), optional
-            Weight c_i of every sequence.
-        token_weight : sequence of arrays, optional
-            Weight of every token; a sequence counts by their mean.
-        validation : (X, y), optional
-            Sequences to score after every pass; with `early_stopping` these decide.
-
-        Returns
-        -------
-        self
-        """
-        refuse_dask(self, X, y)
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        check_choice("loss", self.loss, ("auto", "likelihood", "forests", "pseudo"))
-        regularizer = self._regularizer()
-        examples = observe(self, X, y, sample_weight, token_weight, validation)
+    def _objective(self, examples: Examples) -> Any:
         features, operator = self._loss(examples)
-        objective = objective_for(
+        return objective_for(
             features,
             examples.inputs,
             examples.labels,
             operator,
-            regularizer,
+            self._regularizer(),
             weights=examples.weights,
             C=self.C,
             tol=self.tol,
             n_threads=number_of_threads(self.n_jobs),
         )
-        solver = make_structured_solver(self.solver, objective, seed=seed_from(self.random_state))
-        solution = minimize(self, solver, objective, start_weights(self, examples), examples)
-        w = objective.weights(solution.w)
-        self._keep(examples.features, examples.labels.classes, w, solution)
+
+    def _end(self, solution: Solution, objective: Any) -> None:
         convergence = getattr(objective, "convergence", None)
         if convergence is not None:
-            features.warn(convergence)
+            self.features_.warn(convergence)
         stuck = solution.stopped is StopReason.PRECISION and solution.n_passes < self.max_iter
         if getattr(objective, "estimated", False) and stuck:
             _warn_of_estimate(self, solution)
         else:
-            self._finish(solution, self.tol)
-        return self
+            super()._end(solution, objective)
 
     def _loss(self, examples: Examples) -> tuple[Any, Any]:
         """Features and what stands in for the maximum: for "auto" convex, exact where that is."""
         features, loss = examples.features, self.loss
+        check_choice("loss", loss, ("auto", "likelihood", "forests", "pseudo"))
         if not hasattr(features, "method"):
             if loss not in ("auto", "likelihood"):
                 raise ParameterError(f"loss={loss!r} needs another structure than a chain")

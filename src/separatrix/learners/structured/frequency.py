@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -98,6 +99,7 @@ class MajorityLabel(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class LabelPerWord(MajorityLabel):
     """Gives every token the label that its word has most often in training.
 
@@ -126,11 +128,10 @@ class LabelPerWord(MajorityLabel):
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("_words", "_best")
 
-    _words: tuple[npt.NDArray[np.uint8], Integers]
-    _best: Integers
+    _words: tuple[npt.NDArray[np.uint8], Integers] = field(init=False)
+    _best: Integers = field(init=False)
 
-    def __init__(self, column: str = "word") -> None:
-        self.column = column
+    column: str = "word"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Count the labels of each word; parameters as those of `MajorityLabel.fit`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = ["StructuredPerceptron"]
 Floats = npt.NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StructuredPerceptron(StructuredLearner):
     """Perceptron or MIRA: on a mistake, w += tau (Psi(x, y) - Psi(x, y')).
 
@@ -90,38 +92,14 @@ class StructuredPerceptron(StructuredLearner):
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("mistakes_", "_last", "_average", "_seen")
 
-    mistakes_: npt.NDArray[np.int64]
+    mistakes_: npt.NDArray[np.int64] = field(init=False)
 
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        loss: str = "perceptron",
-        learning_rate: float = 1.0,
-        C: float = 1.0,
-        averaging: str = "average",
-        max_iter: int = 10,
-        shuffle: bool = True,
-        class_weight: Any = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        on_interrupt: str = "raise",
-    ) -> None:
-        self.structure = structure
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.C = C
-        self.averaging = averaging
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.on_interrupt = on_interrupt
+    loss: str = "perceptron"
+    learning_rate: float = 1.0
+    C: float = 1.0
+    averaging: str = "average"
+    max_iter: int = 10
+    shuffle: bool = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, token_weight: Any = None) -> Self:
         """Learn from passes over the sequences.

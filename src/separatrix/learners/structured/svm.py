@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import ParameterError
-from separatrix.learners.structured.base import StructuredLearner
-from separatrix.learners.structured.fitting import minimize, observe, start_weights
+from separatrix.learners.structured.minimizer import Examples, MinimizingLearner
 from separatrix.losses import CostAugmentedMax
 from separatrix.objective import objective_for
 from separatrix.objective.passes import best_or_bound
+from separatrix.protocols import Solver
 from separatrix.regularizers import L2
 from separatrix.results import Solution
-from separatrix.solvers import make_structured_solver
 from separatrix.validation import (
     check_choice,
     check_cost,
-    check_positive,
     number_of_threads,
-    refuse_dask,
-    seed_from,
 )
 
 __all__ = ["StructuredSVM"]
@@ -30,7 +27,8 @@ __all__ = ["StructuredSVM"]
 Floats = npt.NDArray[np.float64]
 
 
-class StructuredSVM(StructuredLearner):
+@dataclass(eq=False, repr=False, kw_only=True)
+class StructuredSVM(MinimizingLearner):
     """Large-margin labelling: the right one wins by the cost of any other.
 
     Minimizes P(w) = 1/2 |w|^2 + C sum_i c_i H_i(w) with margin rescaling,
@@ -119,82 +117,15 @@ class StructuredSVM(StructuredLearner):
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("_planes",)
 
-    def __init__(
-        self,
-        structure: Any = "chain",
-        *,
-        cost: Any = "hamming",
-        C: float = 0.1,
-        solver: Any = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        class_weight: Any = None,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        scoring: str = "accuracy",
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        on_interrupt: str = "raise",
-    ) -> None:
-        self.structure = structure
-        self.cost = cost
-        self.C = C
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.on_interrupt = on_interrupt
+    cost: Any = "hamming"
+    C: float = 0.1
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        token_weight: Any = None,
-        validation: tuple[Any, Any] | None = None,
-    ) -> Self:
-        """Fit the weights.
-
-        Parameters
-        ----------
-        X : sequence of sequences of tokens, (matrix, lengths) or AttributeSequences
-            Tokens as dicts or lists of str, as for sklearn-crfsuite, or as arrays. For other
-            structures `FeatureGraphs`, graphs as (features, edges), images, or rows of features.
-        y : sequence of sequences of labels
-            Labels of any type. For other structures the labels of the nodes of every graph, label
-            images, or a matrix of 0 and 1.
-        sample_weight : array-like of shape (n_sequences,), optional
-            Weight c_i of every sequence.
-        token_weight : sequence of arrays, optional
-            Weight of every token; a sequence counts by their mean.
-        validation : (X, y), optional
-            Sequences to score after every pass; with `early_stopping` these decide.
-
-        Returns
-        -------
-        self
-        """
-        refuse_dask(self, X, y)
-        check_positive(C=self.C, tol=self.tol, max_iter=self.max_iter)
-        examples = observe(self, X, y, sample_weight, token_weight, validation)
-        cost = self._cost_matrix(examples.features.n_labels)
-        objective = objective_for(
+    def _objective(self, examples: Examples) -> Any:
+        return objective_for(
             examples.features,
             examples.inputs,
             examples.labels,
-            CostAugmentedMax(cost),
+            CostAugmentedMax(self._cost_matrix(examples.features.n_labels)),
             L2(),
             weights=examples.weights,
             scale=self._scale(examples.labels.offsets),
@@ -202,19 +133,15 @@ class StructuredSVM(StructuredLearner):
             tol=self.tol,
             n_threads=number_of_threads(self.n_jobs),
         )
+
+    def _minimize(self, solver: Solver, objective: Any, examples: Examples) -> Solution:
         passes: Any = getattr(objective, "passes", None)
-        solver = make_structured_solver(self.solver, objective, seed=seed_from(self.random_state))
         if self.warm_start and hasattr(passes, "planes"):
             passes.planes = getattr(self, "_planes", None)
-        solution = minimize(self, solver, objective, start_weights(self, examples), examples)
+        solution = super()._minimize(solver, objective, examples)
         # Dual variables, for a warm start.
         self._planes = getattr(passes, "planes", None) if self.warm_start else None
-        if self.early_stopping:
-            solution = self._certified(solution, objective)
-        w = objective.weights(solution.w)
-        self._keep(examples.features, examples.labels.classes, w, solution)
-        self._finish(solution, self.tol)
-        return self
+        return self._certified(solution, objective) if self.early_stopping else solution
 
     def _scale(self, offsets: npt.NDArray[np.int64]) -> Floats:
         """Factors of the costs of every example."""
