@@ -26,8 +26,9 @@ pub trait Task: Sized {
     /// What it returns.
     type Output;
     /// Whether a version for [`Isa::Avx512`] pays; without, machines that have it run that for [`Isa::Avx2`], which
-    /// gives the same. Work that is done once and waits for memory says no: every version costs time to compile.
-    const WIDE: bool = true;
+    /// gives the same. Most loops wait for memory and gain nothing, while every version costs time to compile; those
+    /// that say yes gain about a fifth on sparse rows.
+    const WIDE: bool = false;
     /// The work; must be `#[inline(always)]`. `FMA` says whether `mul_add` is one instruction.
     fn run<const FMA: bool>(self) -> Self::Output;
 

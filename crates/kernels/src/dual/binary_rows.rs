@@ -93,6 +93,7 @@ pub(crate) struct Sweep<'a, T, X, L> {
 
 impl<T: Real, X: DualRows<T>, L: MarginDual> Task for Sweep<'_, T, X, L> {
     type Output = f64;
+    const WIDE: bool = true;
 
     #[inline(always)]
     fn run<const FMA: bool>(mut self) -> f64 {
@@ -180,7 +181,6 @@ pub(crate) struct Rebuild<'a, T, X> {
 
 impl<T: Real, X: DualRows<T>> Task for Rebuild<'_, T, X> {
     type Output = ();
-    const WIDE: bool = false;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {

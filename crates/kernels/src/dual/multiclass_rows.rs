@@ -283,7 +283,6 @@ pub(crate) struct Rebuild<'a, T, X> {
 }
 impl<T: VectorExp, X: Rows<T>> Task for Rebuild<'_, T, X> {
     type Output = ();
-    const WIDE: bool = false;
     #[inline(always)]
     fn run<const FMA: bool>(self) {
         let width = self.problem.width;

@@ -154,7 +154,6 @@ struct Combine<'a, T, X> {
 
 impl<T: Real, X: Rows<T>> Task for Combine<'_, T, X> {
     type Output = ();
-    const WIDE: bool = false;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) {

@@ -16,6 +16,7 @@ pub(super) struct Block<'a, T, X> {
 
 impl<T: Real, X: Rows<T>> Task for Block<'_, T, X> {
     type Output = Result<u64, KernelError>;
+    const WIDE: bool = true;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {

@@ -67,7 +67,6 @@ struct Diagonal<'a, T, X>(&'a Model<'a, T, X>);
 
 impl<T: Real, X: Rows<T>> Task for Diagonal<'_, T, X> {
     type Output = Vec<f64>;
-    const WIDE: bool = false;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Vec<f64> {

@@ -216,7 +216,6 @@ struct Counting<'a, T, X> {
 impl<T: Real, X: Countable<T>> Task for Counting<'_, T, X> {
     /// `None` where a row is out of order.
     type Output = Result<Option<Part>, KernelError>;
-    const WIDE: bool = false;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {

@@ -109,7 +109,6 @@ struct Looking<'a, T, X> {
 
 impl<T: Real, X: Surveyed<T>> Task for Looking<'_, T, X> {
     type Output = Result<Survey, KernelError>;
-    const WIDE: bool = false;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {

@@ -60,7 +60,6 @@ struct Means<'a, T, X> {
 
 impl<T: Real, X: Rows<T>> Task for Means<'_, T, X> {
     type Output = Center<T>;
-    const WIDE: bool = false;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Center<T> {
