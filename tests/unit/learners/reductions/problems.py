@@ -18,7 +18,7 @@ IRIS, IRIS_LABELS = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[IRIS_LABELS]
 
 _random = np.random.default_rng(0)
-N, D, K = 400, 600, 7
+N, D, K = 210, 320, 5
 CODES = np.arange(N) % K
 _cells = np.where(_random.random((N, D)) < 0.03, _random.random((N, D)), 0.0)
 _cells[np.arange(N), CODES] += 0.5 * (_random.random(N) < 0.8)
