@@ -13,7 +13,6 @@ import sklearn.linear_model
 import sklearn.naive_bayes
 import sklearn.svm
 from sklearn.base import clone
-from sklearn.covariance import EmpiricalCovariance
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
@@ -270,11 +269,6 @@ def test_discriminant_has_the_same_scores_and_directions(solver, n_classes):
         ("Perceptron", {"penalty": "l2"}, "LinearSVM"),
         ("Perceptron", {"early_stopping": True}, "max_iter"),
         ("Perceptron", {"warm_start": True}, "partial_fit"),
-        (
-            "LinearDiscriminantAnalysis",
-            {"covariance_estimator": EmpiricalCovariance()},
-            "shrinkage",
-        ),
     ],
 )
 def test_what_cannot_be_honored_is_refused_with_the_name_that_serves(name, params, serves):

@@ -1,13 +1,15 @@
 """scikit-learn's linear classifiers: LogisticRegression, LinearSVC, Perceptron.
 
-``tol`` bounds the relative gap to the optimum here, which is proven; scikit-learn's bounds norms of
-gradients. ``solver`` and ``dual`` choose a way to one optimum, so that any of their values is taken
-and the solver is chosen from the data; the one that changes the optimum is "liblinear", which
-penalizes the intercept, and so does the fit here.
+scikit-learn's ``tol`` bounds norms of gradients, of which the gap to the optimum is about the
+square: ``LogisticRegression`` proves a relative gap of ``tol**2`` here, so that weights agree to as
+many digits; ``LinearSVC`` proves one of ``tol``. ``solver`` and ``dual`` choose a way to one
+optimum, so that any of their values is taken and the solver is chosen from the data; the one that
+changes the optimum is "liblinear", which penalizes the intercept, and so does the fit here.
 """
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +24,9 @@ from separatrix.errors import ParameterError
 from separatrix.learners import linear
 
 __all__ = ["LinearSVC", "LogisticRegression", "Perceptron"]
+
+#: Relative gap; far below it, sums of losses in double precision prove nothing.
+_LEAST_GAP = 1e-10
 
 #: Parameters that have the same name and meaning on both sides.
 _SHARED = ("fit_intercept", "max_iter", "random_state", "verbose")
@@ -113,7 +118,7 @@ class LogisticRegression(linear_model.LogisticRegression):  # type: ignore[misc]
             _shared(self)
             | self._penalty()
             | {
-                "tol": self.tol,
+                "tol": max(self.tol**2, _LEAST_GAP) if self.tol < 1 else self.tol,
                 "class_weight": self.class_weight,
                 "warm_start": self.warm_start,
                 "n_jobs": self.n_jobs,
@@ -133,6 +138,10 @@ class LogisticRegression(linear_model.LogisticRegression):  # type: ignore[misc]
         ratio = self.l1_ratio
         if penalty == "deprecated":
             penalty = "l2" if not ratio else "l1" if ratio == 1 else "elasticnet"
+        if penalty is None and self.C != 1.0:
+            warnings.warn(
+                "Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=3
+            )
         if penalty is None or np.isinf(self.C):
             return {"penalty": None, "C": 1.0, "l1_ratio": None}
         own = ratio if penalty == "elasticnet" else None

@@ -36,6 +36,14 @@ def _sums(X: Any, shares: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArr
     return counts.counts_.value[:k], counts.counts_.classes[:k]
 
 
+def _shares(priors: Any, n_classes: int) -> bool:
+    """Whether `priors` are shares of one for all classes, or not given."""
+    if priors is None:
+        return True
+    values = np.asarray(priors, dtype=np.float64)
+    return bool(len(values) == n_classes and (values >= 0).all() and np.isclose(values.sum(), 1.0))
+
+
 class MultinomialNB(naive_bayes.MultinomialNB):  # type: ignore[misc]
     """scikit-learn's `MultinomialNB`; rows are counted by the kernel of `separatrix.NaiveBayes`.
 
@@ -104,7 +112,10 @@ class GaussianNB(naive_bayes.GaussianNB):  # type: ignore[misc]
         """Means and variances of every class in one pass; see scikit-learn."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        if len(np.unique(y)) == 1:
+        weighted = y if sample_weight is None else y[np.asarray(sample_weight) > 0]
+        # One class alone, and priors that are none, are scikit-learn's to take or to refuse.
+        if len(np.unique(weighted)) == 1 or not _shares(self.priors, len(np.unique(y))):
+            self.__dict__.pop("native_", None)
             return super().fit(X, y, sample_weight)  # type: ignore[no-any-return]
         native = NaiveBayes(
             "gaussian",

@@ -6,6 +6,7 @@ scikit-learn's own code; there is no ``native_`` then.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
@@ -36,7 +37,15 @@ def _native(model: Any, names: tuple[str, ...], **fixed: Any) -> TextVectorizer:
     fixed["strip_accents"] = model.strip_accents if plain else None
     if np.dtype(model.dtype) == np.float32:
         fixed["dtype"] = "float32"
-    return TextVectorizer(**{name: getattr(model, name) for name in (*_ANALYSIS, *names)}, **fixed)
+    given = {name: getattr(model, name) for name in (*_ANALYSIS, *names)}
+    if model.analyzer != "word":
+        # Not used, which scikit-learn warns about.
+        del given["stop_words"], given["token_pattern"]
+    return TextVectorizer(**given, **fixed)
+
+
+def _upper(term: str) -> bool:
+    return any(map(str.isupper, term))
 
 
 def _documents(model: Any, raw: Any) -> Any:
@@ -77,15 +86,27 @@ class _Vocabulary:
         documents = _documents(self, raw_documents)
         self._validate_params()
         self._validate_ngram_range()
+        self._warn_for_unused_params()
         native = _native(self, self._names, **self._fixed)
         matrix = native.fit_transform(documents) if keep else native.fit(documents)
         self.native_ = native
         self.vocabulary_, self.fixed_vocabulary_ = native.vocabulary_, native.fixed_vocabulary_
+        if native.fixed_vocabulary_ and self.lowercase and any(map(_upper, native.vocabulary_)):
+            warnings.warn(
+                "Upper case characters found in vocabulary while 'lowercase' is True. These "
+                "entries will not be matched with any documents",
+                UserWarning,
+                stacklevel=3,
+            )
         self._learned()
-        return matrix.astype(self.dtype, copy=False) if keep else None
+        return matrix.astype(self._dtype(), copy=False) if keep else None
 
     def _learned(self) -> None:
         """Set what else scikit-learn's class leaves."""
+
+    def _dtype(self: Any) -> Any:
+        """What values are given in."""
+        return self.dtype
 
     def transform(self: Any, raw_documents: Any) -> Any:
         """The matrix of the documents; see scikit-learn."""
@@ -94,8 +115,13 @@ class _Vocabulary:
         documents = _documents(self, raw_documents)
         native = getattr(self, "native_", None)
         if native is None:
+            # A vocabulary that is given needs no fit, unless weights of terms are to be learned.
+            self._validate_vocabulary()
+            self._check_vocabulary()
             native = _native(self, self._names, **self._fixed)
-        return native.transform(documents).astype(self.dtype, copy=False)
+            if getattr(self, "_tfidf", None) is not None:
+                return super().transform(raw_documents)  # type: ignore[misc]
+        return native.transform(documents).astype(self._dtype(), copy=False)
 
 
 class CountVectorizer(_Vocabulary, text.CountVectorizer):  # type: ignore[misc]
@@ -128,12 +154,22 @@ class TfidfVectorizer(_Vocabulary, text.TfidfVectorizer):  # type: ignore[misc]
     _names: ClassVar[tuple[str, ...]] = (*_TERMS, *_WEIGHTS)
     _fixed: ClassVar[dict[str, Any]] = {}
 
+    def _learn(self: Any, raw_documents: Any, *, keep: bool) -> Any:
+        self._check_params()  # warns of values that are not floating
+        return super()._learn(raw_documents, keep=keep)
+
     def _learned(self: Any) -> None:
+        self._tfidf = text.TfidfTransformer(
+            norm=self.norm,
+            use_idf=self.use_idf,
+            smooth_idf=self.smooth_idf,
+            sublinear_tf=self.sublinear_tf,
+        )
         if self.use_idf:
-            self._tfidf = text.TfidfTransformer(
-                norm=self.norm, smooth_idf=self.smooth_idf, sublinear_tf=self.sublinear_tf
-            )
             self._tfidf.idf_ = self.native_.idf_
+
+    def _dtype(self: Any) -> Any:
+        return self.dtype if np.issubdtype(self.dtype, np.floating) else np.float64
 
 
 class HashingVectorizer(text.HashingVectorizer):  # type: ignore[misc]
