@@ -887,6 +887,8 @@ class ChainOnline:
         boundaries: bool,
         rule: str,
         step: float,
+        by_errors: bool,
+        gamma: float,
         weights: _LearnerWeights | None,
         average: _LearnerWeights | None,
         seen: int,
@@ -894,24 +896,6 @@ class ChainOnline:
     ) -> ChainOnline: ...
     @property
     def seen(self) -> int: ...
-    def run_epoch(self) -> int: ...
-    def weights(self) -> _LearnerWeights: ...
-    def average(self) -> _LearnerWeights: ...
-
-@final
-class ChainCrfsuite:
-    def __new__(
-        cls,
-        chains: Chains,
-        labels: _Labels,
-        free_edges: _Bools,
-        rule: str,
-        c: float,
-        by_errors: bool,
-        variance: float,
-        gamma: float,
-        seed: int | None,
-    ) -> ChainCrfsuite: ...
     def run_epoch(self) -> float: ...
     def weights(self) -> _LearnerWeights: ...
     def average(self, idle: int) -> _LearnerWeights: ...

@@ -106,12 +106,9 @@ def valid_calls():
         "ChainDual": [
             chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, 0.1, 0.9, 0,
         ],
-        "ChainCrfsuite": [
-            chains(), CODES, np.ones(K * K, dtype=np.bool_), "arow", 1.0, True, 1.0, 1.0, 0,
-        ],
         "ChainOnline": [
-            chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, "mira", 1.0, None,
-            (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
+            chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, "mira", 1.0, False,
+            1.0, None, (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
         ],
         "ChainMargin": margin(),
         "MarginPlanes": [np.ones(2), D, 0],

@@ -17,8 +17,6 @@ mod _core {
         ChainGraph, chain_best, chain_k_best, chain_log_partition, chain_marginals, chain_sample,
     };
     #[pymodule_export]
-    use separatrix_python::chain_crfsuite::ChainCrfsuite;
-    #[pymodule_export]
     use separatrix_python::chain_learners::{ChainDual, ChainOnline};
     #[pymodule_export]
     use separatrix_python::chain_margin::{ChainMargin, ChainSegments, ChainVisits};

@@ -6,7 +6,6 @@
 //! pairs of labels. [`log_domain`], [`best`] and [`sample`] are exact for any finite scores; [`scaled`] is
 //! the fast form of the same sums for scores of moderate range; [`encoded`] holds training data.
 
-pub mod arow;
 pub mod batch;
 pub mod best;
 pub mod dual;

@@ -1,4 +1,4 @@
-//! Handles of the learners on chains: the perceptron and MIRA, and the dual solver of the likelihood.
+//! Handles of the learners on chains: the online ones, and the dual solver of the likelihood.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::PyTuple;
 use separatrix_kernels::chain::dual::{ChainDual as Dual, Penalty};
 use separatrix_kernels::chain::encoded::Encoded;
 use separatrix_kernels::chain::likelihood::Targets;
-use separatrix_kernels::chain::online::{Free, OnlineChain, Weights};
+use separatrix_kernels::chain::online::{ChainRule, Free, OnlineChain, Slack, Weights};
 use separatrix_kernels::online::Rule;
 use separatrix_kernels::real::Real;
 
@@ -25,11 +25,7 @@ type Arrays<'py> = (
 
 /// (weights, edges, start, end) as the kernels take them; None stands for zeros.
 fn taken<T: Real>(data: &Encoded<T>, weights: Option<&Bound<'_, PyTuple>>) -> PyResult<Weights<T>> {
-    let k = data.n_labels();
-    let Some(weights) = weights else {
-        let (edges, start, end) = (vec![0.0; k * k], vec![0.0; k], vec![0.0; k]);
-        return Ok(Weights { state: vec![T::ZERO; data.n_weights()], edges, start, end });
-    };
+    let Some(weights) = weights else { return Weights::zero(data).map_err(to_python) };
     let arrays: Arrays<'_> = weights
         .extract()
         .map_err(|_| data_error("weights must be (weights, edges, start, end), float64 vectors".into()))?;
@@ -41,7 +37,7 @@ fn taken<T: Real>(data: &Encoded<T>, weights: Option<&Bound<'_, PyTuple>>) -> Py
     })
 }
 
-pub(crate) fn given<'py, T: Real>(py: Python<'py>, weights: &Weights<T>) -> PyResult<Bound<'py, PyTuple>> {
+fn given<'py, T: Real>(py: Python<'py>, weights: &Weights<T>) -> PyResult<Bound<'py, PyTuple>> {
     let state = PyArray1::from_iter(py, weights.state.iter().map(|w| w.to_f64()));
     let [edges, start, end] =
         [&weights.edges, &weights.start, &weights.end].map(|part| PyArray1::from_slice(py, part));
@@ -49,13 +45,13 @@ pub(crate) fn given<'py, T: Real>(py: Python<'py>, weights: &Weights<T>) -> PyRe
 }
 
 /// Labels and weights of the sequences that a handle keeps.
-pub(crate) struct Examples {
+struct Examples {
     labels: Vec<u32>,
     weights: Option<Vec<f64>>,
 }
 
 impl Examples {
-    pub(crate) fn new(
+    fn new(
         labels: &PyReadonlyArray1<'_, i64>,
         weights: Option<&PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
@@ -65,7 +61,7 @@ impl Examples {
         })
     }
 
-    pub(crate) fn targets(&self) -> Targets<'_> {
+    fn targets(&self) -> Targets<'_> {
         Targets { labels: &self.labels, allowed: None, weights: self.weights.as_deref() }
     }
 }
@@ -84,10 +80,13 @@ macro_rules! with_state {
     };
 }
 
-/// ChainOnline(chains, labels, sequence_weights, free_edges, boundaries, rule, step, weights, average, seen, seed)
+/// ChainOnline(chains, labels, sequence_weights, free_edges, boundaries, rule, step, by_errors, gamma, weights, average,
+/// seen, seed)
 ///
-/// Structured perceptron (`rule="perceptron"`, `step` its rate) or MIRA (`rule="mira"`, `step` its cap). `weights` and
-/// `average` are (weights, edges, start, end), where an earlier run of `seen` sequences stopped.
+/// Structured perceptron (`rule="perceptron"`, `step` its rate) or MIRA (`"mira"`, `step` its cap); as CRFsuite defines
+/// them, the averaged perceptron (`"ap"`), passive–aggressive learning without slack, with it or with its square (`"pa"`,
+/// `"pa1"`, `"pa2"`, `step` their c, which read `by_errors`) or AROW (`"arow"`, `step` the first variance, which reads
+/// `gamma`). `weights` and `average` are (weights, edges, start, end), where an earlier run of `seen` sequences stopped.
 #[pyclass(module = "separatrix._core")]
 pub struct ChainOnline {
     chains: Py<Chains>,
@@ -98,7 +97,7 @@ pub struct ChainOnline {
 #[pymethods]
 impl ChainOnline {
     #[new]
-    #[pyo3(signature = (chains, labels, sequence_weights, free_edges, boundaries, rule, step, weights, average, seen, seed))]
+    #[pyo3(signature = (chains, labels, sequence_weights, free_edges, boundaries, rule, step, by_errors, gamma, weights, average, seen, seed))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         chains: &Bound<'_, Chains>,
@@ -108,15 +107,22 @@ impl ChainOnline {
         boundaries: bool,
         rule: &str,
         step: f64,
+        by_errors: bool,
+        gamma: f64,
         weights: Option<&Bound<'_, PyTuple>>,
         average: Option<&Bound<'_, PyTuple>>,
         seen: u64,
         seed: Option<u64>,
     ) -> PyResult<Self> {
         let rule = match rule {
-            "perceptron" => Rule::Perceptron { rate: step },
-            "mira" => Rule::Mira { cap: step },
-            _ => return Err(data_error(format!("rule must be \"perceptron\" or \"mira\", not {rule:?}"))),
+            "perceptron" => ChainRule::Plain(Rule::Perceptron { rate: step }),
+            "mira" => ChainRule::Plain(Rule::Mira { cap: step }),
+            "ap" => ChainRule::Perceptron,
+            "pa" => ChainRule::Aggressive { slack: Slack::None, by_errors },
+            "pa1" => ChainRule::Aggressive { slack: Slack::Linear(step), by_errors },
+            "pa2" => ChainRule::Aggressive { slack: Slack::Squared(step), by_errors },
+            "arow" => ChainRule::Arow { variance: step, gamma },
+            _ => return Err(data_error(format!("{rule:?} is no rule of an online learner"))),
         };
         let free = free_of(&free_edges, boundaries)?;
         let state: State = either!(&chains.get().inner, |data| {
@@ -131,8 +137,8 @@ impl ChainOnline {
         })
     }
 
-    /// One pass over the sequences; returns the number of mistaken tokens.
-    fn run_epoch(&mut self, py: Python<'_>) -> PyResult<u64> {
+    /// One pass over the sequences; returns the number of mistaken tokens, or CRFsuite's sum of losses.
+    fn run_epoch(&mut self, py: Python<'_>) -> PyResult<f64> {
         let chains = self.chains.clone_ref(py);
         let chains = chains.get();
         with_state!(self, chains, OnlineChain, |data, state| {
@@ -146,9 +152,9 @@ impl ChainOnline {
         of_learner!(&mut self.state, OnlineChain, |state| given(py, state.weights()))?
     }
 
-    /// Their average over the sequences seen.
-    fn average<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        of_learner!(&mut self.state, OnlineChain, |state| given(py, &state.average()))?
+    /// Their average over the sequences seen, and `idle` more without a mistake.
+    fn average<'py>(&mut self, py: Python<'py>, idle: u64) -> PyResult<Bound<'py, PyTuple>> {
+        of_learner!(&mut self.state, OnlineChain, |state| given(py, &state.average(idle)))?
     }
 
     /// Sequences seen.
@@ -218,7 +224,7 @@ impl ChainDual {
         let chains = self.chains.clone_ref(py);
         let chains = chains.get();
         with_state!(self, chains, Dual, |data, state| {
-            let found = run(py, data.work(), |_| Ok(state.curvature(data)))?;
+            let found = run(py, data.work(), |_| state.curvature(data))?;
             given(py, &found)
         })
     }

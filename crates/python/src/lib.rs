@@ -6,7 +6,6 @@
 mod arrays;
 pub mod attributes;
 pub mod chain;
-pub mod chain_crfsuite;
 pub mod chain_learners;
 pub mod chain_margin;
 pub mod chain_scorer;

@@ -119,8 +119,8 @@ def test_online_rules_are_the_definitions(options, every, monkeypatch):
     """In the order of the data, which is the one order that a reference can repeat."""
     from separatrix.compat.sklearn_crfsuite import training
 
-    in_order = training.ChainCrfsuite
-    monkeypatch.setattr(training, "ChainCrfsuite", lambda *args: in_order(*args[:-1], None))
+    in_order = training.ChainOnline
+    monkeypatch.setattr(training, "ChainOnline", lambda *args: in_order(*args[:-1], None))
     params = {"max_iterations": 3, "all_possible_states": every, "all_possible_transitions": every}
     random = np.random.default_rng(0)
     # Values of many digits, so that no two labellings tie but for rounding.

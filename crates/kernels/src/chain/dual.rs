@@ -134,12 +134,7 @@ impl<T: VectorExp> ChainDual<T> {
             penalty,
             free,
             c,
-            weights: Weights {
-                state: zeros(data.n_weights())?,
-                edges: vec![0.0; k * k],
-                start: vec![0.0; k],
-                end: vec![0.0; k],
-            },
+            weights: Weights::zero(data)?,
             nodes,
             edges,
             norms: data.squared_norms(),
@@ -168,7 +163,7 @@ impl<T: VectorExp> ChainDual<T> {
 
     /// An estimate of the second derivatives of the losses by each weight, from the marginals of the dual: sum_i C_i p (1 - p)
     /// over the tokens of an attribute (times its values), and the expected counts of edges.
-    pub fn curvature(&self, data: &Encoded<T>) -> Weights<T> {
+    pub fn curvature(&self, data: &Encoded<T>) -> Result<Weights<T>, KernelError> {
         dispatch(Curvature { solver: self, data })
     }
 
@@ -234,18 +229,13 @@ struct Curvature<'a, T> {
 }
 
 impl<T: VectorExp> Task for Curvature<'_, T> {
-    type Output = Weights<T>;
+    type Output = Result<Weights<T>, KernelError>;
 
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {
         let Self { solver, data } = self;
         let (k, width) = (data.n_labels(), data.width());
-        let mut found = Weights {
-            state: vec![T::ZERO; data.n_weights()],
-            edges: vec![0.0; k * k],
-            start: vec![0.0; k],
-            end: vec![0.0; k],
-        };
+        let mut found = Weights::zero(data)?;
         let mut row = vec![T::ZERO; width];
         for (number, &c) in solver.c.iter().enumerate() {
             let tokens = data.offsets()[number]..data.offsets()[number + 1];
@@ -266,7 +256,7 @@ impl<T: VectorExp> Task for Curvature<'_, T> {
                 *sum += c * edges[edge % k * width + edge / k].to_f64();
             }
         }
-        found
+        Ok(found)
     }
 }
 

@@ -4,22 +4,13 @@ use super::dual::{ChainDual, Penalty};
 use super::encoded::Encoded;
 use super::graph::Graph;
 use super::likelihood::{Model, Targets, value_and_grad};
-use super::online::{Free, OnlineChain, Weights};
+use super::online::{ChainRule, Free, OnlineChain, Slack, Weights};
 use super::tests_likelihood::Data;
 use super::viterbi::{Steps, best_path};
+use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::online::Rule;
 use crate::random::Random;
-
-fn zero(data: &Encoded<f64>) -> Weights<f64> {
-    let k = data.n_labels();
-    Weights {
-        state: vec![0.0; data.n_weights()],
-        edges: vec![0.0; k * k],
-        start: vec![0.0; k],
-        end: vec![0.0; k],
-    }
-}
 
 #[test]
 fn the_dual_comes_close_to_the_optimum() {
@@ -88,7 +79,7 @@ fn the_dual_comes_close_to_the_optimum() {
             }
         }
         assert!((last - found.value - penalty).abs() < 1e-3 * last, "{last} {}", found.value + penalty);
-        let curvature = dual.curvature(&encoded);
+        let curvature = dual.curvature(&encoded).expect("fits");
         assert!(curvature.state.iter().all(|h| h.is_finite()));
         assert!(curvature.edges.iter().all(|h| *h >= 0.0));
         assert!(bound < 1e-2 * (found.value + penalty), "{bound} {}", found.value + penalty);
@@ -106,11 +97,12 @@ fn merging_changes_nothing_for_the_online_learners() {
             let encoded =
                 Encoded::new(&data.csr(), data.offsets.clone(), &data.pattern(), 4, merge).expect("valid");
             let free = Free { edges: vec![true; 16], boundaries: true };
-            let start = zero(&encoded);
+            let start = Weights::zero(&encoded).expect("fits");
+            let rule = ChainRule::Plain(rule);
             let mut learner = OnlineChain::new(&encoded, rule, free, start, None, 0, Some(1)).expect("valid");
-            let mistakes: Vec<u64> =
+            let mistakes: Vec<f64> =
                 (0..4).map(|_| learner.run_epoch(&encoded, targets, &stop).expect("valid")).collect();
-            found.push((mistakes, learner.average().edges, learner.seen()));
+            found.push((mistakes, learner.average(0).edges, learner.seen()));
         }
         assert_eq!(found[0].0, found[1].0);
         assert_eq!(found[0].2, found[1].2);
@@ -154,4 +146,54 @@ fn an_avoided_labelling_is_found_only_where_no_other_is_as_good() {
         assert!(best.contains(&&labels));
         assert_eq!(labels == avoid, best.len() == 1);
     }
+}
+
+fn learner(data: &Encoded<f64>, rule: ChainRule, n_edges: usize) -> Result<OnlineChain<f64>, KernelError> {
+    let free = Free { edges: vec![true; n_edges], boundaries: false };
+    OnlineChain::new(data, rule, free, Weights::zero(data)?, None, 0, Some(1))
+}
+
+fn encoded(data: &Data, k: usize, merge: bool) -> Encoded<f64> {
+    Encoded::new(&data.csr(), data.offsets.clone(), &data.pattern(), k, merge).expect("valid")
+}
+
+fn rules() -> [ChainRule; 6] {
+    let aggressive = |slack, by_errors| ChainRule::Aggressive { slack, by_errors };
+    [
+        ChainRule::Perceptron,
+        aggressive(Slack::None, false),
+        aggressive(Slack::Linear(0.5), true),
+        aggressive(Slack::Squared(2.0), true),
+        ChainRule::Arow { variance: 1.0, gamma: 1.0 },
+        ChainRule::Arow { variance: 0.3, gamma: 4.0 },
+    ]
+}
+
+#[test]
+fn losses_fall_and_numbers_stay_finite() {
+    let stop = Interrupt::new();
+    let data = Data::new(150, 40, 4, true, 5);
+    let targets = Targets { labels: &data.labels, allowed: None, weights: None };
+    let encoded = encoded(&data, 4, false);
+    for rule in rules() {
+        let mut learner = learner(&encoded, rule, 16).expect("valid");
+        let losses: Vec<f64> =
+            (0..30).map(|_| learner.run_epoch(&encoded, targets, &stop).expect("valid")).collect();
+        assert!(losses[29] < 0.8 * losses[0], "{rule:?}: {losses:?}");
+        assert!(learner.average(0).state.iter().all(|w| w.is_finite()));
+    }
+}
+
+#[test]
+fn bad_numbers_and_shared_weights_are_refused() {
+    let data = Data::new(20, 10, 3, true, 5);
+    let plain = encoded(&data, 3, false);
+    let bad = ChainRule::Arow { variance: 1.0, gamma: 0.0 };
+    assert!(learner(&plain, bad, 9).is_err());
+    let bad = ChainRule::Aggressive { slack: Slack::Linear(f64::NAN), by_errors: true };
+    assert!(learner(&plain, bad, 9).is_err());
+    assert!(learner(&plain, ChainRule::Perceptron, 8).is_err());
+    let shared = encoded(&data, 3, true);
+    assert!(shared.multiplicity().iter().any(|&m| m > 1.0));
+    assert!(learner(&shared, ChainRule::Perceptron, 9).is_err());
 }

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import ChainCrfsuite
+from separatrix._core import ChainOnline
 from separatrix.data import AttributeSequences
 from separatrix.errors import DataError
 from separatrix.learners.structured.held_out import HeldOutMonitor
@@ -293,16 +293,19 @@ class Training:
         X = self.X
         precise = AttributeSequences(X.matrix.astype(np.float64), X.vocabulary, X.offsets)
         data = self.chain.encode(precise)
-        kinds = {0: "pa", 1: "pa1", 2: "pa2"}
-        handle = ChainCrfsuite(
+        handle = ChainOnline(
             data.handle,
             self.tags.codes,
+            None,
             np.ascontiguousarray(self.chain.transitions.T).ravel(),
-            {"ap": "perceptron", "arow": "arow"}.get(algorithm) or kinds[settings["pa_type"]],
-            settings.get("c", 1.0),
+            False,
+            ("pa", "pa1", "pa2")[settings["pa_type"]] if algorithm == "pa" else algorithm,
+            settings.get("variance" if algorithm == "arow" else "c", 1.0),
             settings.get("error_sensitive", True),
-            settings.get("variance", 1.0),
             settings.get("gamma", 1.0),
+            None,
+            None,
+            0,
             self.seed,
         )
         averaging = algorithm == "ap" or settings.get("averaging", False)

@@ -364,6 +364,8 @@ class ChainUpdates:
             features.boundaries,
             "mira" if mira else "perceptron",
             step,
+            False,
+            1.0,
             None if last is None else self._to_kernel(last),
             None if average is None else self._to_kernel(average),
             seen if average is not None else 0,
@@ -372,7 +374,7 @@ class ChainUpdates:
 
     def run_epoch(self) -> int:
         """One pass over the sequences; returns the number of tokens that were mistaken."""
-        return self._handle.run_epoch()
+        return int(self._handle.run_epoch())
 
     @property
     def seen(self) -> int:
@@ -387,7 +389,7 @@ class ChainUpdates:
     @property
     def average(self) -> Floats:
         """The average of the weights after each sequence."""
-        return self._from_kernel(self._handle.average())
+        return self._from_kernel(self._handle.average(0))
 
     def _to_kernel(self, w: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         features = self._features
