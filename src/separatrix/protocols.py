@@ -29,7 +29,7 @@ __all__ = [
     "Loss",
     "MaxOperator",
     "Objective",
-    "Regularizer",
+    "Penalty",
     "ScoreMap",
     "Solver",
     "Structure",
@@ -89,7 +89,7 @@ class Loss(Protocol):
         ...
 
 
-class Regularizer(Protocol):
+class Penalty(Protocol):
     """A penalty on the weights; `exempt` rows (the intercepts) are left out by the objective."""
 
     @property

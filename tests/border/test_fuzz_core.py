@@ -108,7 +108,8 @@ def valid_calls():
         ],
         "ChainOnline": [
             chains(), CODES, np.ones(2), np.ones(K * K, dtype=np.bool_), True, "mira", 1.0, False,
-            1.0, None, (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
+            1.0, None,
+            (np.zeros(chains().shape[2]), np.zeros(K * K), np.zeros(K), np.zeros(K)), 3, 0,
         ],
         "ChainMargin": margin(),
         "MarginPlanes": [np.ones(2), D, 0],

@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from separatrix import LinearClassifier
 from separatrix.errors import ConvergenceWarning, SolverError
 from separatrix.losses import MARGIN_LOSSES, MULTICLASS_LOSSES, multiclass_hinge
-from separatrix.regularizers import REGULARIZERS
+from separatrix.penalties import PENALTIES
 from separatrix.solvers import SOLVERS
 from tests.laws.reference import LONG, Exact
 
 #: Convex losses by name, as `LinearClassifier` takes them: for two classes, and for more.
 BINARY = [name for name, loss in MARGIN_LOSSES.items() if loss.convex]
 MULTICLASS = list(MULTICLASS_LOSSES)
-PENALTIES = {name: make() for name, make in REGULARIZERS.items() if name is not None}
+PENALTIES = {name: make() for name, make in PENALTIES.items() if name is not None}
 #: Sparse data of fewer columns is trained on as dense data; empty columns make it wide.
 WIDE = 300
 

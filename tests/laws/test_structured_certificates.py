@@ -343,7 +343,7 @@ def _objective(problem, model):
     else:
         operator = PseudoLikelihood()
     return objective_for(
-        features, X, labels, operator, model._regularizer(), C=model.C, weights=problem.weights
+        features, X, labels, operator, model._penalty(), C=model.C, weights=problem.weights
     )
 
 

@@ -26,7 +26,7 @@ from separatrix.errors import DataError
 from separatrix.losses import CostAugmentedMax, HardMax, LogSumExp
 from separatrix.models import register
 from separatrix.objective import Passes, StructuredObjective, objective_for
-from separatrix.regularizers import L2, ElasticNet
+from separatrix.penalties import L2, ElasticNet
 from separatrix.results import StopReason
 from separatrix.solvers.online.structured import Updates, updates_for
 from separatrix.structures import STRUCTURES, Labels
@@ -130,8 +130,8 @@ def test_solvers_of_a_likelihood_reach_one_optimum(name, penalty):
     assert max(found.values()) <= min(found.values()) * (1 + 1e-6)
     # The value is that of the plain composition.
     features, inputs, labels, _ = problem(name)
-    regularizer = L2() if penalty == "l2" else ElasticNet(0.3)
-    plain = StructuredObjective(Passes(features, inputs, labels, LogSumExp()), regularizer, C=2.0)
+    penalty = L2() if penalty == "l2" else ElasticNet(0.3)
+    plain = StructuredObjective(Passes(features, inputs, labels, LogSumExp()), penalty, C=2.0)
     assert plain.value_and_grad(model.coef_[:, None])[0] == pytest.approx(
         model.solution_.objective, rel=1e-6
     )

@@ -21,7 +21,7 @@ TOYS = ROOT / "tests" / "toys"
 #: By kind: the laws it gets, how they are found, and how many there are at least.
 LAWS = {
     "loss": (["test_losses.py", "test_same_optimum.py"], "toy and not stochastic", 10),
-    "regularizer": (["test_regularizers.py", "test_same_optimum.py"], "toy or AroundOne", 8),
+    "penalty": (["test_penalties.py", "test_same_optimum.py"], "toy or AroundOne", 8),
     "solver": (
         ["test_same_optimum.py"],
         "toy or (deterministic and iris and (logistic or squared))",

@@ -15,7 +15,7 @@ from separatrix._core import Csr, Dense, fused_value_and_grad, gram, losses_at
 from separatrix.errors import DataError
 from separatrix.losses import MARGIN_LOSSES, Logistic, multiclass_hinge, multiclass_logistic
 from separatrix.objective import Objective
-from separatrix.regularizers import L1, L2, Unpenalized
+from separatrix.penalties import L1, L2, Unpenalized
 from separatrix.structures.labels import FlatScores, make_design
 from tests.unit.solvers.problems import SMOOTH, make
 
@@ -35,7 +35,7 @@ def plain(objective):
     twin = Objective(
         objective.score_map,
         objective.loss,
-        objective.regularizer,
+        objective.penalty,
         objective.targets,
         C=objective.C,
         sample_weight=objective.sample_weight,
@@ -89,7 +89,7 @@ def test_kernels_agree_with_the_plain_composition(loss, dtype, sparse):
             name, targets, weights, _ = objective._kernel
             fused = fused_value_and_grad(design, name, targets, weights, w.astype(dtype), 2)
             assert objective.C * fused[0] == pytest.approx(
-                value - objective.regularizer.value(objective.penalized(w)), rel=1e-5
+                value - objective.penalty.value(objective.penalized(w)), rel=1e-5
             )
 
 

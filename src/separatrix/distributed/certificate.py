@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separatrix.losses import kernel_of
+from separatrix.penalties import L2
 from separatrix.protocols import Array
-from separatrix.regularizers import L2
 from separatrix.solvers.certificate import ROUNDING, Certified, Certifier, as_stored
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class RemoteCertifier(Certifier):
     @staticmethod
     def fits(objective: Any) -> bool:
         """Whether partitions can tell the sums that a proof is made of."""
-        return type(objective.regularizer) is L2 and kernel_of(objective.loss) is not None
+        return type(objective.penalty) is L2 and kernel_of(objective.loss) is not None
 
     @cached_property
     def _longest(self) -> float:
@@ -53,7 +53,7 @@ class RemoteCertifier(Certifier):
         size = math.sqrt(float(np.vdot(inner, inner)))
         off = ROUNDING * (self._longest * size + float(np.abs(w[-1]).max()))
         sums = objective.proof_sums(stored, off)
-        value = sums[0] + objective.regularizer.value(inner)
+        value = sums[0] + objective.penalty.value(inner)
         self._grain = sums[-1]
         return stored, value, ROUNDING * (abs(value) + sums[-1]) + sums[4] * off, sums
 

@@ -164,7 +164,7 @@ def fit_crf(run: Run, estimator: CRF, parts: Partitions) -> None:
     check_choice("solver on Dask", estimator.solver, ("auto", "lbfgs", "owlqn"))
     if estimator.early_stopping:
         raise ParameterError("early_stopping is not for Dask: hold sequences out yourself")
-    regularizer = estimator._regularizer()
+    penalty = estimator._penalty()
     data = _read(run.session, estimator, parts)
     passes = _RemotePasses(
         run.session,
@@ -174,7 +174,7 @@ def fit_crf(run: Run, estimator: CRF, parts: Partitions) -> None:
         data.shared.dtype,
         convex=not estimator.partial,
     )
-    objective = StructuredObjective(passes, regularizer, C=estimator.C, tol=estimator.tol)
+    objective = StructuredObjective(passes, penalty, C=estimator.C, tol=estimator.tol)
     solver = make_structured_solver(estimator.solver, objective, seed=0)
     w0 = None
     if estimator.warm_start and hasattr(estimator, "coef_"):

@@ -30,8 +30,8 @@ from separatrix.learners.reductions.base import Reduction
 from separatrix.learners.reductions.columns import ColumnReport, FittedColumns, LinearColumns
 from separatrix.learners.reductions.separate import Task, check_sides, column_weights
 from separatrix.objective import Objective
+from separatrix.penalties import Unpenalized
 from separatrix.protocols import Array
-from separatrix.regularizers import Unpenalized
 from separatrix.results import StopReason
 from separatrix.structures.labels import FlatScores
 
@@ -226,7 +226,7 @@ def _together(
             found.n_rows, (found.n_columns + bool(base.fit_intercept), n_columns), found.dtype
         ),
         ColumnsLoss(base._loss(2)),
-        base._regularizer(),
+        base._penalty(),
         C=base.C,
         exempt=bool(base.fit_intercept and not base.penalize_intercept),
     )
@@ -244,9 +244,7 @@ def _together(
             stacklevel=3,
         )
     (losses,) = session.reduce(column_losses, added, objective.parts, solution.w)
-    penalties = [
-        objective.regularizer.value(objective.penalized(w)) for w in solution.w.T[:, :, None]
-    ]
+    penalties = [objective.penalty.value(objective.penalized(w)) for w in solution.w.T[:, :, None]]
     ones = np.ones(n_columns)
     report = ColumnReport(
         base.C * losses + np.array(penalties),

@@ -19,8 +19,8 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.learners.linear.base import TrainingData
 from separatrix.learners.linear.minimizer import MinimizingClassifier, zero_sum
 from separatrix.losses import kernel_of
+from separatrix.penalties import L2
 from separatrix.protocols import Solver
-from separatrix.regularizers import L2
 from separatrix.results import Solution
 from separatrix.solvers import GradientDescent, Lbfgs, NewtonCG, OwlQn, check_needs
 from separatrix.validation import check_positive
@@ -140,7 +140,7 @@ def choose_solver(estimator: Any, objective: DistributedObjective) -> Solver:
     if isinstance(wanted, str) and wanted == "auto":
         few = objective.forms_hessian and np.prod(objective.weight_shape) <= _FEW_WEIGHTS
         smooth = "newton" if few else "lbfgs"
-        solver: Solver = _SOLVERS[smooth if objective.regularizer.smooth else "owlqn"]
+        solver: Solver = _SOLVERS[smooth if objective.penalty.smooth else "owlqn"]
         return solver
     if isinstance(wanted, str) and wanted in _SOLVERS:
         solver = _SOLVERS[wanted]
@@ -159,7 +159,7 @@ def _hinge_solver(wanted: Any, objective: DistributedObjective) -> Solver:
             f"solver={wanted!r} does not minimize the hinge on Dask; use 'auto' (the method of "
             "multipliers)"
         )
-    if type(objective.regularizer) is not L2:
+    if type(objective.penalty) is not L2:
         raise ParameterError("on Dask the hinge needs an L2 penalty")
     solver: Solver = Multipliers()
     return solver
@@ -179,7 +179,7 @@ def make_objective(
         [(problem, *state) for problem in data.problems],
         RemoteScores(found.n_rows, shape, found.dtype),
         loss,
-        estimator._regularizer(),
+        estimator._penalty(),
         C=C,
         exempt=bool(estimator.fit_intercept and not estimator.penalize_intercept),
         dense=found.dense,

@@ -62,7 +62,7 @@ class ShiftedHinge(DistributedObjective):
             parts,
             whole.score_map,  # type: ignore[arg-type]
             SquaredHinge(),  # of the same smoothness: it has a second derivative but for kinks
-            whole.regularizer,
+            whole.penalty,
             C=1.0,
             exempt=whole.exempt,
         )
@@ -118,7 +118,7 @@ class ShiftedHinge(DistributedObjective):
         w, grad, _, _ = self.last
         whole = grad.copy()
         whole[: len(self.penalized(w))] += self.penalized(w)
-        value = self.last_value + self.regularizer.value(self.penalized(w))
+        value = self.last_value + self.penalty.value(self.penalized(w))
         return self.gap_bound(w, whole, value)
 
     def certificate(self, w: Array) -> tuple[float, float]:
@@ -128,7 +128,7 @@ class ShiftedHinge(DistributedObjective):
         assert self.last is not None
         _, grad, exact, dual = self.last
         inner = self.penalized(w)
-        value = exact + self.regularizer.value(inner)
+        value = exact + self.penalty.value(inner)
         # The duals make the weights -grad, once they are brought to zero sums for free intercepts.
         share, length = self.imbalance(grad[-1]) if self.exempt else (0.0, 0.0)
         length += (1 - share) * float(np.linalg.norm(self.penalized(grad)))

@@ -13,7 +13,7 @@ from separatrix.distributed.certificate import RemoteCertifier, partial_proof
 from separatrix.distributed.session import Session
 from separatrix.losses import is_softmax
 from separatrix.objective import Objective
-from separatrix.protocols import Array, Loss, Regularizer
+from separatrix.protocols import Array, Loss, Penalty
 
 __all__ = ["DistributedObjective", "RemoteScores", "added", "partial_gradient"]
 
@@ -61,7 +61,7 @@ class DistributedObjective(Objective):
         ``hessian_product(w, v, *state)``, and what else belongs to these.
     score_map : RemoteScores
         Shapes.
-    loss, regularizer, C, exempt
+    loss, penalty, C, exempt
         As for `Objective`.
     dense : bool
         Whether all partitions are dense.
@@ -81,13 +81,13 @@ class DistributedObjective(Objective):
         parts: Sequence[tuple[Any, ...]],
         score_map: RemoteScores,
         loss: Loss,
-        regularizer: Regularizer,
+        penalty: Penalty,
         *,
         C: float,
         exempt: bool,
         dense: bool = False,
     ) -> None:
-        super().__init__(score_map, loss, regularizer, np.empty(0), C=C, exempt=exempt)
+        super().__init__(score_map, loss, penalty, np.empty(0), C=C, exempt=exempt)
         self.session = session
         self.parts = list(parts)
         self.dense = dense
@@ -132,7 +132,7 @@ class DistributedObjective(Objective):
     def hessian(self, w: Array, scores: Array | None = None) -> Callable[[Array], Array]:
         """The map v -> H v at w; w is sent once, v with every product."""
         at = self.session.send(w)
-        curvature = float(getattr(self.regularizer, "curvature", 0.0))
+        curvature = float(getattr(self.penalty, "curvature", 0.0))
 
         def apply(v: Array) -> Array:
             (product,) = self.session.reduce(partial_product, added, self.parts, at, v)

@@ -13,8 +13,8 @@ from separatrix._core import longest_row
 from separatrix.distributed.rows import Rows, aligned, in_partition, size_of
 from separatrix.learners.linear.base import TrainingData, is_narrow
 from separatrix.objective import Objective
+from separatrix.penalties import Unpenalized
 from separatrix.protocols import Array
-from separatrix.regularizers import Unpenalized
 from separatrix.results import Monitor
 from separatrix.solvers.certificate import Certifier
 from separatrix.solvers.online.flat import OnlineLearner
@@ -136,7 +136,7 @@ class Problem:
                 1,
             )
             made = self.setting.estimator._objective(data, 1.0)
-            made.regularizer = Unpenalized()
+            made.penalty = Unpenalized()
             self._objectives[held_out] = made
         return made
 

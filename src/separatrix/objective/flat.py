@@ -1,4 +1,4 @@
-"""Scores, loss and regularizer meet here and nowhere else."""
+"""Scores, loss and penalty meet here and nowhere else."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from separatrix._core import Dense, fused_value_and_grad, longest_row, losses_at
 from separatrix.losses import GeneratedLoss, kernel_of
 from separatrix.objective.proof import EPSILON, ROUNDINGS
-from separatrix.protocols import Array, Loss, Regularizer, ScoreMap
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+from separatrix.penalties import L1, L2, ElasticNet, Unpenalized
+from separatrix.protocols import Array, Loss, Penalty, ScoreMap
 
 __all__ = ["Objective"]
 
@@ -27,7 +27,7 @@ class Objective:
         From weights to scores.
     loss : Loss
         Loss of the scores.
-    regularizer : Regularizer
+    penalty : Penalty
         Penalty on the weights.
     targets : ndarray of shape (n,)
         +1 / -1 for a margin loss, class numbers otherwise.
@@ -36,7 +36,7 @@ class Objective:
     sample_weight : ndarray of shape (n,) or None
         c_i; None stands for ones.
     exempt : bool
-        Whether the last row of the weights (the intercepts) is left out of the regularizer.
+        Whether the last row of the weights (the intercepts) is left out of the penalty.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Objective:
         self,
         score_map: ScoreMap,
         loss: Loss,
-        regularizer: Regularizer,
+        penalty: Penalty,
         targets: npt.NDArray[Any],
         *,
         C: float = 1.0,
@@ -59,7 +59,7 @@ class Objective:
     ) -> None:
         self.score_map = score_map
         self.loss = loss
-        self.regularizer = regularizer
+        self.penalty = penalty
         self.targets = targets
         self.C = C
         self.sample_weight = sample_weight
@@ -72,19 +72,19 @@ class Objective:
             can.add("smooth_loss")
             if hasattr(self.loss, "curvature_product"):
                 can.add("curvature")
-        if self.regularizer.smooth:
+        if self.penalty.smooth:
             can.add("value_grad")
             if self.loss.smooth:
                 can.add("smooth")
                 if "curvature" in can:
                     can.add("hvp")
-        if isinstance(self.regularizer, L1 | L2 | ElasticNet | Unpenalized):
+        if isinstance(self.penalty, L1 | L2 | ElasticNet | Unpenalized):
             can.add("elastic_net")
-        if type(self.regularizer) is L2:
+        if type(self.penalty) is L2:
             can.add("l2")
         kernel = kernel_of(self.loss)
         has_dual = kernel is not None and kernel.dual
-        if has_dual and type(self.regularizer) is L2 and hasattr(self.score_map, "design"):
+        if has_dual and type(self.penalty) is L2 and hasattr(self.score_map, "design"):
             can.add("dual")
             if not self.loss.smooth:
                 can.add("hinge")
@@ -147,7 +147,7 @@ class Objective:
         return self.C * self.sample_weight
 
     def penalized(self, w: Array) -> Array:
-        """The rows of w that the regularizer sees."""
+        """The rows of w that the penalty sees."""
         return w[:-1] if self.exempt else w
 
     def variables(self, w: Array) -> Array:
@@ -164,7 +164,7 @@ class Objective:
     def value(self, w: Array) -> float:
         """P(w)."""
         total, _ = self.loss_at(self.score_map(w))
-        return total + self.regularizer.value(self.penalized(w))
+        return total + self.penalty.value(self.penalized(w))
 
     def measure(self, w: Array) -> tuple[float, float]:
         """P(w), and by how much rounding may have moved it where the data are in double."""
@@ -177,13 +177,13 @@ class Objective:
     def value_from_losses(self, losses: Array, w: Array) -> float:
         """P(w) from the losses of the rows at w."""
         total = float(self._weigh(losses).sum(dtype=np.float64))
-        return self.C * total + self.regularizer.value(self.penalized(w))
+        return self.C * total + self.penalty.value(self.penalized(w))
 
     def value_and_grad(self, w: Array) -> tuple[float, Array]:
         """P(w) and a (sub)gradient of the shape of w, float64."""
         value, grad = self.loss_value_and_grad(w)
-        grad[: len(self.penalized(w))] += self.regularizer.grad(self.penalized(w))
-        return value + self.regularizer.value(self.penalized(w)), grad
+        grad[: len(self.penalized(w))] += self.penalty.grad(self.penalized(w))
+        return value + self.penalty.value(self.penalized(w)), grad
 
     def loss_value_and_grad(self, w: Array) -> tuple[float, Array]:
         """The loss part C sum_i c_i loss_i alone, and its (sub)gradient."""
@@ -217,7 +217,7 @@ class Objective:
         if scores is None:
             scores = self.score_map(w)
         product = self.curvature_product(scores)
-        curvature = float(getattr(self.regularizer, "curvature", 0.0))
+        curvature = float(getattr(self.penalty, "curvature", 0.0))
 
         def apply(v: Array) -> Array:
             ds = self._weigh(product(self.score_map(v)))
@@ -317,8 +317,8 @@ class Objective:
         1/2 |grad|^2; the slopes of the losses at w are the dual point behind that. With exempt
         intercepts the point is brought to zero sums first, see `imbalance`.
         """
-        strength = float(getattr(self.regularizer, "curvature", 0.0))
-        if type(self.regularizer) is not L2 or not self.convex:
+        strength = float(getattr(self.penalty, "curvature", 0.0))
+        if type(self.penalty) is not L2 or not self.convex:
             return float("inf")
         inner = self.penalized(grad)
         if not self.exempt:
@@ -329,6 +329,6 @@ class Objective:
         if share >= 1:
             return float("inf")
         pull = float(np.vdot(pulled, u)) + float(grad[-1] @ w[-1])
-        dual = value - self.regularizer.value(u) - pull
+        dual = value - self.penalty.value(u) - pull
         length += (1 - share) * float(np.linalg.norm(pulled))
         return value - (1 - share) * dual + length * length / (2 * strength)

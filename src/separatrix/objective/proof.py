@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from separatrix.penalties import strengths
 from separatrix.protocols import Array
-from separatrix.regularizers import strengths
 from separatrix.results import Solution, StopReason
 
 __all__ = ["COARSE", "EPSILON", "ROUNDINGS", "fenchel_gap", "judged"]
@@ -68,7 +68,7 @@ def judged(solution: Solution, objective: Any, tol: float) -> Solution:
 
 
 def fenchel_gap(
-    loss: float, w: Array, u: Array, regularizer: Any, *, missing: float = 0.0, off: float = 0.0
+    loss: float, w: Array, u: Array, penalty: Any, *, missing: float = 0.0, off: float = 0.0
 ) -> float:
     """Bound of P(w) - min P by the dual point u, scaled towards zero where that is better.
 
@@ -83,7 +83,7 @@ def fenchel_gap(
         Penalized weights.
     u : array
         The dual point at the same weights; at all others it is zero.
-    regularizer : Regularizer
+    penalty : Penalty
         R: an L1, L2 or elastic-net penalty, perhaps with a weight of its own for every |w_j|.
     missing : float
         L(w) + <w, u> - h: zero at the model's own marginals.
@@ -97,11 +97,11 @@ def fenchel_gap(
 
     Examples
     --------
-    >>> from separatrix.regularizers import L2
+    >>> from separatrix.penalties import L2
     >>> fenchel_gap(1.0, np.array([1.0]), np.array([1.5]), L2())  # 1/2 |w - u|^2
     0.125
     """
-    found, l2 = strengths(regularizer) or (0.0, 0.0)
+    found, l2 = strengths(penalty) or (0.0, 0.0)
     w, u = w.ravel(), u.ravel()
     l1 = found.ravel() if isinstance(found, np.ndarray) else found
     if l2 <= 0 and not (np.size(l1) and np.min(l1) > 0):

@@ -12,8 +12,8 @@ from separatrix.losses import CostAugmentedMax, GeneratedLoss, LogSumExp
 from separatrix.objective.flat import Objective
 from separatrix.objective.passes import Passes, cost_of
 from separatrix.objective.proof import COARSE, EPSILON, ROUNDINGS, fenchel_gap
-from separatrix.protocols import Array, Regularizer
-from separatrix.regularizers import L2, SharedElasticNet, strengths
+from separatrix.penalties import L2, SharedElasticNet, strengths
+from separatrix.protocols import Array, Penalty
 from separatrix.structures.coded_labels import CodedLabels
 
 __all__ = ["StructuredObjective", "objective_for"]
@@ -49,7 +49,7 @@ class StructuredObjective:
         what its rounding is a multiple of and its gradient; ``name``, ``smooth``, ``convex``,
         ``estimated``, ``n_rows``, ``n_variables``, ``n_free``, ``dtype``, ``is_single``,
         ``widen()``, ``reach``, ``variables(w)`` and ``weights(variables)``.
-    regularizer : Regularizer
+    penalty : Penalty
         Penalty on all weights but the last ``n_free``.
     C : float
         Weight of the losses.
@@ -78,10 +78,8 @@ class StructuredObjective:
 
     has_fused_pass: ClassVar[bool] = True
 
-    def __init__(
-        self, passes: Any, regularizer: Regularizer, *, C: float = 1.0, tol: float = 0.0
-    ) -> None:
-        self.passes, self.regularizer, self.C, self._tol = passes, regularizer, C, tol
+    def __init__(self, passes: Any, penalty: Penalty, *, C: float = 1.0, tol: float = 0.0) -> None:
+        self.passes, self.penalty, self.C, self._tol = passes, penalty, C, tol
         self._last: _Evaluation | None = None
         self._noise = 0.0
         self.can = self._capabilities()
@@ -91,12 +89,12 @@ class StructuredObjective:
         if not passes.smooth:
             return frozenset({"chain_margin" if hasattr(passes, "handle") else "margin"})
         can.add("smooth_loss")
-        if self.regularizer.smooth:
+        if self.penalty.smooth:
             can |= {"value_grad", "smooth"}
             if passes.convex and not passes.n_free:
                 can.add("hvp")
-        known = type(self.regularizer) in (L2, SharedElasticNet)
-        squares = known and getattr(self.regularizer, "curvature", 0.0) > 0
+        known = type(self.penalty) in (L2, SharedElasticNet)
+        squares = known and getattr(self.penalty, "curvature", 0.0) > 0
         if squares and getattr(passes, "has_dual", False):
             can.add("chain_dual")
         return frozenset(can)
@@ -148,15 +146,15 @@ class StructuredObjective:
         return found
 
     def penalized(self, w: Array) -> Array:
-        """The weights that the regularizer sees: all but those that are free."""
+        """The weights that the penalty sees: all but those that are free."""
         return w[: len(w) - self.passes.n_free]
 
-    def penalty(self, w: Array) -> float:
+    def penalty_value(self, w: Array) -> float:
         """R(w)."""
         square = getattr(self.passes, "square", None)
         if square is not None:
             return 0.5 * float(square(w))
-        return float(self.regularizer.value(self.penalized(w)))
+        return float(self.penalty.value(self.penalized(w)))
 
     # -- values and derivatives ------------------------------------------------------------------
 
@@ -186,8 +184,8 @@ class StructuredObjective:
         """P(w) and its (sub)gradient."""
         value, grad = self.loss_value_and_grad(w)
         inner = self.penalized(w)
-        grad[: len(inner)] += self.regularizer.grad(inner)
-        return value + float(self.regularizer.value(inner)), grad
+        grad[: len(inner)] += self.penalty.grad(inner)
+        return value + float(self.penalty.value(inner)), grad
 
     def value(self, w: Array) -> float:
         """P(w)."""
@@ -209,9 +207,9 @@ class StructuredObjective:
     @property
     def convexity(self) -> float:
         """m where P - m/2 |w|^2 is known to be convex; else zero."""
-        if not self.convex or self.passes.n_free or not self.regularizer.smooth:
+        if not self.convex or self.passes.n_free or not self.penalty.smooth:
             return 0.0
-        return float(getattr(self.regularizer, "curvature", 0.0))
+        return float(getattr(self.penalty, "curvature", 0.0))
 
     # -- proofs ----------------------------------------------------------------------------------
 
@@ -243,7 +241,7 @@ class StructuredObjective:
         self._noise = 0.0
         if not self.convex or not np.isfinite(self.passes.reach):
             return float("inf")
-        at, penalty = self._at(w), self.penalty(w)
+        at, penalty = self._at(w), self.penalty_value(w)
         if at.loss == 0 and not w.any():
             return 0.0  # every example has one labelling
         if self.is_single:
@@ -268,13 +266,13 @@ class StructuredObjective:
             missing, u, moved = self.passes.dual_point(at.w, at.loss / C, at.grad / C)
             missing, u, off = C * missing, C * u, off + C * moved
         loss, inner = max(at.loss, 0.0), self.penalized(at.w)
-        return fenchel_gap(loss, inner, u, self.regularizer, missing=missing, off=off)
+        return fenchel_gap(loss, inner, u, self.penalty, missing=missing, off=off)
 
     def prove(self, w: Array, lower: float = -np.inf) -> tuple[float, float]:
         """P(w) and a bound of P(w) - min P, in double precision, where min P >= `lower`."""
         self.widen()
         bound = self._bound(w, None)
-        value = max(self._at(w).loss, 0.0) + self.penalty(w)
+        value = max(self._at(w).loss, 0.0) + self.penalty_value(w)
         return value, min(bound, max(value - lower, 0.0) + self._noise)
 
     # -- margin losses ---------------------------------------------------------------------------
@@ -287,7 +285,7 @@ class StructuredObjective:
 
     def measure(self, w: Array) -> tuple[float, float]:
         """P(w) of margin losses in double precision, and by how much it may be off."""
-        penalty = self.penalty(w)
+        penalty = self.penalty_value(w)
         losses, size, slack = self.passes.measure(w)
         off = ROUNDINGS * EPSILON * (penalty + self.C * size)
         return penalty + self.C * losses, off + self.C * slack
@@ -302,7 +300,7 @@ def objective_for(
     inputs: Any,
     labels: CodedLabels,
     operator: Any,
-    regularizer: Regularizer,
+    penalty: Penalty,
     *,
     weights: Floats | None = None,
     scale: Floats | None = None,
@@ -319,7 +317,7 @@ def objective_for(
     ----------
     features, inputs, labels, operator, weights, scale, n_threads
         As for `Passes`.
-    regularizer, C, tol
+    penalty, C, tol
         As for `StructuredObjective`.
 
     Returns
@@ -342,7 +340,7 @@ def objective_for(
         return Objective(
             features.score_map(inputs, n_threads),
             GeneratedLoss(operator, operator.name),
-            regularizer,
+            penalty,
             labels.codes,
             C=C,
             sample_weight=weights,
@@ -355,12 +353,12 @@ def objective_for(
             features, inputs, labels, operator, weights, scale=scale, n_threads=n_threads
         )
     elif type(operator) is LogSumExp:
-        found = strengths(regularizer)
+        found = strengths(penalty)
         merge = found is not None and found != (0.0, 0.0)
         passes = make(inputs, labels, weights, merge=merge, n_threads=n_threads)
-        if merge and type(regularizer) is not L2:
+        if merge and type(penalty) is not L2:
             assert found is not None
-            regularizer = SharedElasticNet(*found, passes.scale)
+            penalty = SharedElasticNet(*found, passes.scale)
     else:
         passes = make(
             inputs,
@@ -372,4 +370,4 @@ def objective_for(
             tol=tol,
             n_threads=n_threads,
         )
-    return StructuredObjective(passes, regularizer, C=C, tol=tol)
+    return StructuredObjective(passes, penalty, C=C, tol=tol)

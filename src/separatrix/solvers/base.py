@@ -10,13 +10,13 @@ from separatrix.protocols import Solver
 __all__ = ["check_needs"]
 
 _WHY = {
-    "value_grad": "a differentiable regularizer",
-    "smooth": "a smooth loss and a differentiable regularizer",
+    "value_grad": "a differentiable penalty",
+    "smooth": "a smooth loss and a differentiable penalty",
     "smooth_loss": "a smooth loss",
-    "hvp": "a loss with a second derivative and a differentiable regularizer",
+    "hvp": "a loss with a second derivative and a differentiable penalty",
     "curvature": "a loss with a second derivative",
     "elastic_net": "an L1, L2 or elastic-net penalty, or none",
-    "prox": "a regularizer with a proximal step",
+    "prox": "a penalty with a proximal step",
     "dual": "an L2 penalty and a loss with a dual kernel (hinge, squared hinge or logistic)",
     "hinge": "the hinge loss under an L2 penalty",
     "dense": "dense data",
@@ -32,8 +32,8 @@ _WHY = {
 def check_needs(solver: Solver, objective: Any) -> None:
     """Raise SolverError in plain words unless `objective` offers all that `solver` needs."""
     for need in sorted(solver.needs - objective.can):
-        regularizer = getattr(objective.regularizer, "name", type(objective.regularizer).__name__)
+        penalty = getattr(objective.penalty, "name", type(objective.penalty).__name__)
         raise SolverError(
             f"{type(solver).__name__} needs {_WHY[need]}; "
-            f"loss={objective.name!r} with regularizer={regularizer!r} does not offer it."
+            f"loss={objective.name!r} with penalty={penalty!r} does not offer it."
         )

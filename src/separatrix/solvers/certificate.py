@@ -36,8 +36,8 @@ from separatrix.losses import (
     kernel_of,
 )
 from separatrix.objective import Objective
+from separatrix.penalties import L1, L2, ElasticNet
 from separatrix.protocols import Array
-from separatrix.regularizers import L1, L2, ElasticNet
 from separatrix.solvers.blas import blas_threads
 
 __all__ = ["ROUNDING", "Certified", "Certifier", "as_stored"]
@@ -123,7 +123,7 @@ class Certifier:
         if not (isinstance(objective, Objective) and hasattr(score_map, "design")):
             return False
         loss = objective.loss
-        if type(objective.regularizer) not in {L1, L2, ElasticNet}:
+        if type(objective.penalty) not in {L1, L2, ElasticNet}:
             return False
         if not getattr(loss, "convex", False):
             return False
@@ -189,7 +189,7 @@ class Certifier:
                 intercepts = max(intercepts, float(np.abs(last).max()))
             scores, total = scores + shift, lowest
         inner = objective.penalized(w)
-        value += objective.regularizer.value(inner)
+        value += objective.penalty.value(inner)
         if before is not None:
             linear, v, _ = self._linear(before.astype(np.float64), unmoved)
             self._try(v, linear, at_unmoved + abs(v) + float(np.abs(linear).sum()), unmoved)
@@ -320,7 +320,7 @@ class Certifier:
         for _ in range(_STEPS):
             share, length = self.objective.imbalance(theta.sum(axis=0))
             # What the length adds to R*: at first order under L1, times |w| under L2.
-            steep = math.sqrt(2 * abs(total)) if type(self.objective.regularizer) is L2 else total
+            steep = math.sqrt(2 * abs(total)) if type(self.objective.penalty) is L2 else total
             if share * abs(total) + length * steep <= _BALANCE * wanted:
                 break
             slope = theta.sum(axis=0)
@@ -510,9 +510,9 @@ class Certifier:
         scaled : callable
             V(scale theta), or less.
         """
-        regularizer = self.objective.regularizer
-        curvature = float(getattr(regularizer, "curvature", 0.0))
-        threshold = 0.0 if type(regularizer) is L2 else 1 - curvature
+        penalty = self.objective.penalty
+        curvature = float(getattr(penalty, "curvature", 0.0))
+        threshold = 0.0 if type(penalty) is L2 else 1 - curvature
         share, loose = 0.0, 0.0
         if self.objective.exempt:
             share, loose = self.objective.imbalance(sums)
@@ -533,8 +533,8 @@ class Certifier:
         scales.add(min(1.0, threshold / largest) if largest > 0 else 1.0)
         for scale in scales:
             beyond = np.maximum(scale * inner - threshold, 0)
-            penalty = float(np.vdot(beyond, beyond)) / (2 * curvature) if curvature > 0 else 0.0
-            bound = (1 - share) * (v if scale == 1 else scaled(scale)) - penalty
+            excess = float(np.vdot(beyond, beyond)) / (2 * curvature) if curvature > 0 else 0.0
+            bound = (1 - share) * (v if scale == 1 else scaled(scale)) - excess
             if math.isfinite(bound):
                 self.lower = max(self.lower, bound - noise)
 

@@ -67,7 +67,7 @@ def rank(objective: Objective) -> list[Candidate]:
     can = objective.can
     if "prox" not in can:
         return [Candidate(0.0, *_by_passes(can))]
-    if "smooth_loss" in can and not objective.regularizer.smooth:
+    if "smooth_loss" in can and not objective.penalty.smooth:
         if ProximalNewton().fits(objective):
             why = "the penalty has a kink and the loss a second derivative"
             return [Candidate(0.0, ProximalNewton(), why)]

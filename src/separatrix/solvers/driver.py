@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from separatrix.objective import Objective
+from separatrix.penalties import L2
 from separatrix.protocols import Array
-from separatrix.regularizers import L2
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.certificate import Certifier
 from separatrix.solvers.points import Point, Points
@@ -133,7 +133,7 @@ class _Judge:
         certifier, scores = self._certifier, point.scores
         if before is None or scores is None or not getattr(certifier, "is_curved", False):
             return False
-        if type(self._objective.regularizer) is not L2:
+        if type(self._objective.penalty) is not L2:
             return False
         assert isinstance(certifier, Certifier)
         self._linear = max(certifier.linear_gap(before, scores), 0.0)
@@ -148,7 +148,7 @@ class _Judge:
     def _hope(self, iterate: Iterate) -> float:
         """What a proof may find at most: the gap of the slopes of the losses, or an estimate."""
         objective, hope = self._objective, math.inf
-        if type(objective.regularizer) is L2:
+        if type(objective.penalty) is L2:
             inner = objective.penalized(iterate.point.grad)
             hope = float(np.vdot(inner, inner)) / 2
         if iterate.flatter is not None:

@@ -121,8 +121,8 @@ class Points:
     def _finish(self, w: Array, scores: Array, value: float, ds: Array, age: int) -> Point:
         inner = self.objective.penalized(w)
         grad = self.adjoint(ds)
-        grad[: len(inner)] += self.objective.regularizer.grad(inner)
-        return Point(w, value + self.objective.regularizer.value(inner), grad, scores, age)
+        grad[: len(inner)] += self.objective.penalty.grad(inner)
+        return Point(w, value + self.objective.penalty.value(inner), grad, scores, age)
 
     def along(self, start: Point, direction: Array) -> Ray:
         """The ray from `start` in `direction`."""
@@ -157,10 +157,10 @@ class _ScoredRay:
         self._last = step, scores, loss, ds
         inner = objective.penalized(self._start.w + step * self._direction)
         toward = objective.penalized(self._direction)
-        value = loss + objective.regularizer.value(inner)
+        value = loss + objective.penalty.value(inner)
         with np.errstate(over="ignore", invalid="ignore"):
             slope = float(np.einsum("ij,ij->", ds, self._toward, dtype=np.float64))
-        return value, slope + float(np.vdot(objective.regularizer.grad(inner), toward))
+        return value, slope + float(np.vdot(objective.penalty.grad(inner), toward))
 
     def point(self, step: float) -> Point:
         w = self._start.w + step * self._direction

@@ -43,7 +43,7 @@ class RowSpace:
     Examples
     --------
     >>> from separatrix.losses import Hinge
-    >>> from separatrix.regularizers import L2
+    >>> from separatrix.penalties import L2
     >>> from separatrix.structures.labels import make_design
     >>> X = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
     >>> scores = FlatScores(make_design(X, 1), 1, intercept=False, dtype=X.dtype)
@@ -105,7 +105,7 @@ class RowSpace:
                 n_threads=scores.n_threads,
             ),
             objective.loss,
-            objective.regularizer,
+            objective.penalty,
             objective.targets,
             C=objective.C,
             sample_weight=objective.sample_weight,

@@ -67,7 +67,7 @@ from separatrix import (
 from separatrix.features.templates import column, preset
 from separatrix.learners.reductions import ClassNumbers
 from separatrix.losses import SquaredHinge, multiclass_hinge
-from separatrix.regularizers import ElasticNet
+from separatrix.penalties import ElasticNet
 from separatrix.solvers import Adam, Lbfgs
 from separatrix.structures import Chain
 

@@ -15,7 +15,7 @@ from separatrix.losses import (
     multiclass_logistic,
 )
 from separatrix.objective import Objective
-from separatrix.regularizers import L2
+from separatrix.penalties import L2
 from separatrix.results import Monitor
 from separatrix.solvers import DualCoordinateDescent
 from separatrix.structures.labels import FlatScores, make_design

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from separatrix.losses import MARGIN_LOSSES, multiclass_logistic
 from separatrix.objective import Objective
-from separatrix.regularizers import L2
+from separatrix.penalties import L2
 from separatrix.results import Monitor
 from separatrix.structures.labels import FlatScores, make_design
 
@@ -17,7 +17,7 @@ SMOOTH = ["logistic", "squared_hinge", "squared", "exponential", "multiclass_log
 
 def make(
     loss="logistic",
-    regularizer=None,
+    penalty=None,
     *,
     n=90,
     d=6,
@@ -52,7 +52,7 @@ def make(
     return Objective(
         score_map,
         kind,
-        L2() if regularizer is None else regularizer,
+        L2() if penalty is None else penalty,
         targets,
         C=C,
         sample_weight=rng.uniform(0, 2, size=n).round() if weighted else None,

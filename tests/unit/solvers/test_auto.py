@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from separatrix import LogisticRegression
 from separatrix.losses import MARGIN_LOSSES, Logistic, multiclass_logistic
 from separatrix.objective import Objective
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+from separatrix.penalties import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Monitor
 from separatrix.solvers import Auto, ExactNewton, Lbfgs, NewtonCG, ProximalNewton
 from separatrix.solvers import choose as chooser
@@ -20,8 +20,8 @@ from tests.unit.solvers.problems import make
 
 
 def test_a_kink_in_the_penalty_takes_a_proximal_step():
-    for regularizer in [L1(), ElasticNet(0.5)]:
-        assert isinstance(choose(make("logistic", regularizer)), ProximalNewton)
+    for penalty in [L1(), ElasticNet(0.5)]:
+        assert isinstance(choose(make("logistic", penalty)), ProximalNewton)
 
 
 def test_small_dense_problems_take_exact_newton():

@@ -6,7 +6,7 @@ import numpy as np
 
 from separatrix.losses import multiclass_hinge
 from separatrix.objective import Objective
-from separatrix.regularizers import L2
+from separatrix.penalties import L2
 from separatrix.solvers.certificate import Certifier
 from separatrix.structures.labels import FlatScores, make_design
 

@@ -11,7 +11,7 @@ from separatrix.losses import (
     Squared,
 )
 from separatrix.objective import Objective
-from separatrix.regularizers import L1, L2
+from separatrix.penalties import L1, L2
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers import DualCoordinateDescent
 from separatrix.structures.labels import FlatScores, make_design
@@ -118,9 +118,9 @@ def test_the_solver_says_what_it_needs():
     X, y = make_data()
     targets = np.where(y == 0, 1, -1)
     scores = FlatScores(make_design(X, 1), 1, intercept=False, dtype=X.dtype)
-    for loss, regularizer in ((Squared(), L2()), (Hinge(), L1())):
+    for loss, penalty in ((Squared(), L2()), (Hinge(), L1())):
         with pytest.raises(SolverError, match="DualCoordinateDescent needs an L2 penalty"):
-            solve(Objective(scores, loss, regularizer, targets))
+            solve(Objective(scores, loss, penalty, targets))
 
 
 def test_bad_starts_are_named():

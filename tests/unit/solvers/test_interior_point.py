@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from separatrix._core import Dense, fixed_moves, interior_moves, label_gram
 from separatrix.losses import Hinge, multiclass_hinge
 from separatrix.objective import Objective
-from separatrix.regularizers import L2
+from separatrix.penalties import L2
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers import DualCoordinateDescent, InteriorPoint
 from separatrix.solvers.dual import interior_state

@@ -8,13 +8,13 @@ from sklearn.preprocessing import scale
 from separatrix.errors import SolverError
 from separatrix.losses import MARGIN_LOSSES, multiclass_logistic
 from separatrix.objective import Objective
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+from separatrix.penalties import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers import Lbfgs, OwlQn, ProximalNewton
 from separatrix.structures.labels import FlatScores, make_design
 
 
-def problem(loss, regularizer, C=1.0, exempt=True, seed=0):
+def problem(loss, penalty, C=1.0, exempt=True, seed=0):
     random = np.random.default_rng(seed)
     X = random.normal(size=(120, 15))
     scores = X[:, :3] @ random.normal(size=(3, 3))
@@ -23,28 +23,28 @@ def problem(loss, regularizer, C=1.0, exempt=True, seed=0):
     else:
         y, k, loss = np.where(scores[:, 0] > 0, 1.0, -1.0), 1, MARGIN_LOSSES[loss]
     score_map = FlatScores(make_design(X, 1), k, intercept=True, dtype=X.dtype)
-    return Objective(score_map, loss, regularizer, y, C=C, exempt=exempt)
+    return Objective(score_map, loss, penalty, y, C=C, exempt=exempt)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax", "squared_hinge"])
-@pytest.mark.parametrize("regularizer", [L1(), ElasticNet(0.3), ElasticNet(0.9)])
+@pytest.mark.parametrize("penalty", [L1(), ElasticNet(0.3), ElasticNet(0.9)])
 @pytest.mark.parametrize("exempt", [True, False])
-def test_it_reaches_the_optimum_of_proximal_newton(loss, regularizer, exempt):
-    objective = problem(loss, regularizer, C=0.3, exempt=exempt)
+def test_it_reaches_the_optimum_of_proximal_newton(loss, penalty, exempt):
+    objective = problem(loss, penalty, C=0.3, exempt=exempt)
     other = ProximalNewton().minimize(objective, None, Monitor(tol=1e-9, max_passes=3000))
     found = OwlQn().minimize(objective, None, Monitor(tol=1e-6, max_passes=3000))
     assert found.stopped is StopReason.CONVERGED
     assert found.objective == pytest.approx(other.objective, rel=1e-6)
     assert found.objective == pytest.approx(objective.value(found.w), rel=1e-9)
-    if regularizer.name == "l1":
+    if penalty.name == "l1":
         assert (found.w[:-1] == 0).any()
         agree = (found.w[:-1] == 0) == (np.abs(other.w[:-1]) < 1e-6)
         assert agree.mean() > 0.95
 
 
-@pytest.mark.parametrize("regularizer", [L2(), Unpenalized()])
-def test_without_a_kink_it_is_lbfgs(regularizer):
-    objective = problem("softmax", regularizer, C=0.1 if regularizer.name == "none" else 1.0)
+@pytest.mark.parametrize("penalty", [L2(), Unpenalized()])
+def test_without_a_kink_it_is_lbfgs(penalty):
+    objective = problem("softmax", penalty, C=0.1 if penalty.name == "none" else 1.0)
     options = {"tol": 1e-9, "max_passes": 5000}
     other = Lbfgs().minimize(objective, None, Monitor(**options))
     found = OwlQn().minimize(objective, None, Monitor(**options))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+from separatrix.penalties import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import StopReason
 from separatrix.solvers import ProximalGradient
 from separatrix.solvers.certificate import Certifier
@@ -15,16 +15,16 @@ from tests.unit.solvers.problems import SMOOTH, make, monitor
 PENALTIES = [L1(), ElasticNet(0.5), ElasticNet(0.0), ElasticNet(1.0), L2(), Unpenalized()]
 
 
-@pytest.mark.parametrize("regularizer", PENALTIES, ids=lambda r: repr(r))
-def test_prox_minimizes_its_definition(regularizer):
+@pytest.mark.parametrize("penalty", PENALTIES, ids=lambda r: repr(r))
+def test_prox_minimizes_its_definition(penalty):
     rng = np.random.default_rng(0)
     w = rng.normal(size=(5, 2))
     for step in [0.1, 1.0, 3.0]:
-        found = regularizer.prox(w, step)
-        value = regularizer.value(found) + ((found - w) ** 2).sum() / (2 * step)
+        found = penalty.prox(w, step)
+        value = penalty.value(found) + ((found - w) ** 2).sum() / (2 * step)
         for _ in range(50):
             other = found + rng.normal(size=w.shape) * rng.choice([1e-3, 0.1, 1])
-            assert value <= regularizer.value(other) + ((other - w) ** 2).sum() / (2 * step) + 1e-12
+            assert value <= penalty.value(other) + ((other - w) ** 2).sum() / (2 * step) + 1e-12
 
 
 def split_reference(objective):
@@ -33,7 +33,7 @@ def split_reference(objective):
     size = int(np.prod(shape))
     penalized = np.zeros(shape, dtype=bool)
     penalized[: len(objective.penalized(penalized))] = True
-    ratio = getattr(objective.regularizer, "l1_ratio", 1.0)
+    ratio = getattr(objective.penalty, "l1_ratio", 1.0)
 
     def value_and_grad(parts):
         w = (parts[:size] - parts[size:]).reshape(shape)
@@ -57,8 +57,8 @@ def split_reference(objective):
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
-@pytest.mark.parametrize("regularizer", [L1(), ElasticNet(0.7)], ids=["l1", "elasticnet"])
-def test_kinks_reach_the_reference_optimum(loss, regularizer):
+@pytest.mark.parametrize("penalty", [L1(), ElasticNet(0.7)], ids=["l1", "elasticnet"])
+def test_kinks_reach_the_reference_optimum(loss, penalty):
     for intercept, exempt, sparse, weighted in [
         (True, True, False, True),
         (True, False, True, False),
@@ -66,7 +66,7 @@ def test_kinks_reach_the_reference_optimum(loss, regularizer):
     ]:
         objective = make(
             loss,
-            regularizer,
+            penalty,
             C=0.3,
             intercept=intercept,
             exempt=exempt,
@@ -98,10 +98,10 @@ def test_single_precision():
 
 
 @pytest.mark.parametrize("loss", SMOOTH)
-@pytest.mark.parametrize("regularizer", [L1(), ElasticNet(0.5), L2()], ids=lambda r: r.name)
-def test_the_dual_bound_is_below_every_value(loss, regularizer):
+@pytest.mark.parametrize("penalty", [L1(), ElasticNet(0.5), L2()], ids=lambda r: r.name)
+def test_the_dual_bound_is_below_every_value(loss, penalty):
     for intercept in (False, True):
-        objective = make(loss, regularizer, intercept=intercept)
+        objective = make(loss, penalty, intercept=intercept)
         certifier = Certifier(objective)
         rng = np.random.default_rng(0)
         values = []

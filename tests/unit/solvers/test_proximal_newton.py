@@ -15,7 +15,7 @@ from separatrix.errors import DataError, SolverError
 from separatrix.learners.linear import LogisticRegression
 from separatrix.losses import Logistic, multiclass_logistic
 from separatrix.objective import Objective
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+from separatrix.penalties import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers import ProximalGradient, ProximalNewton
 from separatrix.solvers.choose import choose
@@ -138,19 +138,19 @@ def test_unscaled_iris_takes_few_passes(C):
 
 
 def test_smooth_penalties_and_none_work_too():
-    for regularizer in [L2(), ElasticNet(0.0), Unpenalized()]:
+    for penalty in [L2(), ElasticNet(0.0), Unpenalized()]:
         for loss in SMOOTH:
-            objective = make(loss, regularizer)
+            objective = make(loss, penalty)
             found = ProximalNewton().minimize(objective, None, monitor(tol=1e-7))
-            bounded = not isinstance(regularizer, Unpenalized)
+            bounded = not isinstance(penalty, Unpenalized)
             assert found.stopped is (StopReason.CONVERGED if bounded else StopReason.STATIONARY)
             assert found.objective == pytest.approx(reference(objective), rel=1e-6)
 
 
 def test_separable_data_and_bad_starts_leave_finite_weights():
     for loss in SMOOTH:
-        for regularizer in [L1(), Unpenalized()]:
-            objective = make(loss, regularizer, n=8, d=30, C=100.0)
+        for penalty in [L1(), Unpenalized()]:
+            objective = make(loss, penalty, n=8, d=30, C=100.0)
             start = np.full(objective.weight_shape, 1e3)
             for w0 in [None, start]:
                 found = ProximalNewton().minimize(objective, w0, monitor(tol=1e-12, max_passes=300))

@@ -10,7 +10,7 @@ import pytest
 from separatrix.errors import SolverError
 from separatrix.losses import MARGIN_LOSSES, multiclass_logistic
 from separatrix.objective import Objective
-from separatrix.regularizers import L1, L2, Unpenalized
+from separatrix.penalties import L1, L2, Unpenalized
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers import Certifier, GradientDescent, Lbfgs, NewtonCG, ProximalGradient
 from separatrix.structures.labels import FlatScores, make_design
@@ -66,7 +66,7 @@ def _widened(single, double):
     return Objective(
         score_map,
         single.loss,
-        single.regularizer,
+        single.penalty,
         single.targets,
         C=single.C,
         sample_weight=single.sample_weight,
@@ -184,7 +184,7 @@ class Counting:
 
 @pytest.mark.parametrize("solver", SOLVERS[:-1], ids=NAMES[:-1])
 def test_a_kink_in_the_penalty_is_refused_in_words(solver):
-    with pytest.raises(SolverError, match="differentiable regularizer"):
+    with pytest.raises(SolverError, match="differentiable penalty"):
         solver.minimize(make("logistic", L1()), None, monitor())
 
 

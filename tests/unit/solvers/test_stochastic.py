@@ -12,7 +12,7 @@ from separatrix.errors import DataError, ParameterError, SolverError
 from separatrix.losses import MARGIN_LOSSES, multiclass_hinge, multiclass_logistic
 from separatrix.losses import multiclass_perceptron as multiclass_perceptron_loss
 from separatrix.objective import Objective
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+from separatrix.penalties import L1, L2, ElasticNet, Unpenalized
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers import (
     AdaDelta,
@@ -48,7 +48,7 @@ RULES = {
 }
 
 
-def objective(loss="logistic", regularizer=None, *, rows=X, intercept=True, exempt=True, C=0.5):
+def objective(loss="logistic", penalty=None, *, rows=X, intercept=True, exempt=True, C=0.5):
     loss = LOSSES[loss] if isinstance(loss, str) else loss
     margin = loss.n_scores == 1
     score_map = FlatScores(
@@ -59,7 +59,7 @@ def objective(loss="logistic", regularizer=None, *, rows=X, intercept=True, exem
     return Objective(
         score_map,
         loss,
-        regularizer or L2(),
+        penalty or L2(),
         targets,
         C=C,
         sample_weight=weights,
@@ -137,7 +137,7 @@ class Huberized:
 
 
 class Quartic:
-    """A user's regularizer: smooth, without a name."""
+    """A user's penalty: smooth, without a name."""
 
     smooth = True
 
@@ -152,7 +152,7 @@ class Quartic:
 
 
 class Box:
-    """A user's regularizer without a gradient: |w| <= 0.2."""
+    """A user's penalty without a gradient: |w| <= 0.2."""
 
     smooth = False
 
@@ -167,7 +167,7 @@ class Box:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_losses_and_regularizers_of_users(solver):
+def test_losses_and_penalties_of_users(solver):
     problem = objective(Huberized(), Quartic(), C=0.2)
     best = Lbfgs().minimize(problem, None, Monitor(tol=1e-9, max_passes=2000)).objective
     found = solver(batch_size=8).minimize(problem, None, Monitor(tol=1e-7, max_passes=150))
@@ -194,14 +194,16 @@ def test_schedules_and_shares():
 
 def test_settings_are_checked():
     monitor = Monitor(tol=1e-3, max_passes=3)
-    for wrong in ({"schedule": "other"}, {"batch_size": 0}, {"rate": -1.0}):
+    for wrong in ({"schedule": "other"}, {"batch_size": 0}, {"learning_rate": -1.0}):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             StochasticGradient(**wrong).minimize(objective(), None, monitor)
 
 
 def test_a_rate_that_is_too_large_is_cut():
     problem = objective("exponential")
-    found = StochasticGradient(rate=1e4).minimize(problem, None, Monitor(tol=1e-6, max_passes=100))
+    found = StochasticGradient(learning_rate=1e4).minimize(
+        problem, None, Monitor(tol=1e-6, max_passes=100)
+    )
     assert np.isfinite(found.w).all()
     assert found.objective < problem.value(np.zeros(problem.weight_shape))
 
@@ -262,7 +264,7 @@ def test_a_single_pass_learns_and_calls_its_estimate_one(loss):
 
 def test_a_single_pass_is_not_fooled_by_a_rate_that_is_too_large():
     rows, labels = wide()
-    solver = StochasticGradient(rate=1e6)
+    solver = StochasticGradient(learning_rate=1e6)
     with pytest.warns(match="stopped after 1 pass"):
         model = LinearClassifier("exponential", solver=solver, max_iter=1).fit(rows, labels)
     assert "estimated" not in model.solution_.certificate

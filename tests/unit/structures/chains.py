@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from separatrix.data import AttributeSequences
 from separatrix.losses import LogSumExp
 from separatrix.objective import objective_for
-from separatrix.regularizers import L2
+from separatrix.penalties import L2
 from separatrix.structures import CodedLabels
 from separatrix.structures.chain.features import observed_chain
 
@@ -34,11 +34,11 @@ def chain_of(X, n_labels, y, **options):
     return observed_chain(X, n_labels, y, **options)
 
 
-def objective_of(features, X, y, regularizer=None, *, allowed=None, operator=None, **options):
+def objective_of(features, X, y, penalty=None, *, allowed=None, operator=None, **options):
     """What a learner minimizes: the likelihood, or the loss of another max operator."""
     tags = CodedLabels(np.arange(features.n_labels), y, X.offsets, allowed)
     operator = LogSumExp() if operator is None else operator
-    return objective_for(features, X, tags, operator, regularizer or L2(), **options)
+    return objective_for(features, X, tags, operator, penalty or L2(), **options)
 
 
 def weights(chain, seed=0, scale=1.0):

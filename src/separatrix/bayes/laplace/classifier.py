@@ -16,8 +16,8 @@ from separatrix.bayes.laplace.results import EvidencePath
 from separatrix.errors import DataError, ParameterError
 from separatrix.learners.linear.base import TrainingData
 from separatrix.learners.linear.likelihood import LikelihoodClassifier
-from separatrix.protocols import Regularizer
-from separatrix.regularizers import L2
+from separatrix.penalties import L2
+from separatrix.protocols import Penalty
 from separatrix.results import Solution
 from separatrix.validation import check_choice, check_positive, refuse_dask, seed_from, warn_unused
 
@@ -224,7 +224,7 @@ class LaplaceLogisticRegression(LaplaceInference):
         if not self.fit_intercept:
             warn_unused(self, "fit_intercept=True", "penalize_intercept")
 
-    def _regularizer(self) -> Regularizer:
+    def _penalty(self) -> Penalty:
         return L2()
 
     def _make_design(self, X: Any, n_threads: int) -> Any:

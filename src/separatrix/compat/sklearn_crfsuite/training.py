@@ -17,8 +17,8 @@ from separatrix.errors import DataError
 from separatrix.learners.structured.held_out import HeldOutMonitor
 from separatrix.losses import LogSumExp
 from separatrix.objective import objective_for
-from separatrix.protocols import Regularizer, Solver
-from separatrix.regularizers import L1, L2, ElasticNet, Unpenalized
+from separatrix.penalties import L1, L2, ElasticNet, Unpenalized
+from separatrix.protocols import Penalty, Solver
 from separatrix.results import Solution, StopReason, TraceRow
 from separatrix.solvers import Auto, Lbfgs, OwlQn
 from separatrix.structures import Chain, ChainFeatures, CodedLabels
@@ -258,14 +258,14 @@ class Training:
     def _minimize(self, algorithm: str) -> tuple[Floats, Solution]:
         """Minimize c1 |w|_1 + c2 |w|^2 + sum_i (log Z_i - score_i)."""
         settings = self.settings
-        C, regularizer = _penalty(settings.get("c1", 0.0), settings["c2"])
+        C, penalty = _penalty(settings.get("c1", 0.0), settings["c2"])
         tol = settings["delta"]
         objective = objective_for(
             self.chain,
             self.X,
             self.tags,
             LogSumExp(),
-            regularizer,
+            penalty,
             C=C,
             tol=tol,
             n_threads=self.n_threads,
@@ -274,7 +274,7 @@ class Training:
         solver: Solver = Lbfgs(memory=memory)
         if "chain_dual" in objective.can:
             solver = Auto(seed=self.seed)
-        elif not regularizer.smooth:
+        elif not penalty.smooth:
             solver = OwlQn(memory=memory)
         options: dict[str, Any] = {
             "tol": tol,
@@ -284,7 +284,7 @@ class Training:
         look = self._look(algorithm)
         options["score"] = lambda variables: look(objective.weights(variables))
         # Without a penalty there may be no optimum to come close to.
-        period = settings["period"] if isinstance(regularizer, Unpenalized) else None
+        period = settings["period"] if isinstance(penalty, Unpenalized) else None
         solution = solver.minimize(objective, None, _Monitor(period, **options))
         return objective.weights(solution.w), solution
 
@@ -347,7 +347,7 @@ class Training:
         return w, solution
 
 
-def _penalty(c1: float, c2: float) -> tuple[float, Regularizer]:
+def _penalty(c1: float, c2: float) -> tuple[float, Penalty]:
     """C and the penalty whose sum with C losses is C times CRFsuite's objective."""
     if c1 == 0 and c2 == 0:
         return 1.0, Unpenalized()

@@ -11,8 +11,8 @@ from separatrix.errors import ParameterError
 from separatrix.learners.linear.likelihood import LikelihoodClassifier
 from separatrix.learners.linear.minimizer import MinimizingClassifier
 from separatrix.losses import MARGIN_LOSSES, MULTICLASS_LOSSES, kernel_of
-from separatrix.protocols import Loss, Regularizer
-from separatrix.regularizers import regularizer_named
+from separatrix.penalties import penalty_named
+from separatrix.protocols import Loss, Penalty
 
 __all__ = ["LinearClassifier"]
 
@@ -35,9 +35,9 @@ class LinearClassifier(MinimizingClassifier):
         "perceptron", "hinge", "squared_hinge", "exponential", "logistic", "squared", or any object
         that keeps the contract `separatrix.protocols.Loss`. With more than two classes:
         "perceptron", "hinge" and "logistic", or an object with ``n_scores = None``.
-    penalty : str, None or Regularizer, default="l2"
+    penalty : str, None or Penalty, default="l2"
         "l2", "l1", "elasticnet", None, or any object that keeps the contract
-        `separatrix.protocols.Regularizer`.
+        `separatrix.protocols.Penalty`.
     solver : str or Solver, default="auto"
         "auto" picks by problem and shape and says what it picked in ``solution_.solver``; or
         "dual", "newton", "lbfgs", "gradient_descent", "proximal", "proximal_newton", "sgd",
@@ -116,20 +116,20 @@ class LinearClassifier(MinimizingClassifier):
             raise ParameterError(_two_classes_only(self.loss, n_classes))
         return MULTICLASS_LOSSES[self.loss]()
 
-    def _regularizer(self) -> Regularizer:
+    def _penalty(self) -> Penalty:
         if self.penalty is None or isinstance(self.penalty, str):
-            return regularizer_named(self.penalty, self.l1_ratio)
+            return penalty_named(self.penalty, self.l1_ratio)
         if not hasattr(self.penalty, "prox"):
             raise ParameterError(
-                "penalty must be a name or keep the contract protocols.Regularizer, "
+                "penalty must be a name or keep the contract protocols.Penalty, "
                 f"got {self.penalty!r}"
             )
         if self.l1_ratio is not None:
             raise ParameterError(
                 f"l1_ratio={self.l1_ratio!r} needs penalty='elasticnet', got an object"
             )
-        regularizer: Regularizer = self.penalty
-        return regularizer
+        penalty: Penalty = self.penalty
+        return penalty
 
     predict_proba = available_if(_has_likelihood)(LikelihoodClassifier.predict_proba)
     predict_log_proba = available_if(_has_likelihood)(LikelihoodClassifier.predict_log_proba)

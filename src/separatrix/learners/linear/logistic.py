@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from separatrix.learners.linear.likelihood import LikelihoodClassifier
-from separatrix.protocols import Regularizer
-from separatrix.regularizers import regularizer_named
+from separatrix.penalties import penalty_named
+from separatrix.protocols import Penalty
 
 __all__ = ["LogisticRegression"]
 
@@ -85,5 +85,5 @@ class LogisticRegression(LikelihoodClassifier):
     _: KW_ONLY
     l1_ratio: float | None = None
 
-    def _regularizer(self) -> Regularizer:
-        return regularizer_named(self.penalty, self.l1_ratio)
+    def _penalty(self) -> Penalty:
+        return penalty_named(self.penalty, self.l1_ratio)

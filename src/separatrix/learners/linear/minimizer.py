@@ -11,9 +11,9 @@ import numpy as np
 from separatrix.errors import DataError, ParameterError
 from separatrix.learners.linear.base import BaseLinearClassifier, TrainingData, is_narrow
 from separatrix.objective import Objective
+from separatrix.penalties import Unpenalized
 from separatrix.progress import fitting
-from separatrix.protocols import Array, Loss, Regularizer, Solver
-from separatrix.regularizers import Unpenalized
+from separatrix.protocols import Array, Loss, Penalty, Solver
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers import SOLVERS, Certifier, check_needs, make_solver
 from separatrix.structures.labels import Design, FlatScores, far_from_zero, in_double, in_place
@@ -42,16 +42,16 @@ _SOLVERS_ELSEWHERE = {
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MinimizingClassifier(BaseLinearClassifier):
-    """Base of the learners with an objective; subclasses name the loss and the regularizer."""
+    """Base of the learners with an objective; subclasses name the loss and the penalty."""
 
     _elsewhere: ClassVar[Mapping[str, str]] = {
         "alpha": "say C = 1 / (alpha * number of rows) for that of SGDClassifier, and "
         "C = 1 / (2 * alpha) for that of RidgeClassifier",
         "dual": "say solver='dual', or solver='newton' for the primal; 'auto' chooses",
         "early_stopping": "tol ends a fit at a proven gap; a smaller C regularizes",
-        "eta0": "say solver=separatrix.solvers.StochasticGradient(rate=...)",
+        "eta0": "say solver=separatrix.solvers.StochasticGradient(learning_rate=...)",
         "intercept_scaling": "say penalize_intercept=True, or leave the intercept free",
-        "learning_rate": "say solver=separatrix.solvers.StochasticGradient(rate=..., schedule=...)",
+        "learning_rate": "say solver=separatrix.solvers.StochasticGradient(learning_rate=...)",
         "n_iter_no_change": "tol ends a fit at a proven gap",
     }
     C: float = 1.0
@@ -64,11 +64,11 @@ class MinimizingClassifier(BaseLinearClassifier):
         """The loss for so many classes."""
         raise NotImplementedError
 
-    def _regularizer(self) -> Regularizer:
+    def _penalty(self) -> Penalty:
         """The penalty."""
         raise NotImplementedError
 
-    def _unpenalized(self) -> Regularizer:
+    def _unpenalized(self) -> Penalty:
         """No penalty, for C = inf."""
         return Unpenalized()
 
@@ -122,10 +122,10 @@ class MinimizingClassifier(BaseLinearClassifier):
         """P for this data and this C; `design` and `dtype` stand in for those of the data."""
         if isinstance(C, float | np.floating) and np.isposinf(C):
             # The data outweigh any penalty: minimize the losses alone.
-            C, regularizer = 1.0, self._unpenalized()
+            C, penalty = 1.0, self._unpenalized()
         else:
             check_positive(C=C)
-            regularizer = self._regularizer()
+            penalty = self._penalty()
         loss = self._loss(len(data.classes))
         margin = loss.n_scores == 1
         score_map = FlatScores(
@@ -138,7 +138,7 @@ class MinimizingClassifier(BaseLinearClassifier):
         return Objective(
             score_map,
             loss,
-            regularizer,
+            penalty,
             data.signs if margin else data.codes,
             C=C,
             sample_weight=data.weights,
@@ -155,7 +155,7 @@ class MinimizingClassifier(BaseLinearClassifier):
         w0 = start.w if start is not None and start.w.shape == objective.weight_shape else None
         with fitting(type(self).__name__, self.verbose, self.tol) as watch:
             monitor = Monitor(tol=self.tol, max_passes=self.max_iter, report=watch.on_pass)
-            if type(objective.regularizer) is Unpenalized:
+            if type(objective.penalty) is Unpenalized:
                 monitor.scale = objective.value(np.zeros(objective.weight_shape))
             try:
                 solution = self._minimize(data, objective, solver, w0, monitor)

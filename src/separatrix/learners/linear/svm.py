@@ -12,8 +12,8 @@ from separatrix.errors import ParameterError
 from separatrix.learners.linear.base import TrainingData
 from separatrix.learners.linear.minimizer import MinimizingClassifier
 from separatrix.losses import Hinge, SquaredHinge, multiclass_hinge
-from separatrix.protocols import Loss, Regularizer
-from separatrix.regularizers import regularizer_named
+from separatrix.penalties import penalty_named
+from separatrix.protocols import Loss, Penalty
 from separatrix.results import Solution
 from separatrix.validation import check_choice, check_cost
 
@@ -117,16 +117,16 @@ class LinearSVM(MinimizingClassifier):
             )
         return SquaredHinge()
 
-    def _regularizer(self) -> Regularizer:
+    def _penalty(self) -> Penalty:
         check_choice("penalty", self.penalty, ("l2", "l1"))
         if self.penalty == "l1" and self.loss == "hinge":
             raise ParameterError(
                 "penalty='l1' needs loss='squared_hinge': with the hinge there is no smooth part "
                 "to follow"
             )
-        return regularizer_named(self.penalty, None)
+        return penalty_named(self.penalty, None)
 
-    def _unpenalized(self) -> Regularizer:
+    def _unpenalized(self) -> Penalty:
         raise ParameterError(
             "C=inf is the hard margin, which only separable data have: say a large C, such as 1e6"
         )

@@ -27,7 +27,7 @@ from separatrix.learners.reductions.least_squares import least_squares
 from separatrix.learners.reductions.separate import Task
 from separatrix.losses import Squared, kernel_of
 from separatrix.objective import Objective
-from separatrix.regularizers import L2
+from separatrix.penalties import L2
 from separatrix.results import StopReason
 from separatrix.solvers import Auto, DualCoordinateDescent, make_solver
 from separatrix.solvers.choose import choose
@@ -246,7 +246,7 @@ class _Fit:
         objective = self._example
         return bool(
             type(objective.loss) is Squared
-            and type(objective.regularizer) is L2
+            and type(objective.penalty) is L2
             and "dense" in objective.can
             and isinstance(make_solver(self.estimator.solver, seed=self.seed), Auto)
             and min(self.X.shape) <= _MOST_FEATURES

@@ -14,8 +14,8 @@ from separatrix.learners.structured.crfsuite_model import CrfsuiteFormat
 from separatrix.learners.structured.minimizer import Examples, MinimizingLearner
 from separatrix.losses import LogSumExp
 from separatrix.objective import PseudoLikelihood, objective_for
-from separatrix.protocols import Regularizer
-from separatrix.regularizers import regularizer_named
+from separatrix.penalties import penalty_named
+from separatrix.protocols import Penalty
 from separatrix.results import Solution, StopReason
 from separatrix.structures import structure_named
 from separatrix.structures.graph.operations import COVER
@@ -139,7 +139,7 @@ class CRF(CrfsuiteFormat, MinimizingLearner):
             examples.inputs,
             examples.labels,
             operator,
-            self._regularizer(),
+            self._penalty(),
             weights=examples.weights,
             C=self.C,
             tol=self.tol,
@@ -177,9 +177,9 @@ class CRF(CrfsuiteFormat, MinimizingLearner):
             return features, PseudoLikelihood()
         return features, LogSumExp()
 
-    def _regularizer(self) -> Regularizer:
+    def _penalty(self) -> Penalty:
         check_choice("penalty", self.penalty, ("l2", "l1", "elasticnet"))
-        return regularizer_named(self.penalty, self.l1_ratio)
+        return penalty_named(self.penalty, self.l1_ratio)
 
     def _sums(self, X: Any, constraints: Any = None, edges: bool = False) -> tuple[Any, Any, Any]:
         """X as the structure reads it, its scores, and log Z with marginals."""

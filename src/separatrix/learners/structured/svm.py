@@ -13,8 +13,8 @@ from separatrix.learners.structured.minimizer import Examples, MinimizingLearner
 from separatrix.losses import CostAugmentedMax
 from separatrix.objective import objective_for
 from separatrix.objective.passes import best_or_bound
+from separatrix.penalties import L2
 from separatrix.protocols import Solver
-from separatrix.regularizers import L2
 from separatrix.results import Solution
 from separatrix.validation import (
     check_choice,

@@ -135,7 +135,7 @@ CLASSES: dict[str, str] = {
         "LaplaceSmoothing",
         "MaximumLikelihood",
     ),
-    **_lines("separatrix.regularizers", "ElasticNet", "L1", "L2", "Unpenalized"),
+    **_lines("separatrix.penalties", "ElasticNet", "L1", "L2", "Unpenalized"),
     **_lines(
         "separatrix.structures",
         "Chain",

@@ -9,8 +9,8 @@ import numpy as np
 
 from separatrix.errors import DataError
 from separatrix.objective import StructuredObjective
+from separatrix.penalties import SharedElasticNet, strengths
 from separatrix.protocols import Array
-from separatrix.regularizers import SharedElasticNet, strengths
 from separatrix.results import Monitor, Solution, StopReason
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.primal.lbfgs import Lbfgs
@@ -92,19 +92,19 @@ class ChainDualAscent:
     @staticmethod
     def _further(objective: StructuredObjective, curvature: Array | None) -> Lbfgs | OwlQn:
         """The solver that goes on, with second derivatives of the losses where they are known."""
-        if objective.regularizer.smooth:
+        if objective.penalty.smooth:
             return Lbfgs(memory=MEMORY)
         if curvature is None:
             return OwlQn(memory=MEMORY)
-        _, l2 = strengths(objective.regularizer) or (0.0, 1.0)
+        _, l2 = strengths(objective.penalty) or (0.0, 1.0)
         return OwlQn(memory=MEMORY, scale=(1.0 + curvature / l2) ** -_POWER)
 
     def _ascend(self, objective: StructuredObjective, monitor: Monitor) -> _Ascent:
         """Where dual ascent ended, and why to stop (None: another solver is to go on)."""
-        regularizer = objective.regularizer
+        penalty = objective.penalty
         l1, l2 = 0.0, 1.0
-        if isinstance(regularizer, SharedElasticNet):
-            l1, l2 = regularizer.l1, regularizer.l2
+        if isinstance(penalty, SharedElasticNet):
+            l1, l2 = penalty.l1, penalty.l2
         handle = objective.passes.dual_handle(objective.C, l1, l2, self.seed)
         value, before, passes = np.inf, np.inf, 0
         best: list[float] = []  # the least value after every pass: a pass may raise it

@@ -63,7 +63,7 @@ class DualCoordinateDescent:
     Examples
     --------
     >>> from separatrix.losses import Hinge
-    >>> from separatrix.regularizers import L2
+    >>> from separatrix.penalties import L2
     >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X = np.array([[2.0], [1.0], [-1.0], [-3.0]])
     >>> scores = FlatScores(make_design(X, 1), 1, intercept=False, dtype=X.dtype)

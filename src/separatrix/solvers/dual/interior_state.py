@@ -10,8 +10,8 @@ import numpy.typing as npt
 from separatrix._core import Dense
 from separatrix.losses import Logistic, multiclass_logistic
 from separatrix.objective import Objective
+from separatrix.penalties import L2
 from separatrix.protocols import Array, Loss
-from separatrix.regularizers import L2
 from separatrix.results import Monitor, StopReason
 from separatrix.solvers.dual.interior_system import NewtonSystem, Problem
 from separatrix.solvers.primal.lbfgs import Lbfgs

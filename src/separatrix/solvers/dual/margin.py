@@ -144,7 +144,7 @@ class SegmentDualAscent:
             while stopped is None:
                 passes += 1
                 if passes <= self.online_passes and passes < monitor.max_passes:
-                    value = handle.run_pass() + objective.penalty(handle.weights()[:, None])
+                    value = handle.run_pass() + objective.penalty_value(handle.weights()[:, None])
                     stopped = monitor.record(passes, value, np.inf, weights)
                     continue
                 for _ in range(self.sweeps):
@@ -206,7 +206,7 @@ class BlockVisits:
                     if stopped is None and bounds.is_exhausted:
                         stopped = StopReason.PRECISION
                 else:
-                    value = loss + objective.penalty(handle.weights()[:, None])
+                    value = loss + objective.penalty_value(handle.weights()[:, None])
                     stopped = monitor.record(passes, value, np.inf, weights)
                     if stopped is not None:
                         check()
@@ -264,7 +264,7 @@ class CachedFrankWolfe:
             found = passes.search(w)
             # A rival that is known may be better than the one found now.
             losses = np.maximum(found.losses, planes.losses(w))
-            primal = objective.penalty(w[:, None]) + float(factors @ losses)
+            primal = objective.penalty_value(w[:, None]) + float(factors @ losses)
             bounds.take(primal, w, planes.dual())
             return _add(planes, everyone, found)
 
@@ -282,7 +282,7 @@ class CachedFrankWolfe:
                         loss += float(factors[rows] @ found.losses)
                         _add(planes, rows, found)
                         planes.sweep(rows)
-                    value = loss + objective.penalty(planes.weights()[:, None])
+                    value = loss + objective.penalty_value(planes.weights()[:, None])
                     stopped = monitor.record(n_passes, value, np.inf, weights)
                     continue
                 for _ in range(self.sweeps):
@@ -292,7 +292,7 @@ class CachedFrankWolfe:
                 added = search(w)
                 stopped = monitor.record(n_passes, bounds.primal, bounds.gap, weights)
                 if stopped is None and not added and not passes.is_exact:
-                    known = objective.penalty(w[:, None]) + float(factors @ planes.losses(w))
+                    known = objective.penalty_value(w[:, None]) + float(factors @ planes.losses(w))
                     if known - planes.dual() <= _SETTLED * bounds.gap:
                         # No rival is new, and the known ones are weighed: what is left of the gap
                         # is that maxima are not exact.

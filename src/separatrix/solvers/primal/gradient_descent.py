@@ -36,7 +36,7 @@ class GradientDescent:
     >>> import numpy as np
     >>> from separatrix.losses import MARGIN_LOSSES
     >>> from separatrix.objective import Objective
-    >>> from separatrix.regularizers import L2
+    >>> from separatrix.penalties import L2
     >>> from separatrix.results import Monitor
     >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])

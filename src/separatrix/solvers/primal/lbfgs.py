@@ -61,7 +61,7 @@ class Lbfgs:
     >>> import numpy as np
     >>> from separatrix.losses import multiclass_logistic
     >>> from separatrix.objective import Objective
-    >>> from separatrix.regularizers import L2
+    >>> from separatrix.penalties import L2
     >>> from separatrix.results import Monitor
     >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([0, 1, 2])

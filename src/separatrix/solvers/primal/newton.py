@@ -49,7 +49,7 @@ class NewtonCG:
     >>> import numpy as np
     >>> from separatrix.losses import MARGIN_LOSSES
     >>> from separatrix.objective import Objective
-    >>> from separatrix.regularizers import L2
+    >>> from separatrix.penalties import L2
     >>> from separatrix.results import Monitor
     >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
@@ -123,7 +123,7 @@ def _exact_step(points: Points, point: Point, forcing: float) -> Array:
     rows, n_scores = point.w.shape
     diagonal = np.einsum("ii->i", matrix)
     scale = float(diagonal.mean()) or 1.0
-    curvature = float(getattr(objective.regularizer, "curvature", 0.0))
+    curvature = float(getattr(objective.penalty, "curvature", 0.0))
     free = rows if curvature == 0 else rows - len(objective.penalized(point.w))
     if n_scores > 1 and free:
         # The loss does not see a shift of all scores, nor does the gradient point along one:

@@ -91,7 +91,7 @@ def _intercept(objective: Objective) -> bool:
 def _invert(matrix: Array, objective: Objective) -> Array:
     """Lower triangle of the inverse of `matrix`, which is overwritten, plus the penalty."""
     diagonal = np.einsum("ii->i", matrix)
-    penalty = np.full(len(matrix), float(getattr(objective.regularizer, "curvature", 0.0)))
+    penalty = np.full(len(matrix), float(getattr(objective.penalty, "curvature", 0.0)))
     if objective.exempt:
         penalty[-1] = 0.0
     scale = float(diagonal.mean()) or 1.0
@@ -114,7 +114,7 @@ def _zero_sum(objective: Objective, inner: Callable[[Array], Array]) -> Callable
     """Apply `inner` to the part that sums to zero over the scores, and the penalty to the rest."""
     if not is_softmax(objective.loss):
         return inner
-    curvature = float(getattr(objective.regularizer, "curvature", 0.0))
+    curvature = float(getattr(objective.penalty, "curvature", 0.0))
 
     def apply(grad: Array) -> Array:
         mean = grad.mean(axis=1, keepdims=True)

@@ -44,7 +44,7 @@ class ProximalGradient:
     >>> import numpy as np
     >>> from separatrix.losses import MARGIN_LOSSES
     >>> from separatrix.objective import Objective
-    >>> from separatrix.regularizers import L1
+    >>> from separatrix.penalties import L1
     >>> from separatrix.results import Monitor
     >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]])
@@ -101,7 +101,7 @@ class ProximalGradient:
             else:
                 return
             residual = float(np.linalg.norm(move)) / step
-            value = loss_after + objective.regularizer.value(objective.penalized(after))
+            value = loss_after + objective.penalty.value(objective.penalized(after))
             prove = iteration % self.check_every == 0
             yield Iterate(Point(after, value, grad, scores_after), residual=residual, prove=prove)
             before = momentum
@@ -119,5 +119,5 @@ class ProximalGradient:
     def _prox(objective: Objective, w: Array, step: float) -> Array:
         """The proximal step on the penalized rows; w is fresh and may be written to."""
         inner = objective.penalized(w)
-        inner[...] = objective.regularizer.prox(inner, step)
+        inner[...] = objective.penalty.prox(inner, step)
         return w

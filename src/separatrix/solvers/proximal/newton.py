@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from separatrix.errors import SolverError
 from separatrix.objective import Objective
+from separatrix.penalties import strengths
 from separatrix.protocols import Array
-from separatrix.regularizers import strengths
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
@@ -62,7 +62,7 @@ class ProximalNewton:
     >>> import numpy as np
     >>> from separatrix.losses import MARGIN_LOSSES
     >>> from separatrix.objective import Objective
-    >>> from separatrix.regularizers import L1
+    >>> from separatrix.penalties import L1
     >>> from separatrix.results import Monitor
     >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]])
@@ -211,11 +211,11 @@ class _Penalty:
     Parameters
     ----------
     objective : Objective
-        An objective with an elastic net, or a special case of it, as its regularizer.
+        An objective with an elastic net, or a special case of it, as its penalty.
     """
 
     def __init__(self, objective: Objective) -> None:
-        found = strengths(objective.regularizer)
+        found = strengths(objective.penalty)
         assert found is not None  # "elastic_net" is among the needs
         self.l1, self.l2 = (self._spread(objective, part) for part in found)
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from separatrix.penalties import strengths
 from separatrix.protocols import Array
-from separatrix.regularizers import strengths
 from separatrix.results import Monitor, Solution
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.blas import blas_threads
@@ -54,7 +54,7 @@ class OwlQn:
     >>> import numpy as np
     >>> from separatrix.losses import MARGIN_LOSSES
     >>> from separatrix.objective import Objective
-    >>> from separatrix.regularizers import L1
+    >>> from separatrix.penalties import L1
     >>> from separatrix.results import Monitor
     >>> from separatrix.structures.labels import FlatScores, make_design
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 1.0]])
@@ -81,7 +81,7 @@ class OwlQn:
 
     def _iterate(self, points: Points, start: Array, monitor: Monitor) -> Iterator[Iterate]:
         objective = points.objective
-        found = strengths(objective.regularizer)
+        found = strengths(objective.penalty)
         assert found is not None  # "elastic_net" is among the needs
         weight, curvature = found
         pairs = Pairs(self.memory)

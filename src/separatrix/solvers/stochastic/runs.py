@@ -1,7 +1,7 @@
 """Stochastic gradient runs: in a kernel for built-in losses, composed in Python for others.
 
 Both minimize F(w) = P(w) / (C n) = R(w) / (C n) + 1/n sum_i c_i loss_i, in mini-batches that each
-carry their share of the regularizer, with the same step rules, schedules and average.
+carry their share of the penalty, with the same step rules, schedules and average.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from separatrix._core import (
 from separatrix.errors import SolverError
 from separatrix.losses import kernel_of
 from separatrix.objective import Objective
+from separatrix.penalties import strengths
 from separatrix.protocols import Array
-from separatrix.regularizers import strengths
 
 __all__ = [
     "Recipe",
@@ -90,23 +90,23 @@ class StochasticRun(Protocol):
 
 
 def penalty_strengths(objective: Objective) -> tuple[float, float] | None:
-    """(l1, l2) of a built-in regularizer divided by C n, None for a user's own."""
-    found = strengths(objective.regularizer)
+    """(l1, l2) of a built-in penalty divided by C n, None for a user's own."""
+    found = strengths(objective.penalty)
     scale = 1.0 / (objective.C * objective.score_map.n_rows)
     return None if found is None else (found[0] * scale, found[1] * scale)
 
 
 def l2_share(objective: Objective) -> float:
-    """Strength of the L2 part of the regularizer divided by C n."""
+    """Strength of the L2 part of the penalty divided by C n."""
     found = penalty_strengths(objective)
     if found is not None:
         return found[1]
-    curvature = float(getattr(objective.regularizer, "curvature", 0.0))
+    curvature = float(getattr(objective.penalty, "curvature", 0.0))
     return curvature / (objective.C * objective.score_map.n_rows)
 
 
 def _kernel(objective: Objective) -> str | None:
-    """The name of the loss in the kernel, where that knows loss, regularizer and data."""
+    """The name of the loss in the kernel, where that knows loss, penalty and data."""
     kernel = kernel_of(objective.loss)
     if kernel is None or not kernel.stochastic or penalty_strengths(objective) is None:
         return None
@@ -116,7 +116,7 @@ def _kernel(objective: Objective) -> str | None:
 def start_run(
     objective: Objective, recipe: Recipe, w0: Array, rate: float, *, from_zero: bool = False
 ) -> StochasticRun:
-    """Start from `w0` (d, K): in the kernel where it knows loss and regularizer.
+    """Start from `w0` (d, K): in the kernel where it knows loss and penalty.
 
     With `from_zero`, all of `w0` is zero, and need not be read.
     """
@@ -145,7 +145,7 @@ def start_run(
 
 
 class ComposedRun:
-    """The same run through score map, loss and regularizer: for all that keep the contracts.
+    """The same run through score map, loss and penalty: for all that keep the contracts.
 
     Parameters
     ----------
@@ -166,10 +166,10 @@ class ComposedRun:
                 f"{type(objective.score_map).__name__} has none"
             )
         self._strengths = penalty_strengths(objective)
-        self._smooth = objective.regularizer.smooth
+        self._smooth = objective.penalty.smooth
         if self._strengths is None and not self._smooth and recipe.rule[0] != "plain":
             raise SolverError(
-                "with a regularizer of your own that has no gradient, use StochasticGradient: "
+                "with a penalty of your own that has no gradient, use StochasticGradient: "
                 "adaptive rules have a step size per weight, its prox takes one for all"
             )
         self._objective = objective
@@ -225,7 +225,7 @@ class ComposedRun:
         return float(losses.sum(dtype=np.float64))
 
     def _move(self, grad: Array) -> None:
-        """One step of the rule, with the share of the regularizer."""
+        """One step of the rule, with the share of the penalty."""
         objective, recipe = self._objective, self._recipe
         inner = objective.penalized(self._w)
         scale = 1.0 / (objective.C * objective.score_map.n_rows)
@@ -241,10 +241,10 @@ class ComposedRun:
             self._rule.step(self._w, grad, rate, *self._strengths, inner.size)
             return
         if self._smooth:
-            grad[: len(inner)] += scale * objective.regularizer.grad(inner)
+            grad[: len(inner)] += scale * objective.penalty.grad(inner)
         self._rule.step(self._w, grad, rate, 0.0, 0.0, 0)
         if not self._smooth:
-            inner[:] = objective.regularizer.prox(inner, rate * scale)
+            inner[:] = objective.penalty.prox(inner, rate * scale)
 
 
 def rate_by_curvature(objective: Objective, recipe: Recipe) -> float | None:
@@ -267,7 +267,7 @@ def find_rate(objective: Objective, recipe: Recipe, w0: Array) -> float:
     """The rate, among powers of four, whose run over some rows predicts the later ones best.
 
     After Bottou (2012, section 4.3), with the progressive loss of the second half of the trial plus
-    the regularizer's share as the measure; it is finite for a usable rate whatever the loss.
+    the penalty's share as the measure; it is finite for a usable rate whatever the loss.
     """
     n_rows = objective.score_map.n_rows
     scale = 1.0 / (objective.C * n_rows)
@@ -284,7 +284,7 @@ def find_rate(objective: Objective, recipe: Recipe, w0: Array) -> float:
                 if used >= needed // 2:
                     loss, later = loss + part, later + rows
                 used += rows
-            penalty = scale * objective.regularizer.value(objective.penalized(run.mean()))
+            penalty = scale * objective.penalty.value(objective.penalized(run.mean()))
         value = loss / max(later, 1) + penalty
         return value if np.isfinite(value) else float("inf")
 

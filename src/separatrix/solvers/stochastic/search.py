@@ -113,7 +113,7 @@ class Search:
                 spent = self.passes + self._monitor.offset >= self._monitor.max_passes
                 self.best = run.weights(last=spent)
                 penalized = self._objective.penalized(self.best)
-                self.best_value = loss + self._objective.regularizer.value(penalized)
+                self.best_value = loss + self._objective.penalty.value(penalized)
                 self._estimated = True
                 stopped = self._monitor.record(
                     self.passes, self.best_value, math.inf, lambda: self.best
@@ -155,7 +155,7 @@ class Search:
         fallen for a while four times in a row, it has settled.
         """
         if self._from_zero:
-            penalty = self._objective.regularizer.value(self._objective.penalized(self.best))
+            penalty = self._objective.penalty.value(self._objective.penalized(self.best))
             self.best_value = self._loss_at_zero() + penalty
         else:
             self._settle(self.best)

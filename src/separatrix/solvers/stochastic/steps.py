@@ -28,13 +28,13 @@ class _Stochastic:
 
     Parameters
     ----------
-    rate : float or None
+    learning_rate : float or None
         First step size, for F = P / (C n); None tries powers of four on some rows, or takes it from
         the norms of the rows where fewer than three passes are to be made over sparse data.
     schedule : {"bottou", "inverse", "inverse_sqrt", "constant"}
-        With t steps done, m a pass and l the L2 share 1 / (C n): rate / (1 + rate l t),
-        rate / (1 + t/m), rate / sqrt(1 + t/m), or rate. With "bottou", intercepts that are not
-        penalized take rate / (1 + t/m)^(3/4).
+        With t steps done, m a pass and l the L2 share 1 / (C n), the rate r is divided by
+        1 + r l t, by 1 + t/m, by sqrt(1 + t/m), or by nothing. With "bottou", that of intercepts
+        that are not penalized is divided by (1 + t/m)^(3/4).
     averaging : bool or None
         Return the average of the weights, later ones weighing more (as t^4); None does so from a
         budget of three passes on.
@@ -46,7 +46,7 @@ class _Stochastic:
         Seed of the orders.
     """
 
-    rate: float | None = None
+    learning_rate: float | None = None
     schedule: str = "constant"
     averaging: bool | None = None
     batch_size: int | None = None
@@ -69,8 +69,9 @@ class _Stochastic:
             raise ParameterError(f"schedule must be one of {_SCHEDULES}, got {self.schedule!r}")
         if not isinstance(batch_size, int | np.integer) or batch_size < 1:
             raise ParameterError(f"batch_size must be a positive integer, got {batch_size!r}")
-        if self.rate is not None and not 0 < self.rate < math.inf:
-            raise ParameterError(f"rate must be positive and finite, got {self.rate!r}")
+        rate = self.learning_rate
+        if rate is not None and not 0 < rate < math.inf:
+            raise ParameterError(f"learning_rate must be positive and finite, got {rate!r}")
         seed = self.seed if self.shuffle else None
         averaging = not few if self.averaging is None else self.averaging
         return Recipe(self._rule(), self.schedule, int(batch_size), averaging, seed)
@@ -90,9 +91,11 @@ class _Stochastic:
         search = Search(objective, monitor, recipe, w0)
         try:
             if few:
-                stopped = search.run_few(self.rate)
+                stopped = search.run_few(self.learning_rate)
             else:
-                rate = find_rate(objective, recipe, search.best) if self.rate is None else self.rate
+                rate = self.learning_rate
+                if rate is None:
+                    rate = find_rate(objective, recipe, search.best)
                 stopped = search.run(rate)
         except KeyboardInterrupt:
             stopped = StopReason.INTERRUPTED
@@ -111,15 +114,15 @@ class _Stochastic:
 
 @dataclass(frozen=True, kw_only=True)
 class StochasticGradient(_Stochastic):
-    """Stochastic gradient descent: w <- w - rate_t (share of the regularizer + c_i loss_i').
+    """Stochastic gradient descent: w <- w - rate_t (share of the penalty + c_i loss_i').
 
     For an L2 penalty a step costs O(stored values of its rows), the average included. An L1 part is
     handled by a proximal step on all weights per batch: raise `batch_size` for wide data.
     Where there are two threads, shuffled passes over more than two million stored values without an
     L1 part are shared by two learners, each counting its own steps, whose weights are averaged
     after each pass (local SGD, Stich 2019).
-    Parameters as listed by `schedule`, `rate`, `averaging`, `batch_size`, `shuffle` and `seed` of
-    this module's base.
+    Parameters as listed by `schedule`, `learning_rate`, `averaging`, `batch_size`, `shuffle` and
+    `seed` of this module's base.
 
     Examples
     --------

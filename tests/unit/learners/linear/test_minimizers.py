@@ -14,7 +14,7 @@ from sklearn.utils.fixes import parse_version
 from separatrix import LinearClassifier, LinearSVM, LogisticRegression, regularization_path
 from separatrix.errors import ConvergenceWarning, ParameterError
 from separatrix.losses import MARGIN_LOSSES
-from separatrix.regularizers import L2
+from separatrix.penalties import L2
 from separatrix.results import StopReason
 from separatrix.solvers import Lbfgs
 

@@ -5,7 +5,7 @@ import pytest
 
 from separatrix.losses import LogSumExp
 from separatrix.objective import Passes
-from separatrix.regularizers import L1, L2, ElasticNet
+from separatrix.penalties import L1, L2, ElasticNet
 from separatrix.structures import CodedLabels
 from tests.unit.structures.chains import (
     chain_of,
@@ -26,12 +26,12 @@ CASES = [
 ]
 
 
-def make(options, edge_attributes, ones, regularizer=None, allowed=None, weight=None, C=0.7):
+def make(options, edge_attributes, ones, penalty=None, allowed=None, weight=None, C=0.7):
     X = tokens([4, 0, 1, 3, 5], edge_attributes=edge_attributes, ones=ones, seed=2)
     y = labels(X, 3)
     chain = chain_of(X, 3, y if allowed is None else None, allowed=allowed, **options)
     objective = objective_of(
-        chain, X, y, regularizer, allowed=allowed, C=C, weights=weight, n_threads=2
+        chain, X, y, penalty, allowed=allowed, C=C, weights=weight, n_threads=2
     )
     return X, y, chain, objective
 
@@ -84,13 +84,13 @@ def test_partial_labels_give_the_marginal_likelihood():
     assert objective.value(objective.variables(w)) == pytest.approx(expected + 0.5 * float(w @ w))
 
 
-@pytest.mark.parametrize("regularizer", [L2(), L1(), ElasticNet(0.3)])
-def test_variables_and_weights_are_inverse(regularizer):
-    _, _, chain, objective = make({}, 0, True, regularizer)
+@pytest.mark.parametrize("penalty", [L2(), L1(), ElasticNet(0.3)])
+def test_variables_and_weights_are_inverse(penalty):
+    _, _, chain, objective = make({}, 0, True, penalty)
     w = objective.weights(objective.variables(weights(chain)))
     v = objective.variables(w)
     np.testing.assert_allclose(objective.weights(v), w, atol=1e-12)
-    assert regularizer.value(v) == pytest.approx(regularizer.value(w))
+    assert penalty.value(v) == pytest.approx(penalty.value(w))
 
 
 def test_hessian_products_are_differences_of_gradients():

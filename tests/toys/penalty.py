@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from separatrix.regularizers import REGULARIZERS
+from separatrix.penalties import PENALTIES
 
 
 @dataclass(frozen=True)
@@ -26,4 +26,4 @@ class AroundOne:
         return (w + step) / (1 + step)
 
 
-REGULARIZERS[AroundOne.name] = AroundOne
+PENALTIES[AroundOne.name] = AroundOne

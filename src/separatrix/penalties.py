@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from separatrix.errors import ParameterError
-from separatrix.protocols import Array, Regularizer
+from separatrix.protocols import Array, Penalty
 from separatrix.validation import check_choice
 
 __all__ = [
     "L1",
     "L2",
-    "REGULARIZERS",
+    "PENALTIES",
     "ElasticNet",
     "Unpenalized",
-    "regularizer_named",
+    "penalty_named",
     "strengths",
 ]
 
@@ -170,7 +170,7 @@ class Unpenalized:
         return w
 
 
-def strengths(regularizer: Regularizer) -> tuple[Any, float] | None:
+def strengths(penalty: Penalty) -> tuple[Any, float] | None:
     """Weights of |w|_1 and of 1/2 |w|^2 in a built-in penalty; None for a user's own.
 
     The first is an array, of one weight per variable, where columns share weights.
@@ -180,16 +180,16 @@ def strengths(regularizer: Regularizer) -> tuple[Any, float] | None:
     >>> strengths(L2()), strengths(ElasticNet(0.25)), strengths(Unpenalized())
     ((0.0, 1.0), (0.25, 0.75), (0.0, 0.0))
     """
-    if type(regularizer) is SharedElasticNet:
-        return regularizer.l1 * regularizer.scale, regularizer.l2
-    if type(regularizer) is ElasticNet:
-        return regularizer.l1_ratio, 1 - regularizer.l1_ratio
+    if type(penalty) is SharedElasticNet:
+        return penalty.l1 * penalty.scale, penalty.l2
+    if type(penalty) is ElasticNet:
+        return penalty.l1_ratio, 1 - penalty.l1_ratio
     plain = {L1: (1.0, 0.0), L2: (0.0, 1.0), Unpenalized: (0.0, 0.0)}
-    return plain.get(type(regularizer))
+    return plain.get(type(penalty))
 
 
 #: Penalties by name; None is none.
-REGULARIZERS: dict[str | None, Callable[..., Regularizer]] = {
+PENALTIES: dict[str | None, Callable[..., Penalty]] = {
     "l2": L2,
     "l1": L1,
     "elasticnet": ElasticNet,
@@ -197,8 +197,8 @@ REGULARIZERS: dict[str | None, Callable[..., Regularizer]] = {
 }
 
 
-def regularizer_named(name: str | None, l1_ratio: float | None) -> Regularizer:
-    """The regularizer of that name.
+def penalty_named(name: str | None, l1_ratio: float | None) -> Penalty:
+    """The penalty of that name.
 
     Parameters
     ----------
@@ -210,13 +210,13 @@ def regularizer_named(name: str | None, l1_ratio: float | None) -> Regularizer:
 
     Examples
     --------
-    >>> regularizer_named("elasticnet", 0.3)
+    >>> penalty_named("elasticnet", 0.3)
     ElasticNet(l1_ratio=0.3)
-    >>> regularizer_named("l2", 0.3)
+    >>> penalty_named("l2", 0.3)
     Traceback (most recent call last):
     separatrix.errors.ParameterError: l1_ratio=0.3 needs penalty='elasticnet', got penalty='l2'
     """
-    check_choice("penalty", name, tuple(REGULARIZERS))
+    check_choice("penalty", name, tuple(PENALTIES))
     if name == "elasticnet":
         share = 0.5 if l1_ratio is None else l1_ratio
         if not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
@@ -226,4 +226,4 @@ def regularizer_named(name: str | None, l1_ratio: float | None) -> Regularizer:
         raise ParameterError(
             f"l1_ratio={l1_ratio!r} needs penalty='elasticnet', got penalty={name!r}"
         )
-    return REGULARIZERS[name]()
+    return PENALTIES[name]()
