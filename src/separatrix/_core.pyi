@@ -111,6 +111,14 @@ def read_csv(
     last: bool,
     n_threads: int,
 ) -> tuple[list[Any], int, int, int]: ...
+def write_rows(
+    columns: list[
+        npt.NDArray[np.float64] | npt.NDArray[np.int64] | tuple[npt.NDArray[np.int64], list[str]]
+    ],
+    between: list[str],
+    n_threads: int,
+) -> str: ...
+def identity_codes(values: list[Any]) -> tuple[npt.NDArray[np.int64], list[Any]] | None: ...
 def write_svmlight(
     labels: npt.NDArray[np.float64],
     label_starts: npt.NDArray[np.int64],

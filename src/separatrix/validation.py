@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, compute_class_weight, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
+from separatrix._core import identity_codes
 from separatrix.errors import (
     DataError,
     ParameterError,
@@ -348,8 +349,16 @@ def number_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], dict
     (array([0, 1, 0]), {'b': 0, 'a': 1})
     """
     held = values.tolist()
-    known = {value: number for number, value in enumerate(dict.fromkeys(held))}
-    return np.fromiter(map(known.__getitem__, held), np.int64, len(held)), known
+    # What was read from a file is few objects many times: one look at each.
+    found = identity_codes(held) if values.dtype == object else None
+    if found is None:
+        known = {value: number for number, value in enumerate(dict.fromkeys(held))}
+        return np.fromiter(map(known.__getitem__, held), np.int64, len(held)), known
+    codes, objects = found
+    known = {value: number for number, value in enumerate(dict.fromkeys(objects))}
+    if len(known) < len(objects):
+        codes = np.array([known[value] for value in objects], dtype=np.int64)[codes]
+    return codes, known
 
 
 def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
@@ -375,8 +384,15 @@ def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDA
 
 def check_targets(y: npt.NDArray[Any]) -> None:
     """scikit-learn's check of labels, which for words would only sort all rows."""
-    if y.dtype != object or set(map(type, y.tolist())) != {str}:
+    if y.dtype != object or not _are_words(y):
         check_classification_targets(y)
+
+
+def _are_words(y: npt.NDArray[Any]) -> bool:
+    """Whether all of an array of objects are strings."""
+    held = y.tolist()
+    found = identity_codes(held)
+    return set(map(type, held if found is None else found[1])) == {str}
 
 
 def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
@@ -410,7 +426,7 @@ def _refuse_missing(y: npt.NDArray[Any]) -> None:
     if y.dtype.kind not in "fcOM":
         return
     if y.dtype == object:
-        if set(map(type, y.tolist())) <= {str, int, bool}:
+        if _are_words(y) or set(map(type, y.tolist())) <= {str, int, bool}:
             return
         # What equals nothing, not even itself, is missing; a comparison of pandas' NA is NA.
         missing = np.array([v is None or (v != v) is not False for v in y.tolist()], dtype=bool)

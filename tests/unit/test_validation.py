@@ -1,9 +1,10 @@
 import os
 
+import numpy as np
 import pytest
 
 from separatrix.errors import ParameterError
-from separatrix.validation import number_of_threads, seed_from
+from separatrix.validation import number_of_threads, number_values, seed_from
 
 
 def test_threads_from_the_environment(monkeypatch):
@@ -30,3 +31,13 @@ def test_negative_numbers_count_from_the_processors(monkeypatch):
 def test_seeds_are_repeatable():
     assert seed_from(3) == seed_from(3)
     assert seed_from(3) != seed_from(4)
+
+
+def test_objects_are_numbered_by_value_whatever_their_identity():
+    words = ["".join(["a", letter]) for letter in "xyxxz"]  # equal, and not the same objects
+    values = np.array([*words, *words, None, None, 7], dtype=object)
+    codes, known = number_values(np.concatenate([values] * 50))
+    assert list(known) == ["ax", "ay", "az", None, 7]
+    assert codes[:13].tolist() == [0, 1, 0, 0, 2, 0, 1, 0, 0, 2, 3, 3, 4]
+    distinct = np.array([f"word {at}" for at in range(500)], dtype=object)
+    assert number_values(distinct)[0].tolist() == list(range(500))

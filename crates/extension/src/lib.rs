@@ -58,8 +58,8 @@ mod _core {
 
     #[pymodule_export]
     use separatrix_python::formats::{
-        Block, Source, conll_layout, read_conll, read_crfsuite, read_csv, read_svmlight, write_crfsuite,
-        write_svmlight,
+        Block, Source, conll_layout, identity_codes, read_conll, read_crfsuite, read_csv, read_svmlight,
+        write_crfsuite, write_rows, write_svmlight,
     };
 
     #[pymodule_export]

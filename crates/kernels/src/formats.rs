@@ -12,6 +12,7 @@ pub mod csv;
 pub mod intern;
 pub mod lines;
 pub mod number;
+pub mod rows_write;
 pub mod source;
 mod spaced;
 pub mod svmlight;

@@ -1,5 +1,7 @@
 //! Files and their formats: sources of lines, readers and writers.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +14,7 @@ use separatrix_kernels::formats::intern::Interner;
 use separatrix_kernels::formats::lines::Block as Lines;
 use separatrix_kernels::formats::source::{Source as Stream, Unit};
 use separatrix_kernels::formats::svmlight::{self, Either, Options, Svmlight};
-use separatrix_kernels::formats::{crfsuite, crfsuite_write, svmlight_write};
+use separatrix_kernels::formats::{crfsuite, crfsuite_write, rows_write, svmlight_write};
 
 use crate::arrays::vector;
 use crate::errors::data_error;
@@ -229,8 +231,9 @@ pub fn read_conll<'py>(
     Ok((integers(py, read.starts), columns, (comments, integers(py, sentences)), documents))
 }
 
-/// A column of delimited text: None where it was not asked for, False where some value is no number, numbers with the
-/// bits of the words for no value that were met, or numbers of words (None where every row has its own) and the words.
+/// A column of delimited text: None where it was not asked for, False where some value is no number, numbers, whether
+/// they are whole, and the bits of the words for no value that were met; numbers of words and the words; or None, a
+/// word for every row, and such bits.
 fn cells<'py>(py: Python<'py>, cells: Cells) -> PyResult<Bound<'py, PyAny>> {
     let text = |word: &[u8]| -> PyResult<Bound<'py, PyString>> {
         Ok(PyString::new(py, std::str::from_utf8(word).map_err(|error| data_error(error.to_string()))?))
@@ -251,11 +254,12 @@ fn cells<'py>(py: Python<'py>, cells: Cells) -> PyResult<Bound<'py, PyAny>> {
             let words = words.iter().map(|word| text(word)).collect::<PyResult<Vec<_>>>()?;
             (narrow(py, codes), PyList::new(py, words)?).into_pyobject(py)?.into_any()
         }
-        Cells::List(bytes, ends) => {
+        Cells::List(bytes, ends, marks) => {
             let starts = std::iter::once(0).chain(ends.iter().copied());
-            let words = starts.zip(&ends).map(|(start, &end)| text(&bytes[start..end]));
-            let words = PyList::new(py, words.collect::<PyResult<Vec<_>>>()?)?;
-            (py.None(), words).into_pyobject(py)?.into_any()
+            let words =
+                starts.zip(&ends).map(|(start, &end)| Ok(text(&bytes[start..end])?.into_any().unbind()));
+            let words = PyArray1::from_vec(py, words.collect::<PyResult<Vec<Py<PyAny>>>>()?);
+            (py.None(), words, marks).into_pyobject(py)?.into_any()
         }
     })
 }
@@ -297,6 +301,100 @@ pub fn read_csv<'py>(
     let table = run(py, size, |flag| csv::read(text, first_line, &options, n_threads, flag))?;
     let columns = table.columns.into_iter().map(|column| cells(py, column)).collect::<PyResult<_>>()?;
     Ok((columns, table.n_rows, table.consumed, table.n_lines))
+}
+
+/// A column that is written: floats, whole numbers, or numbers of words and the words.
+#[derive(FromPyObject)]
+pub enum Written<'py> {
+    /// Finite numbers.
+    Floats(PyReadonlyArray1<'py, f64>),
+    /// Whole numbers.
+    Integers(PyReadonlyArray1<'py, i64>),
+    /// Numbers of words, and the words.
+    Words((PyReadonlyArray1<'py, i64>, Vec<String>)),
+}
+
+/// The text of rows: the cells of columns with the words `between` before each of them, and behind the last.
+#[pyfunction]
+pub fn write_rows<'py>(
+    py: Python<'py>,
+    columns: Vec<Written<'py>>,
+    between: Vec<String>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyString>> {
+    let spelled: Vec<(Vec<u8>, Vec<usize>)> = columns
+        .iter()
+        .map(|column| match column {
+            Written::Words((_, words)) => {
+                let mut at = 0;
+                let ends = words.iter().map(|word| {
+                    at += word.len();
+                    at
+                });
+                (words.concat().into_bytes(), ends.collect())
+            }
+            _ => Default::default(),
+        })
+        .collect();
+    let plain = columns.iter().zip(&spelled).map(|(column, (bytes, ends))| {
+        Ok(match column {
+            Written::Floats(values) => rows_write::Column::Floats(vector("values", values)?),
+            Written::Integers(values) => rows_write::Column::Integers(vector("values", values)?),
+            Written::Words((codes, _)) => rows_write::Column::Words(vector("codes", codes)?, bytes, ends),
+        })
+    });
+    let plain = plain.collect::<PyResult<Vec<_>>>()?;
+    let between: Vec<Vec<u8>> = between.into_iter().map(String::into_bytes).collect();
+    let size = plain.len().saturating_mul(1 << 20);
+    let text = run(py, size, |_| rows_write::write(&plain, &between, n_threads))?;
+    Ok(PyString::new(py, std::str::from_utf8(&text).map_err(|error| data_error(error.to_string()))?))
+}
+
+/// A number for every object of a list, the same for one and the same object, and the objects in the order of
+/// their first use; None where more than half are distinct.
+#[pyfunction]
+pub fn identity_codes<'py>(
+    py: Python<'py>,
+    values: &Bound<'py, PyList>,
+) -> Option<(Integers<'py>, Vec<Bound<'py, PyAny>>)> {
+    let mut known: HashMap<usize, i64, BuildHasherDefault<Address>> = HashMap::default();
+    let (mut codes, mut found) = (Vec::with_capacity(values.len()), Vec::new());
+    for value in values.iter() {
+        let next = found.len() as i64;
+        let code = *known.entry(value.as_ptr() as usize).or_insert(next);
+        if code == next {
+            found.push(value);
+            if found.len() > values.len() / 2 + FEW {
+                return None;
+            }
+        }
+        codes.push(code);
+    }
+    Some((PyArray1::from_vec(py, codes), found))
+}
+
+/// Objects that may all be distinct.
+const FEW: usize = 64;
+
+/// Addresses are spread by one multiplication: they are distinct, and nobody chooses them.
+#[derive(Default)]
+struct Address(u64);
+
+impl Hasher for Address {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_usize(byte.into());
+        }
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        let product = (self.0 ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ (product >> 32);
+    }
 }
 
 /// Where sequences begin, labels, CSR arrays of the items, attributes, and weights of the sequences.

@@ -123,6 +123,7 @@ def run_experiment(
         name=source,
         command=_command(),
     )
+    del data  # the experiment has it, and lets go of it once its rows are split
     # Progress and complaints go to stderr, so that the result can be piped.
     errors = Console(stderr=True)
     lively = errors.is_terminal and not errors.is_dumb_terminal
@@ -131,7 +132,7 @@ def run_experiment(
     )
     try:
         with reporter:
-            result = experiment.run(reporter)
+            result = experiment.run(reporter, keep_data=False)
     except KeyboardInterrupt:
         _show_finished(reporter.finished)
         raise typer.Exit(INTERRUPTED) from None

@@ -17,7 +17,7 @@ __all__ = ["ROWS", "open_model", "piecewise"]
 Result = TypeVar("Result")
 
 #: Rows of a piece: enough to keep the kernels busy, few enough for any memory.
-ROWS = 10_000
+ROWS = 32_768
 
 
 def open_model(path: Path) -> Model:

@@ -188,30 +188,42 @@ def _csv_cell(value: Any, alone: bool) -> str:
 
 def _csv_rows(table: Mapping[str, Any]) -> str:
     alone = len(table) == 1
-    cells = [_cells(values, lambda value: _csv_cell(value, alone)) for values in table.values()]
-    rows = cells[0] if alone else map(",".join, zip(*cells, strict=True))
-    return "".join(f"{row}\n" for row in rows)
+    between = ["", *[","] * (len(table) - 1), "\n"]
+    return _rows(table, lambda value: _csv_cell(value, alone), between)
 
 
 def _json_rows(table: Mapping[str, Any], before: str, after: str) -> str:
-    names = [json.dumps(name, ensure_ascii=False).replace("%", "%%") for name in table]
-    form = before + "{" + ", ".join(f"{name}: %s" for name in names) + "}" + after
-    cells = [_cells(values, _json_cell) for values in table.values()]
-    return "".join(map(form.__mod__, zip(*cells, strict=True)))
+    names = [f"{json.dumps(name, ensure_ascii=False)}: " for name in table]
+    between = [before + "{" + names[0], *(f", {name}" for name in names[1:]), "}" + after]
+    return _rows(table, _json_cell, between)
 
 
 def _json_cell(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=False)
 
 
-def _cells(values: Any, spell: Callable[[Any], str]) -> Iterable[str]:
-    """The values in words, each distinct one that is no number spelled once."""
-    held = values.tolist() if hasattr(values, "tolist") else values
-    if getattr(values, "dtype", None) is not None and values.dtype.kind in "fiu":
-        finite = values.dtype.kind != "f" or bool(abs(values).max(initial=0.0) < math.inf)
-        return map(repr if finite else spell, held)
+def _rows(table: Mapping[str, Any], spell: Callable[[Any], str], between: list[str]) -> str:
+    """All rows as text."""
+    from separatrix._core import write_rows
+    from separatrix.validation import number_of_threads
+
+    columns = [_cells(values, spell) for values in table.values()]
+    return write_rows(columns, between, number_of_threads(None))
+
+
+def _cells(values: Any, spell: Callable[[Any], str]) -> Any:
+    """A column as the kernel writes it: each distinct value that is no number spelled once."""
+    import numpy as np
+
+    from separatrix.data.tables.columns import objects
+    from separatrix.validation import number_values
+
+    array = values if isinstance(values, np.ndarray) else objects(values)
+    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and np.isfinite(array).all()):
+        whole = array.dtype.kind != "f"
+        return np.ascontiguousarray(array, dtype=np.int64 if whole else np.float64)
     try:
-        known = {value: spell(value) for value in dict.fromkeys(held)}
+        codes, known = number_values(array)
     except TypeError:  # lists
-        return map(spell, held)
-    return map(known.__getitem__, held)
+        return np.arange(len(array)), [spell(value) for value in array.tolist()]
+    return codes, [spell(value) for value in known]

@@ -191,8 +191,8 @@ class Dataset:
             return len(columns[0]) if columns else 0
         return int(self.X.shape[0]) if hasattr(self.X, "shape") else len(self.X)
 
-    def take(self, rows: npt.ArrayLike) -> Dataset:
-        """Some of the rows, by number or by a mask; for splits.
+    def take(self, rows: npt.ArrayLike | slice) -> Dataset:
+        """Some of the rows, by number, by a mask or a slice; for splits.
 
         Examples
         --------
@@ -200,13 +200,17 @@ class Dataset:
         >>> Dataset("text", np.array(["a", "b"], dtype=object)).take([1]).X.tolist()
         ['b']
         """
-        chosen = np.arange(len(self))[np.asarray(rows)]
+        piece = rows if isinstance(rows, slice) else None
+        chosen = np.arange(len(self))[np.asarray(rows) if piece is None else piece]
 
         def pick(part: Any) -> Any:
             if part is None:
                 return None
             if isinstance(part, dict):
-                return {name: column[chosen] for name, column in part.items()}
+                return {name: pick(column) for name, column in part.items()}
+            if isinstance(part, np.ndarray):
+                # A slice is a view; `take` is three times as fast as an index.
+                return part.take(chosen, axis=0) if piece is None else part[piece]
             return part.take(chosen) if hasattr(part, "offsets") else part[chosen]
 
         return replace(

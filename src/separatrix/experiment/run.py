@@ -224,7 +224,9 @@ class Experiment:
         shown = getattr(self.data, "_repr_html_", lambda: "")()
         return f"<p><code>{escape(repr(self))}</code>; <code>run()</code> runs it.</p>{shown}"
 
-    def run(self, progress: Callable[[Progress], None] | None = None) -> Result:
+    def run(
+        self, progress: Callable[[Progress], None] | None = None, *, keep_data: bool = True
+    ) -> Result:
         """Run the experiment.
 
         Parameters
@@ -232,6 +234,9 @@ class Experiment:
         progress : callable, optional
             Called with a `Progress` when a stage or learner starts, after each setting, and when a
             learner is done.
+        keep_data : bool, default=True
+            False lets go of the data as soon as their rows are split, which saves memory; the
+            experiment cannot be run again then.
 
         Returns
         -------
@@ -242,6 +247,8 @@ class Experiment:
         clock = Clock(self.budget)
         tell(Progress(stage="looking at the data"))
         data = as_dataset(self.data, self.target)
+        if not keep_data:
+            self.data = None
         task = find_task(data, self.task)
         name, mark = self.name or data.source, fingerprint(data)
         data, thinned = within_budget(data, task, self.drop, clock)
@@ -254,6 +261,11 @@ class Experiment:
         preparation = task.preparation(
             self.templates, inputs, parts.train, parts.held_out, metric, clock.for_search(4)
         )
+        # What the model will need; a previous one may need more, so that rows keep all they have.
+        needed = preparation.inputs
+        described = task.profile(data, needed)
+        # From here on nothing but the seal can reach the test rows.
+        del data
         raw = Rows(inputs.take(parts.train), parts.train.y)
         raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
         plain, search = Texts.with_terms(preparation, **self.terms), None
@@ -263,11 +275,6 @@ class Experiment:
             preparation, search = task.features(
                 plain, folds, metric, clock.for_search(4), self.n_jobs
             )
-        # What the model will need; a previous one may need more, so that rows keep all they have.
-        needed = preparation.inputs
-        described = task.profile(data, needed)
-        # From here on nothing but the seal can reach the test rows.
-        del data
         everything = raw.joined(raw_held_out)
         check_calibration(self.calibration, everything.y, task)
         ways = (preparation,) if preparation is plain else (preparation, plain)
@@ -349,12 +356,14 @@ class Experiment:
             )  # fmt: skip
             pictures.append(curve)
 
+        # The last fits are done: only the raw rows are still needed.
+        n_features, classes = all_rows.n_features, task.labels(everything.y)
+        del train, held_out, all_rows
         tell(Progress(stage="testing"))
         test = parts.test.open(" and ".join(repr(row.learner) for row in chosen))
-        opened = open_test(finalists, inputs, test, task, metric, cost)
-        suspicious, checks = task.findings(
-            needed, raw, raw_held_out, Rows(inputs.take(test), test.y)
-        )
+        raw_test = Rows(inputs.take(test), test.y)
+        opened = open_test(finalists, inputs, test, raw_test.X, task, metric, cost)
+        suspicious, checks = task.findings(needed, raw, raw_held_out, raw_test)
         suspicious += result_findings(
             chosen, leaderboard, by_name, opened.report, metric, raw_held_out.y
         )
@@ -362,10 +371,9 @@ class Experiment:
         looked_for = (*checks, "a champion no better than a baseline")
         efforts = efforts_of(leaderboard, finalists, opened.microseconds, clock.budget, metric)
         sizes = {"train": len(raw.y), "held-out": len(raw_held_out.y), "test": len(test.y)}
-        sizes["features"] = all_rows.n_features
-        labels = task.labels(everything.y)
-        if labels is not None:
-            sizes["classes"] = len(labels)
+        sizes["features"] = n_features
+        if classes is not None:
+            sizes["classes"] = len(classes)
         return Result(
             leaderboard=leaderboard,
             champion=chosen[0],

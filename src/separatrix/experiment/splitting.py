@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ def make_parts(
 ) -> tuple[Split, Inputs, tuple[str, ...]]:
     """Data sets of the three parts, the test rows sealed; what of them is learned from; remarks.
 
+    Columns and dense matrices are put into the order of the parts, which are views then.
+
     Parameters
     ----------
     data : Dataset
@@ -48,7 +51,12 @@ def make_parts(
     if isinstance(split, Stratified) and documents_of(data, split.shares) is not None:
         split = ByDocument(split.shares)
     rows = split.rows(data, generator, task.strata(data.y))
-    train, held_out, test = (data.take(part) for part in rows)
+    if isinstance(data.X, dict | np.ndarray):
+        data = data.take(np.concatenate(rows))
+        ends = np.cumsum([len(part) for part in rows]).tolist()
+        train, held_out, test = (data.take(slice(a, b)) for a, b in pairwise([0, *ends]))
+    else:
+        train, held_out, test = (data.take(part) for part in rows)
     # The train rows alone decide which columns are of use.
     inputs = Inputs.of(_without(train, split.column), drop)
     if isinstance(split, Given):

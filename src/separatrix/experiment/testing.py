@@ -18,6 +18,7 @@ from separatrix.metrics import Metric
 from separatrix.report.parts import Part, TestReport, TestScore
 from separatrix.tasks import Task
 from separatrix.tasks.inputs import Inputs
+from separatrix.tasks.task import prepared_once
 
 __all__ = ["Finalist", "Opened", "open_test"]
 
@@ -72,6 +73,7 @@ def open_test(
     finalists: Sequence[Finalist],
     inputs: Inputs,
     test: Dataset,
+    X: Any,
     task: Task,
     metric: Metric,
     cost: npt.NDArray[np.float64] | None,
@@ -86,36 +88,41 @@ def open_test(
         What of the rows the models are fed.
     test : Dataset
         The test rows.
+    X : matrix, texts, dict of columns or sequences
+        What the models are fed of them.
     task : Task
     metric : Metric
     cost : array of shape (K, K) or None
     """
-    X, y = inputs.take(test), test.y
-    predictions, microseconds = [], []
+    y, prepared = test.y, prepared_once(X)
+    finals, predictions, microseconds, encoding = [], [], [], 0.0
     for one in finalists:
         start = time.perf_counter()
-        predictions.append(one.model.predict(X))
-        microseconds.append(1e6 * (time.perf_counter() - start) / len(y))
+        finals.append(prepared(one.model))
+        # What both need is made once, and is the time of both.
+        encoding = max(encoding, time.perf_counter() - start)
+        start = time.perf_counter()
+        predictions.append(finals[-1][0].predict(finals[-1][1]))
+        microseconds.append(1e6 * (encoding + time.perf_counter() - start) / len(y))
     values = [
-        metric.values(one.model, X, y, guess)
-        for one, guess in zip(finalists, predictions, strict=True)
+        metric.values(*final, y, guess) for final, guess in zip(finals, predictions, strict=True)
     ]
     scores = tuple(
         TestScore(
             one.row.learner,
             role,
-            metric(one.model, X, y, guess) if value is None else metric.of(value),
+            metric(*final, y, guess) if value is None else metric.of(value),
             *_interval(y, guess, value, metric),
             task.others(y, guess, metric),
         )
-        for one, role, guess, value in zip(
-            finalists, ("champion", "runner-up"), predictions, values, strict=False
+        for one, final, role, guess, value in zip(
+            finalists, finals, ("champion", "runner-up"), predictions, values, strict=False
         )
     )
     better, method = _probability_better(y, predictions, values, metric, task)
     interval = _UNIFORM if metric.name == "accuracy" else _BOOTSTRAP
     report = TestReport(scores, len(y), LEVEL, better, math.nan, method, interval)
-    parts = task.parts(finalists[0], inputs, test, predictions[0], cost)
+    parts = task.parts(finalists[0], inputs, test, prepared, predictions[0], cost)
     return Opened(report, parts, tuple(microseconds))
 
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from separatrix.errors import DataError, ParameterError
 from separatrix.explanation.result import Explanation
 
-__all__ = ["explain", "see_through"]
+__all__ = ["CHARACTERS", "explain", "names_after", "see_through"]
 
 
 def see_through(model: Any) -> tuple[list[Any], Any]:
@@ -51,6 +51,31 @@ def see_through(model: Any) -> tuple[list[Any], Any]:
             model = model.estimator_
         else:
             return steps, model
+
+
+def names_after(step: Any, names: Any) -> Any:
+    """Names of the columns that a transformer makes of columns with these names, or None.
+
+    Of words and characters side by side, words stand as they are, and characters are marked.
+    """
+    if not hasattr(step, "get_feature_names_out"):
+        return None
+    parts = [part for _, part in getattr(step, "transformer_list", ())]
+    if parts and all(getattr(part, "analyzer", None) in CHARACTERS for part in parts):
+        return np.array(
+            [
+                CHARACTERS[part.analyzer].format(term)
+                for part in parts
+                for term in part.get_feature_names_out()
+            ],
+            dtype=object,
+        )
+    takes = names is not None and len(names) == getattr(step, "n_features_in_", None)
+    return step.get_feature_names_out(names if takes else None)
+
+
+#: How a term is shown beside terms of another analyzer.
+CHARACTERS = {"word": "{}", "char": '"{}" (characters)', "char_wb": '"{}" (characters)'}
 
 
 def explain(
@@ -178,11 +203,7 @@ def _transformed(steps: list[Any], rows: Any, names: Any) -> tuple[npt.NDArray[A
         names = [str(name) for name in rows.columns]
     for step in steps:
         rows = step.transform(rows)
-        if hasattr(step, "get_feature_names_out"):
-            takes = names is not None and len(names) == getattr(step, "n_features_in_", None)
-            names = step.get_feature_names_out(names if takes else None)
-        else:
-            names = None
+        names = names_after(step, names)
     if hasattr(rows, "toarray"):
         rows = rows.toarray()
     row = np.asarray(rows)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import ParameterError
-from separatrix.explanation.models import see_through
+from separatrix.explanation.models import names_after, see_through
 
 __all__ = ["Weights", "feature_names", "top_weights"]
 
@@ -52,11 +52,7 @@ def feature_names(model: Any, names: Any = None) -> npt.NDArray[np.object_] | No
     """
     steps, learner = see_through(model)
     for step in steps:
-        takes = names is not None and len(names) == getattr(step, "n_features_in_", None)
-        if not hasattr(step, "get_feature_names_out"):
-            names = None
-            continue
-        names = step.get_feature_names_out(names if takes else None)
+        names = names_after(step, names)
     if names is None:
         names = getattr(learner, "feature_names_in_", None)
     return None if names is None else np.asarray(names, dtype=object)

@@ -49,10 +49,11 @@ from separatrix.tasks.task import (
     Options,
     Scores,
     Task,
+    TestRows,
     listed,
     word,
 )
-from separatrix.validation import check_cost, distinct_values
+from separatrix.validation import check_cost, distinct_values, number_values
 
 __all__ = [
     "Classes",
@@ -257,7 +258,8 @@ class Classes(Task):
 
     def check_part(self, part: str, found: Dataset, train: Dataset, rule: str) -> tuple[str, ...]:
         """Every class must be among the train rows."""
-        unknown = sorted(set(found.y.tolist()) - set(train.y.tolist()), key=str)
+        own, known = (set(distinct_values(one.y)[0].tolist()) for one in (found, train))
+        unknown = sorted(own - known, key=str)
         if unknown:
             raise DataError(
                 f"{found.source or 'the data'}: class {unknown[0]!r} is among the {part} rows, but "
@@ -340,22 +342,21 @@ class Classes(Task):
         return found, (*checks, "columns that alone tell the target", "rare classes")
 
     def parts(
-        self, champion: Champion, inputs: Inputs, test: Dataset, predictions: Any,
-        cost: Floats | None,
+        self, champion: Champion, inputs: Inputs, test: Dataset, prepared: TestRows,
+        predictions: Any, cost: Floats | None,
     ) -> tuple[Part, ...]:  # fmt: skip
         """Confusion, per-class scores, mistakes, calibration and weights of the champion."""
         model, plain = champion.model, champion.plain
-        X, y = inputs.take(test), test.y
-        classes = model.classes_
+        (final, X), y, classes = prepared(model), test.y, model.classes_
         names = tuple(str(label) for label in classes)
-        chances = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+        chances = final.predict_proba(X) if hasattr(final, "predict_proba") else None
         parts: list[Part | None] = [
             shown.Confusion(names, confusion_matrix(y, predictions, labels=classes)),
             shown.PerClass.of(per_class_report(y, predictions)),
             _mistakes(test, inputs, y, predictions, chances, classes),
         ]
         if chances is not None:
-            parts.append(_calibration(plain, chances, X, y, classes, champion.calibration))
+            parts.append(_calibration(prepared(plain), chances, y, classes, champion.calibration))
         if cost is not None:
             parts.append(shown.Costs(names, names, cost))
         wrong = np.flatnonzero(predictions != y)[:_EXPLAINED]
@@ -477,10 +478,12 @@ def check_values(data: Dataset) -> str:
     y, where = data.y, data.source or "the data"
     name = repr(data.target_name) if data.target_name else "the target"
     missing = np.zeros(len(y), dtype=bool)
+    known: dict[Any, int] = {}
     if y.dtype.kind == "f":
         missing = np.isnan(y)
     elif y.dtype == object:
-        missing = np.array([value is None or value != value for value in y], dtype=bool)
+        codes, known = number_values(y)
+        missing = np.array([value is None or value != value for value in known], dtype=bool)[codes]
     if missing.any():
         rows = int(missing.sum())
         raise DataError(
@@ -491,9 +494,7 @@ def check_values(data: Dataset) -> str:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         row = int(np.argmin(np.isfinite(y)))
         raise DataError(f"{where}: row {row + 1} holds {y[row]} in {name}")
-    kinds = (
-        sorted({kind.__name__ for kind in set(map(type, y.tolist()))}) if y.dtype == object else []
-    )
+    kinds = sorted({type(value).__name__ for value in known})
     if len(kinds) > 1:
         raise DataError(f"{where}: {name} holds values of several types: {', '.join(kinds)}")
     return name
@@ -645,9 +646,13 @@ def _mistakes(
 
 
 def _calibration(
-    plain: Any, chances: Floats, X: Any, y: npt.NDArray[Any], classes: npt.NDArray[Any], words: str
+    uncalibrated: tuple[Any, Any],
+    chances: Floats,
+    y: npt.NDArray[Any],
+    classes: npt.NDArray[Any],
+    words: str,
 ) -> shown.Calibration:
-    curves = [("probabilities", chances)]
+    curves, (plain, X) = [("probabilities", chances)], uncalibrated
     before = plain.predict_proba(X) if hasattr(plain, "predict_proba") else None
     if before is not None and not np.array_equal(before, chances):
         curves = [("before calibration", before), ("after calibration", chances)]

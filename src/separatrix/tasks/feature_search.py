@@ -28,6 +28,8 @@ _ROUGH = 1e-2
 _WORSE = 2
 #: Most train rows it learns from, and most entries of its matrix of scores (rows x classes).
 _ROWS, _SCORES = 20_000, 1_000_000
+#: Rows on which a costly set is first compared with the best.
+_PROBED = 5000
 
 
 class Fold(NamedTuple):
@@ -185,6 +187,23 @@ class Search:
                 break
         return found
 
+    def worth_trying(self, trial: Trial, best: Scored) -> bool:
+        """Whether a costly set is not behind the best on a few of the rows, both learned there."""
+        if len(self.folds[0].train.y) <= _PROBED:
+            return True
+        some = [
+            Fold(some_rows(f.train, _PROBED), some_rows(f.held_out, _PROBED)) for f in self.folds
+        ]
+        few = Search(some[:1], self.metric, quantity=self.quantity, n_jobs=self.n_jobs)
+        begun = time.perf_counter()
+        base, found = few.score(best.trial), few.score(trial)
+        lag = self.metric.gain(base.outcome.score) - self.metric.gain(found.outcome.score)
+        if lag <= self.metric.noise(base.outcome, found.outcome, few.y):
+            return True
+        name = f"{trial.name} ({_PROBED} rows, {base.trial.name} {base.outcome.score:.4f} there)"
+        self.tried.append(Searched(name, found.outcome.score, time.perf_counter() - begun))
+        return False
+
     def _is_behind(self, one: Scored, best: Scored) -> bool:
         n = min(len(one.folds), len(best.folds))
         own, other = self._pooled(one.folds[:n]), self._pooled(best.folds[:n])
@@ -204,7 +223,10 @@ class Search:
                 return
             from separatrix.learners.linear import LogisticRegression, follow_path
 
-            template = LogisticRegression(tol=_ROUGH, max_iter=200, n_jobs=self.n_jobs)
+            # The same choice in every run, whichever solver is taken.
+            template = LogisticRegression(
+                tol=_ROUGH, max_iter=200, random_state=0, n_jobs=self.n_jobs
+            )
             for model in follow_path(template, X, y, grid):
                 yield float(model.C), model
 

@@ -138,7 +138,10 @@ def table_trials(plain: Tables | Matrices, search: Search, target: str) -> Gener
     top = -math.inf
     for gamma in _GAMMAS:
         wanted = replace(tables, numbers=scale, gamma=gamma / width)
-        found = yield Trial(f"radial functions, gamma = {gamma / width:.2g}", wanted, _RADIAL_GRID)
+        trial = Trial(f"radial functions, gamma = {gamma / width:.2g}", wanted, _RADIAL_GRID)
+        if gamma == 1 and not search.worth_trying(trial, best):
+            return
+        found = yield trial
         score = search.metric.gain(found.outcome.score)
         if gamma == 1 and not search.leads(found, best):
             return

@@ -78,7 +78,10 @@ def column_of(name: str, values: npt.NDArray[Any], is_text: bool, used: bool, no
         if not len(present):
             return Column(name, "number", missing, used=used, note=note)
         distinct = 1 + int(np.count_nonzero(np.diff(present)))
-        histogram, _ = np.histogram(present, bins=min(20, distinct))
+        # Of sorted values the ends of the bins are looked up, which is what np.histogram counts.
+        ends = np.histogram_bin_edges(present, bins=min(20, distinct))
+        places = np.searchsorted(present, ends[1:-1], side="left")
+        histogram = np.diff(np.concatenate([[0], places, [len(present)]]))
         return Column(
             name, "number", missing, distinct, float(present[0]), float(np.median(present)),
             float(present[-1]), histogram=tuple(int(count) for count in histogram), used=used,
@@ -189,7 +192,9 @@ def duplicates(
         ("test", keys[2], f"train or held-out {units}"),
     ):
         if isinstance(own, np.ndarray):
-            twice = int(np.count_nonzero(np.isin(own, seen)))
+            seen, own = np.sort(seen), np.sort(own)
+            places = np.minimum(np.searchsorted(seen, own), len(seen) - 1)
+            twice = int(np.count_nonzero(seen[places] == own))
             seen = np.concatenate([seen, own])
         else:
             known = set(seen)

@@ -17,7 +17,7 @@ from separatrix.tasks.classes import score_classes
 from separatrix.tasks.findings import duplicates
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.rows import Rows
-from separatrix.tasks.task import Champion, Fitted, Options, Scores, Task
+from separatrix.tasks.task import Champion, Fitted, Options, Scores, Task, TestRows
 
 __all__ = ["LabelImages"]
 
@@ -125,8 +125,8 @@ class LabelImages(Task):
         return found, ("images that stand in two splits",)
 
     def parts(
-        self, champion: Champion, inputs: Inputs, test: Dataset, predictions: Any,
-        cost: Floats | None,
+        self, champion: Champion, inputs: Inputs, test: Dataset, prepared: TestRows,
+        predictions: Any, cost: Floats | None,
     ) -> tuple[Part, ...]:  # fmt: skip
         """Confusion and scores of the labels."""
         truth, found = _flat(test.y), _flat(predictions)

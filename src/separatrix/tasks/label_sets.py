@@ -24,7 +24,7 @@ from separatrix.tasks.findings import columns_of, common_findings
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.reasons import explanations
 from separatrix.tasks.rows import Rows, row_text
-from separatrix.tasks.task import Champion, Fitted, Options, Scores, Task, listed
+from separatrix.tasks.task import Champion, Fitted, Options, Scores, Task, TestRows, listed
 
 __all__ = ["SetsOfLabels", "set_counts", "set_report"]
 
@@ -164,14 +164,14 @@ class SetsOfLabels(Task):
         return common_findings(inputs, train, held_out, test)
 
     def parts(
-        self, champion: Champion, inputs: Inputs, test: Dataset, predictions: Any,
-        cost: Floats | None,
+        self, champion: Champion, inputs: Inputs, test: Dataset, prepared: TestRows,
+        predictions: Any, cost: Floats | None,
     ) -> tuple[Part, ...]:  # fmt: skip
         """Scores of every label, mistakes, sums behind rows, and labels that attract each other."""
         rows = np.arange(min(_EXPLAINED, len(test)))
         parts: tuple[Part | None, ...] = (
             shown.PerClass.of(set_report(test.y, predictions)),
-            _mistakes(champion.model, test, inputs, predictions),
+            _mistakes(prepared(champion.model), test, inputs, predictions),
             _pairs(champion.model, champion.learner),
             explanations(self, champion.model, champion.learner, inputs, test, predictions, rows),
         )
@@ -312,12 +312,13 @@ def set_report(y: LabelSets, predictions: LabelSets) -> ClassReport:
     return ClassReport(labels, precision, recall, f1, support, means[0], means[1], right, means[2])
 
 
-def _mistakes(model: Any, test: Dataset, inputs: Inputs, predictions: LabelSets) -> shown.Mistakes:
+def _mistakes(
+    prepared: tuple[Any, Any], test: Dataset, inputs: Inputs, predictions: LabelSets
+) -> shown.Mistakes:
     """Wrong sets, the surest first; of models without probabilities those of the most mistakes."""
     wrong = np.array([len(set(a) ^ set(b)) for a, b in zip(test.y, predictions, strict=True)])
     rows = np.flatnonzero(wrong)
-    X = inputs.take(test)
-    sure, truth = (_chances(model, X, sets) for sets in (predictions, test.y))
+    sure, truth = (_chances(*prepared, sets) for sets in (predictions, test.y))
     order = -wrong[rows] if np.isnan(sure).all() else -sure[rows]
     rows = rows[np.argsort(order, kind="stable")]
     found = []

@@ -35,7 +35,7 @@ from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import Preparation
 from separatrix.tasks.reasons import weights_part
 from separatrix.tasks.rows import Rows
-from separatrix.tasks.task import Champion, Fitted, Options, Scores, Task
+from separatrix.tasks.task import Champion, Fitted, Options, Scores, Task, TestRows
 
 __all__ = ["Quantities", "distribution"]
 
@@ -154,13 +154,13 @@ class Quantities(Task):
         return found, (*checks, "columns that alone tell the target")
 
     def parts(
-        self, champion: Champion, inputs: Inputs, test: Dataset, predictions: Any,
-        cost: Floats | None,
+        self, champion: Champion, inputs: Inputs, test: Dataset, prepared: TestRows,
+        predictions: Any, cost: Floats | None,
     ) -> tuple[Part, ...]:  # fmt: skip
         """Errors, coverage of the intervals, bands and residuals of the champion."""
         y = test.y
         mean = np.asarray(predictions, dtype=np.float64)
-        found = distribution(champion.model, inputs.take(test))
+        found = distribution(*prepared(champion.model))
         density, coverage, band = float("nan"), [], None
         if found is not None:
             density = float(np.mean(found.logpdf(y)))

@@ -35,29 +35,51 @@ class Rows(NamedTuple):
     y: Any
     kinds: tuple[tuple[str, str], ...] | None = None
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Rows:
-        """Some of them, by number."""
-        if isinstance(self.X, dict):
-            return Rows({name: values[rows] for name, values in self.X.items()}, self.y[rows])
-        return Rows(self.X[rows], self.y[rows], self.kinds)
+    def take(self, rows: npt.NDArray[np.intp] | slice) -> Rows:
+        """Some of them, by number; a slice of columns and dense matrices is a view."""
+        return Rows(_taken(self.X, rows), _taken(self.y, rows), self.kinds)
 
     def first(self, n: int) -> Rows:
         """The first `n`, or all if there are fewer."""
-        return self if n >= len(self.y) else self.take(np.arange(n))
+        return self if n >= len(self.y) else self.take(slice(0, n))
 
     def joined(self, other: Rows) -> Rows:
         """These and the others behind them."""
         return Rows(_joined(self.X, other.X), _joined(self.y, other.y), self.kinds)
 
 
+def _taken(part: Any, rows: npt.NDArray[np.intp] | slice) -> Any:
+    if isinstance(part, dict):
+        return {name: _taken(values, rows) for name, values in part.items()}
+    if isinstance(rows, slice):
+        # Of sequences a slice would be a list.
+        plain = isinstance(part, np.ndarray) or sp.issparse(part)
+        return part[rows] if plain else part[np.arange(len(part))[rows]]
+    # Three times as fast as an index.
+    return part.take(rows, axis=0) if isinstance(part, np.ndarray) else part[rows]
+
+
 def _joined(first: Any, second: Any) -> Any:
     if isinstance(first, dict):
-        return {name: np.concatenate([first[name], second[name]]) for name in first}
+        return {name: _joined(first[name], second[name]) for name in first}
     if hasattr(first, "joined"):
         return first.joined(second)
     if sp.issparse(first):
         blocks: Any = [first, second]
         return sp.vstack(blocks, format="csr")
+    return _neighbours(first, second)
+
+
+def _neighbours(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Both arrays as one: not copied where they lie one behind the other in a third."""
+    base = first.base
+    if isinstance(base, np.ndarray) and base is second.base and base.shape[1:] == first.shape[1:]:
+        at = [one.__array_interface__["data"][0] for one in (base, first, second)]
+        row = base.strides[0]
+        whole = base.flags.c_contiguous and first.flags.c_contiguous and row > 0
+        if whole and at[2] == at[1] + row * len(first) and base.dtype == first.dtype:
+            start = (at[1] - at[0]) // row
+            return base[start : start + len(first) + len(second)]
     return np.concatenate([first, second])
 
 

@@ -44,6 +44,7 @@ from separatrix.tasks.task import (
     Options,
     Scores,
     Task,
+    TestRows,
     listed,
 )
 from separatrix.tasks.templates import choose_templates
@@ -227,11 +228,11 @@ class Tagging(Task):
         return [*found, *leaks(inputs, first, second, alone_class, told)], checks
 
     def parts(
-        self, champion: Champion, inputs: Inputs, test: Dataset, predictions: Any,
-        cost: Floats | None,
+        self, champion: Champion, inputs: Inputs, test: Dataset, prepared: TestRows,
+        predictions: Any, cost: Floats | None,
     ) -> tuple[Part, ...]:  # fmt: skip
         """Chunks per type or labels, confusion, the worst sequences, transitions and weights."""
-        X, y = inputs.take(test), test.y
+        y = test.y
         truth = y.flat.astype(str)
         found = np.array([label for labels in predictions for label in labels], dtype=str)
         names = np.unique(np.concatenate([truth, found]))
@@ -241,7 +242,7 @@ class Tagging(Task):
             _chunk_part(y, predictions)
             if tell_chunks(y.classes)
             else shown.PerClass.of(per_class_report(truth, found), "tokens"),
-            _worst(champion.model, X, y, predictions),
+            _worst(*prepared(champion.model), y, predictions),
             _weights(champion.model, champion.learner),
         ]
         return tuple(part for part in parts if part is not None)

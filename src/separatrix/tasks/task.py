@@ -97,18 +97,31 @@ class Fitted:
 
     def split(self, X: Any) -> tuple[Any, Any]:
         """The last part of the pipeline, and what the parts before it make of X."""
-        model = self.estimator
-        while hasattr(model, "steps"):
-            for _, step in model.steps[:-1]:
-                X = X if step in (None, "passthrough") else step.transform(X)
-            model = model.steps[-1][1]
-        return model, X
+        return prepared_once(X)(self.estimator)
 
     def encoded(self, X: Any) -> Any:
         """What the learner is fed of X."""
         for step in self.steps:
             X = step.transform(X)
         return X
+
+
+def prepared_once(X: Any) -> TestRows:
+    """From a model to its last part and what it is fed of X; models that share parts share that."""
+    made: dict[tuple[int, ...], Any] = {(): X}
+
+    def split(model: Any) -> tuple[Any, Any]:
+        done: tuple[int, ...] = ()
+        while hasattr(model, "steps"):
+            for _, step in model.steps[:-1]:
+                if step not in (None, "passthrough"):
+                    before, done = done, (*done, id(step))
+                    if done not in made:
+                        made[done] = step.transform(made[before])
+            model = model.steps[-1][1]
+        return model, made[done]
+
+    return split
 
 
 @dataclass(frozen=True)
@@ -132,6 +145,10 @@ class Scores:
 
     def __str__(self) -> str:
         return self.text
+
+
+#: From a model to its last part and what the parts before it make of the test rows, made once.
+TestRows = Callable[[Any], tuple[Any, Any]]
 
 
 class Champion(Protocol):
@@ -409,6 +426,7 @@ class Task(ABC):
         champion: Champion,
         inputs: Inputs,
         test: Dataset,
+        prepared: TestRows,
         predictions: Any,
         cost: Floats | None,
     ) -> tuple[Part, ...]:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from separatrix.explanation.models import CHARACTERS
+
 __all__ = ["word_shares"]
 
 _WORD = re.compile(r"\S+")
@@ -59,9 +61,13 @@ def _of_union(parts: Any, text: str, adds: Mapping[str, float]) -> list[list[flo
     """The shares by all vectorizers of a union, put together for what stands between spaces."""
     spans = [found.span() for found in _WORD.finditer(text)]
     shares = [0.0] * len(spans)
-    for name, vectorizer in parts:
-        ahead = f"{name}__"
-        own = {t.removeprefix(ahead): add for t, add in adds.items() if t.startswith(ahead)}
+    for _, vectorizer in parts:
+        ahead, behind = CHARACTERS[vectorizer.analyzer].split("{}")
+        own = {
+            term.removeprefix(ahead).removesuffix(behind): add
+            for term, add in adds.items()
+            if term.startswith(ahead) and term.endswith(behind)
+        }
         for first, _, share in word_shares(vectorizer, text, own):
             shares[next(at for at, (_, last) in enumerate(spans) if first < last)] += share
     return [[first, last, share] for (first, last), share in zip(spans, shares, strict=True)]

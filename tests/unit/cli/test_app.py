@@ -122,13 +122,13 @@ def test_a_bug_has_its_own_exit_code(monkeypatch, capsys):
 def test_ctrl_c_shows_the_learners_that_were_done(monkeypatch, capsys):
     genuine = Experiment.run
 
-    def interrupted(self, progress):
+    def interrupted(self, progress, **given):
         def stop(report: Progress) -> None:
             progress(report)
             if report.learner == "prior_sampling":
                 raise KeyboardInterrupt
 
-        return genuine(self, stop)
+        return genuine(self, stop, **given)
 
     monkeypatch.setattr(Experiment, "run", interrupted)
     assert main(QUICK) == 130

@@ -87,7 +87,7 @@ def test_threads_reach_the_kernels_and_nothing_else(run, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     seen = []
     monkeypatch.setattr(
-        experiment.Experiment, "run", lambda *_: seen.append(number_of_threads(None)) or 1 / 0
+        experiment.Experiment, "run", lambda *_, **__: seen.append(number_of_threads(None)) or 1 / 0
     )
     run("compare", "iris", "--threads", "3")
     assert seen == [3]

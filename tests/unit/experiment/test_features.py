@@ -5,6 +5,7 @@ import pytest
 
 from separatrix import Experiment
 from separatrix.errors import ParameterError
+from separatrix.explanation.models import names_after
 from separatrix.models import load
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import Texts
@@ -182,7 +183,8 @@ def test_terms_are_checked(data, given, words):
 def test_words_and_characters_together_say_what_each_word_adds():
     texts = ["Free money", "free lunch", "see you"]
     union = Texts(Inputs("text"), (1, 1), (2, 3)).fit(np.array(texts, dtype=object), None)
-    terms = union.get_feature_names_out()
+    terms = names_after(union, None)
+    assert {"free", '"fr" (characters)'} < set(terms)
     shares = word_shares(union, "Free, you", dict.fromkeys(terms.tolist(), 1.0))
     assert [(first, last) for first, last, _ in shares] == [(0, 5), (6, 9)]
     known = union.transform(["Free, you"]).astype(bool).sum()

@@ -21,8 +21,10 @@ from separatrix.experiment import (
     SealError,
     Stratified,
 )
+from separatrix.experiment.source import as_dataset
 from separatrix.experiment.splitting import make_parts
 from separatrix.tasks import find_task, task_named
+from separatrix.tasks.rows import Rows
 from tests.unit.experiment.problems import blobs, table
 
 SHARES = [(0.6, 0.2, 0.2), (0.5, 0.25, 0.25), (0.8, 0.1, 0.1), (0.2, 0.4, 0.4)]
@@ -233,3 +235,18 @@ def test_bad_shares(shares):
 def test_too_few_rows():
     with pytest.raises(DataError, match="no held-out rows are left"):
         Experiment((np.zeros((4, 1)), [0, 0, 1, 1])).run()
+
+
+def test_parts_of_a_table_are_views_and_join_without_a_copy():
+    columns = {"x": np.arange(50.0), "y": np.array(list("ab") * 25, dtype=object)}
+    data = as_dataset({**columns, "class": np.arange(50) % 2}, "class")
+    parts, inputs, _ = make_parts(data, Stratified(), find_task(data), (), 0)
+    train, held_out = (Rows(inputs.take(one), one.y) for one in (parts.train, parts.held_out))
+    both = train.joined(held_out)
+    for name in inputs.columns:
+        assert np.shares_memory(both.X[name], train.X[name]), name
+        joined = [*train.X[name], *held_out.X[name]]
+        assert both.X[name].tolist() == joined
+    # What does not follow is copied.
+    other = held_out.joined(train)
+    assert other.X["x"].tolist() == [*held_out.X["x"], *train.X["x"]]

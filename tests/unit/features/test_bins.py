@@ -9,6 +9,8 @@ from sklearn.pipeline import make_pipeline
 from separatrix import LogisticRegression
 from separatrix.errors import DataError, ParameterError
 from separatrix.features import SupervisedBins, TableEncoder
+from separatrix.features.tables.bins import BinEncoder
+from separatrix.features.tables.columns import Column
 
 
 def _waves(n=600, seed=0):
@@ -195,3 +197,32 @@ def test_robust_numbers_of_constant_and_huge_columns():
         {"one": np.ones(3), "huge": huge, "gone": np.array([1.0, np.nan, 3.0])}
     )
     assert np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("monotone", [0, 1, -1])
+@pytest.mark.parametrize("quantity", [False, True])
+def test_cuts_are_those_of_a_tree(quantity, monotone):
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=900).round(4)
+    y = np.sin(2 * x) + generator.normal(size=900)
+    y = y if quantity else (y > 0).astype(np.int64)
+    make = DecisionTreeRegressor if quantity else DecisionTreeClassifier
+    tree = make(
+        max_leaf_nodes=12, min_samples_leaf=5, monotonic_cst=[monotone] if monotone else None
+    )
+    # Trees compare in single precision; places among the values are exact there.
+    known, places = np.unique(x, return_inverse=True)
+    inner = tree.fit(places[:, None], y).tree_
+    below = np.sort(np.floor(inner.threshold[inner.feature >= 0])).astype(int)
+    encoder = BinEncoder(12, 5, quantity, monotone).fit(Column("x", x, np.isnan(x)), y)
+    np.testing.assert_allclose(encoder.cuts, (known[below] + known[below + 1]) / 2)
+
+
+def test_cuts_of_many_values_lie_between_groups():
+    x = np.random.default_rng(0).normal(size=20_000)
+    encoder = BinEncoder().fit(Column("x", x, np.isnan(x)), (x > 0.3).astype(np.int64))
+    # A group holds 20 rows, so that the step is found to within as many.
+    nearest = encoder.cuts[np.argmin(np.abs(encoder.cuts - 0.3))]
+    assert np.count_nonzero((x > 0.3) != (x > nearest)) <= 20

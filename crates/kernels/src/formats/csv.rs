@@ -56,8 +56,8 @@ pub enum Cells {
     Numbers(Vec<f64>, bool, u64),
     /// Numbers of words, and the words in the order of their first use.
     Words(Vec<u32>, Vec<Vec<u8>>),
-    /// Words, one after another, and where each ends.
-    List(Vec<u8>, Vec<usize>),
+    /// Words, one after another, where each ends, and which words for no value were met, by bits.
+    List(Vec<u8>, Vec<usize>, u64),
 }
 
 /// The records of a text.
@@ -81,6 +81,8 @@ const PIECES: usize = 4;
 const LOOK: usize = 1024;
 /// Bytes of a field that are compared one by one before longer steps pay.
 const SHORT: usize = 16;
+/// Bytes of a field in a list of words up to which it may stand for no value; longer marks are not looked for there.
+const LONGEST_MARK: usize = 32;
 /// Digits of a whole number that a double always holds.
 const EXACT: usize = 15;
 
@@ -94,7 +96,7 @@ enum Building {
     Failed,
     Numbers { values: Vec<f64>, whole: bool, marks: u64 },
     Words { codes: Vec<u32>, words: Interner },
-    List { bytes: Vec<u8>, ends: Vec<usize> },
+    List { bytes: Vec<u8>, ends: Vec<usize>, marks: u64 },
 }
 
 impl Building {
@@ -125,17 +127,22 @@ impl Building {
             Self::Words { codes, words } => {
                 codes.push(words.intern(field)?);
                 if codes.len() == LOOK && words.len() > LOOK - LOOK / 4 {
-                    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+                    let (mut bytes, mut ends, mut marks) = (Vec::new(), Vec::new(), 0);
                     for &code in codes.iter() {
-                        bytes.extend_from_slice(words.word(code as usize));
+                        let word = words.word(code as usize);
+                        bytes.extend_from_slice(word);
                         ends.push(bytes.len());
+                        marks |= mark_of(word, missing);
                     }
-                    *self = Self::List { bytes, ends };
+                    *self = Self::List { bytes, ends, marks };
                 }
             }
-            Self::List { bytes, ends } => {
+            Self::List { bytes, ends, marks } => {
                 bytes.extend_from_slice(field);
                 ends.push(bytes.len());
+                if field.len() <= LONGEST_MARK {
+                    *marks |= mark_of(field, missing);
+                }
             }
         }
         Ok(())
@@ -147,12 +154,18 @@ impl Building {
             Self::Nothing | Self::Failed => {}
             Self::Numbers { values, .. } => values.truncate(n),
             Self::Words { codes, .. } => codes.truncate(n),
-            Self::List { bytes, ends } => {
+            Self::List { bytes, ends, .. } => {
                 ends.truncate(n);
                 bytes.truncate(ends.last().copied().unwrap_or(0));
             }
         }
     }
+}
+
+/// The bit of the word for no value that a field is, zero for others.
+fn mark_of(field: &[u8], missing: &[Vec<u8>]) -> u64 {
+    let word = field.trim_ascii();
+    missing.iter().position(|mark| mark == word).map_or(0, |mark| 1 << mark)
 }
 
 /// The number that a word spells, and whether it is whole; `None` for codes and words.
@@ -399,7 +412,7 @@ pub fn read(
     n_threads: usize,
     flag: &Interrupt,
 ) -> Result<Table, KernelError> {
-    let shared = n_threads > 1 && options.most == usize::MAX && options.last && text.len() >= WORTH;
+    let shared = n_threads > 1 && options.most == usize::MAX && text.len() >= WORTH;
     let begins = starts(text, if shared { n_threads * PIECES } else { 1 });
     let limits = begins.iter().skip(1).copied().chain([text.len()]);
     let ranges: Vec<_> = begins.iter().copied().zip(limits).collect();
@@ -432,11 +445,11 @@ pub fn read(
         }
     }
     let n_rows = table.n_rows;
-    table.columns = threads::try_each(n_threads, columns, |parts| joined(parts, n_rows))?;
+    table.columns = threads::try_each(n_threads, columns, |parts| joined(parts, n_rows, options.missing))?;
     Ok(table)
 }
 
-fn joined(mut parts: Vec<Building>, n_rows: usize) -> Result<Cells, KernelError> {
+fn joined(mut parts: Vec<Building>, n_rows: usize, missing: &[Vec<u8>]) -> Result<Cells, KernelError> {
     if parts.iter().any(|part| matches!(part, Building::Failed)) {
         return Ok(Cells::Failed);
     }
@@ -469,15 +482,17 @@ fn joined(mut parts: Vec<Building>, n_rows: usize) -> Result<Cells, KernelError>
             Ok(Cells::Words(codes, words.words().map(<[u8]>::to_vec).collect()))
         }
         _ => {
-            let (mut all, mut places) = (Vec::new(), Vec::with_capacity(n_rows));
+            let (mut all, mut places, mut met) = (Vec::new(), Vec::with_capacity(n_rows), 0);
             for part in parts {
                 match part {
-                    Building::List { bytes, ends } => {
+                    Building::List { bytes, ends, marks } => {
+                        met |= marks;
                         let base = all.len();
                         all.extend_from_slice(&bytes);
                         places.extend(ends.iter().map(|end| base + end));
                     }
                     Building::Words { codes, words } => {
+                        met |= words.words().fold(0, |met, word| met | mark_of(word, missing));
                         for code in codes {
                             all.extend_from_slice(words.word(code as usize));
                             places.push(all.len());
@@ -486,7 +501,7 @@ fn joined(mut parts: Vec<Building>, n_rows: usize) -> Result<Cells, KernelError>
                     _ => {}
                 }
             }
-            Ok(Cells::List(all, places))
+            Ok(Cells::List(all, places, met))
         }
     }
 }

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from separatrix._core import read_csv
 from separatrix.data.dataset import Dataset
 from separatrix.data.formats.options import Options
@@ -280,8 +278,10 @@ class _Reader:
         self.shape, self.options = shape, options
         self._source, self._watch = origin.open(), origin.watch
         self._bytes, self._at, self._line, self._ended = b"", 0, 1, False
-        self._marks = [*options.missing, *MISSING_AMONG_NUMBERS][:_MOST_MARKS]
+        marks = [*options.missing, *MISSING_AMONG_NUMBERS]
+        self._marks = marks[:_MOST_MARKS]
         self._encoded = [mark.encode() for mark in self._marks]
+        self._knows_marks = len(marks) <= _MOST_MARKS and max(map(len, self._encoded)) <= _LONGEST
         self._size = 1 << 16
         if whole and self._source.packing is None:
             content = origin.content
@@ -344,12 +344,13 @@ class _Reader:
             if held is None:
                 continue
             if len(held) == 2:
-                codes, values = held
-                flat = codes is None
-                cells[name] = Words(np.arange(n) if flat else codes, values, flat)
+                cells[name] = Words(*held)
+                continue
+            met = tuple(mark for at, mark in enumerate(self._marks) if held[2] >> at & 1)
+            if held[0] is None:
+                cells[name] = Words(None, held[1], met if self._knows_marks else None)
             else:
-                met = [mark for at, mark in enumerate(self._marks) if held[2] >> at & 1]
-                cells[name] = Numbers(held[0], held[1], tuple(met))
+                cells[name] = Numbers(held[0], held[1], met)
         return cells, n
 
 
@@ -358,8 +359,8 @@ def _load(path: str) -> bytes:
         return file.read()
 
 
-#: Words for a missing value that the kernel tells apart.
-_MOST_MARKS = 64
+#: Words for a missing value that the kernel tells apart, and bytes of those it looks for in texts.
+_MOST_MARKS, _LONGEST = 64, 32
 
 
 def read_delimited(origin: Origin, format: str, options: Options) -> Dataset:

@@ -25,6 +25,7 @@ from separatrix.data.tables.columns import (
 )
 from separatrix.data.tables.values import COMPACT_DATES, Evidence, look
 from separatrix.errors import FormatError, ParameterError
+from separatrix.validation import number_values
 
 __all__ = [
     "dataset_of",
@@ -76,7 +77,7 @@ def find_target(names: Sequence[str], options: Options) -> str | None:
 def evidence_of(column: Words | Numbers, missing: Sequence[str]) -> Evidence:
     """What the cells of a column tell."""
     if isinstance(column, Words):
-        return look(column.values, missing, column.first(10_000))
+        return look(column.values, missing, column.first(10_000), column.met)
     values = column.values
     sample = values[: 4 * COMPACT_DATES]
     likely = column.whole and bool(np.isin(sample[np.isfinite(sample)] // 10_000_000, (1, 2)).all())
@@ -317,16 +318,21 @@ def _useless(column: SchemaColumn, values: npt.NDArray[Any]) -> tuple[str | None
     n = len(values)
     if column.kind == "text":
         return (None if any(map(str.strip, values)) else "is empty"), None
-    gone = gaps(values)
-    n_present = n - int(np.count_nonzero(gone))
+    distinct: Any = None
+    if values.dtype == object:
+        codes, distinct = number_values(values)
+        n_present = n - (int(np.bincount(codes)[distinct[None]]) if None in distinct else 0)
+    else:
+        n_present = n - int(np.count_nonzero(gaps(values)))
     if n_present == 0:
         return "is empty", None
     if n_present < _PRESENT * n:
         return "is nearly empty", None
-    if n_present == n and n > 1 and (values == values[0]).all():
-        return "has one value only", None
-    words = column.kind == "category" and values.dtype == object
-    if words and n >= _ENOUGH and n_present == n and _all_differ(values):
+    if n_present == n and n > 1:
+        constant = (values == values[0]).all() if distinct is None else len(distinct) == 1
+        if constant:
+            return "has one value only", None
+    if column.kind == "category" and distinct is not None and _ENOUGH <= n == len(distinct):
         return "every row has its own value", "identifier"
     if values.dtype.kind in "iu":
         plain = column.name.strip().lower()
@@ -337,12 +343,6 @@ def _useless(column: SchemaColumn, values: npt.NDArray[Any]) -> tuple[str | None
         if named and 2 * len(np.unique(values)) >= n:
             return "looks like an identifier", "identifier"
     return None, None
-
-
-def _all_differ(values: npt.NDArray[Any]) -> bool:
-    # Most columns repeat themselves at once.
-    few = set(values[:_ENOUGH].tolist())
-    return len(few) == _ENOUGH and len(set(values.tolist())) == len(values)
 
 
 def check_target(missing: npt.NDArray[np.bool_], name: str, source: str, first_row: int) -> None:

@@ -41,24 +41,32 @@ class Words(NamedTuple):
 
     Attributes
     ----------
-    codes : int array of shape (n,)
-    values : list of str
-        Not all need be distinct: a column of texts is a list of them.
-    flat : bool
-        Whether every row has its own value.
+    codes : int array of shape (n,), or None
+        None where every row has its own value.
+    values : list of str, or array of such objects
+        Not all need be distinct: a column of texts is an array of them.
+    met : tuple of str, or None
+        Of texts, the words for no value that were met.
     """
 
-    codes: npt.NDArray[Any]
-    values: list[str]
-    flat: bool = False
+    codes: npt.NDArray[Any] | None
+    values: Any
+    met: tuple[str, ...] | None = None
 
     def spread(self, each: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The column that has for every row what `each` has for its value."""
-        return each if self.flat else np.asarray(each[self.codes])
+        return each if self.codes is None else np.asarray(each[self.codes])
 
     def first(self, n: int) -> list[str]:
         """The words of the first rows."""
+        if self.codes is None:
+            return list(self.values[:n])
         return [self.values[code] for code in self.codes[:n].tolist()]
+
+    def row_of(self, value: str) -> int:
+        """The first row with a value."""
+        at = list(self.values).index(value)
+        return at if self.codes is None else int(np.argmax(self.codes == at))
 
 
 class Numbers(NamedTuple):
@@ -100,9 +108,10 @@ def from_words(words: Words, column: SchemaColumn, missing: Sequence[str]) -> np
     """
     if column.kind == "text":
         return words.spread(objects(words.values))
+    values = list(words.values)
     absent = absent_words(column.kind, (*missing, *column.missing))
-    gone = np.array([value.strip() in absent for value in words.values], dtype=bool)
-    present = [value for value, nothing in zip(words.values, gone, strict=True) if not nothing]
+    gone = np.array([value.strip() in absent for value in values], dtype=bool)
+    present = [value for value, nothing in zip(values, gone, strict=True) if not nothing]
     read, nothing, dtype = reader(column.kind, column.form)
     filled: Any = None
     if column.kind == "date":
@@ -123,7 +132,7 @@ def from_words(words: Words, column: SchemaColumn, missing: Sequence[str]) -> np
         return words.spread(np.array(filled, dtype=np.int64))
     if column.kind == "flag" and not column.missing and not gone.any():
         return words.spread(np.array(filled, dtype=np.bool_))
-    made = np.full(len(words.values), nothing, dtype=dtype)
+    made = np.full(len(values), nothing, dtype=dtype)
     if len(present):
         made[~gone] = filled if dtype is not object else objects(filled)
     return words.spread(made)
@@ -156,9 +165,7 @@ def _read_all(present: list[str], read: Any, words: Words, column: SchemaColumn)
         try:
             yield read(value)
         except ValueError:
-            at = words.values.index(value)
-            row = int(np.argmax(words.codes == at))
-            raise refusal(column, row, value) from None
+            raise refusal(column, words.row_of(value), value) from None
 
 
 def refusal(column: SchemaColumn, row: int, value: Any) -> DataError:
@@ -241,6 +248,8 @@ def word(value: Any) -> str:
 
 def objects(values: Sequence[Any]) -> npt.NDArray[np.object_]:
     """An object array of the values, lists among them left whole."""
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        return values
     array = np.empty(len(values), dtype=object)
     array[:] = values if isinstance(values, list) else list(values)
     return array

@@ -286,7 +286,10 @@ def are_texts(values: Iterable[str]) -> bool:
 
 
 def look(
-    values: Iterable[str], missing: Sequence[str] = MISSING, sample: Sequence[str] | None = None
+    values: Iterable[str],
+    missing: Sequence[str] = MISSING,
+    sample: Sequence[str] | None = None,
+    met: Iterable[str] | None = None,
 ) -> Evidence:
     """The evidence of some values, each distinct one once is enough.
 
@@ -297,6 +300,8 @@ def look(
         Words for no value.
     sample : sequence of str, optional
         The first values of the column in their order, repeated as they come, for texts.
+    met : iterable of str, optional
+        Words for no value among the values, where that is known.
 
     Examples
     --------
@@ -304,22 +309,23 @@ def look(
     ('1234.5 $', frozenset({'dmy'}))
     """
     absent, perhaps = set(missing), set(MISSING_AMONG_NUMBERS)
-    values = values if isinstance(values, list) else list(values)
-    if len(values) > 4 * _GLANCE:
-        few = look(values[:_GLANCE], missing, sample if sample is not None else values)
+    held: Any = values if isinstance(values, list | np.ndarray) else list(values)
+    if sample is None:
+        sample = held
+    if len(held) > 4 * _GLANCE:
+        few = look(list(held[:_GLANCE]), missing, sample)
         if few.is_words:
             # Whatever comes, they are words: only what stands for a missing one is still asked.
+            met = set(map(str.strip, held) if met is None else met)
             return replace(
                 few,
-                missing=frozenset(absent.intersection(map(str.strip, values))),
-                maybe_missing=frozenset(perhaps.intersection(values)),
+                missing=frozenset(absent & met),
+                maybe_missing=frozenset(perhaps & met - absent),
             )
-    distinct = list(dict.fromkeys(values))
+    distinct = list(dict.fromkeys(held))
     stripped = list(dict.fromkeys(value.strip() for value in distinct))
     there = [value for value in stripped if value not in absent]
     present = [value for value in there if value not in perhaps]
-    if sample is None:
-        sample = values
     blank = {value for value in set(sample) if value.strip() in {"", *absent}}
     shown = tuple(islice((value for value in sample if value not in blank), _TEXT_SAMPLE))
     found = Evidence(

@@ -56,6 +56,11 @@ class Table:
     n_rows: int
     named: bool
 
+    def rows(self, rows: slice) -> Table:
+        """Some rows that follow each other."""
+        cut = {n: Column(n, c.values[rows], c.missing[rows]) for n, c in self.columns.items()}
+        return Table(cut, rows.stop - rows.start, self.named)
+
 
 def infer_kind(column: Column) -> SchemaColumn:
     """What a column holds, by the rules of `separatrix.data`."""
@@ -170,7 +175,8 @@ def _from_mapping(X: Mapping[Any, Any]) -> Table:
         name = str(key)
         if name in columns:
             raise DataError(f"two columns are called {name!r}")
-        series = nw.from_native(values, series_only=True, pass_through=True)
+        plain = isinstance(values, np.ndarray | list)  # which Narwhals takes long to find out
+        series = values if plain else nw.from_native(values, series_only=True, pass_through=True)
         if isinstance(series, nw.Series):
             columns[name] = _from_series(name, series)
             continue

@@ -204,12 +204,13 @@ class CategoryEncoder:
 
     def encode(self, column: Column) -> Encoded:
         """One entry per known value."""
-        places, values = self.places, column.values.tolist()
+        places, values = self.places, column.values
         try:
-            found = [places.get(value, -1) for value in values]
+            codes, known = number_values(values)
+            codes = np.array([places.get(value, -1) for value in known], dtype=np.int64)[codes]
         except TypeError:
             found = [places.get(value, -1) if _hashable(value) else -1 for value in values]
-        codes = np.array(found, dtype=np.int64)
+            codes = np.array(found, dtype=np.int64)
         codes[column.missing] = -1
         n_unseen = int(np.count_nonzero((codes < 0) & ~column.missing))
         if self.had_missing:

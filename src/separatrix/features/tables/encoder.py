@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -43,6 +44,8 @@ PAIRED = ("number", "duration", "category", "flag")
 PAIR_BINS = 8
 #: Widest dense result.
 MAX_DENSE = 10_000
+#: Rows of a dense result that are made at a time: of 20 columns some 1.3 MB.
+BLOCK = 8192
 
 
 class ColumnReport(NamedTuple):
@@ -238,14 +241,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         paired = {name for pair in self.pairs for name in pair}
         codes: dict[str, Any] = {}
         self._paired = {}
+        bins, target = self._bin_options(y)
         for column in self.schema_:
             if column.role != "left out":
                 held = as_kind(table.columns[column.name], column)
-                encoder = self._encoder(column.kind, y).fit(held, y)
+                number = column.kind in ("number", "duration")
+                encoder = self._encoder(column.kind, bins)
+                encoder.fit(held, target if number else y)
                 self._encoders[column.name] = encoder
                 if column.name in paired:
-                    if column.kind in ("number", "duration"):
-                        encoder = self._bins(y, max_bins=PAIR_BINS).fit(held, y)
+                    if number:
+                        encoder = BinEncoder(**bins | {"max_bins": PAIR_BINS}).fit(held, target)
                         self._paired[column.name] = encoder
                     codes[column.name] = codes_of(encoder.encode(held), table.n_rows)
         self._pairs = []
@@ -330,12 +336,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if np.dtype(self.dtype) not in (np.float64, np.float32):
             raise ParameterError(f"dtype must be float64 or float32, got {self.dtype!r}")
 
-    def _encoder(self, kind: str, y: Any = None) -> Encoder:
+    def _encoder(self, kind: str, bins: Mapping[str, Any] = MappingProxyType({})) -> Encoder:
         if kind in ("number", "duration"):
             if self.numbers == "both":
-                return BothEncoder(RobustEncoder(self.center), self._bins(y))
+                return BothEncoder(RobustEncoder(self.center), BinEncoder(**bins))
             if self.numbers == "bins":
-                return self._bins(y)
+                return BinEncoder(**bins)
             return (RobustEncoder if self.numbers == "robust" else NumericEncoder)(self.center)
         if kind == "flag":
             return BooleanEncoder()
@@ -345,9 +351,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return TextEncoder(_text_vectorizer(self.text_options or {}))
         return CategoryEncoder(self.min_frequency, self.max_categories)
 
-    def _bins(self, y: Any, **given: Any) -> BinEncoder:
+    def _bin_options(self, y: Any) -> tuple[dict[str, Any], Any]:
+        """Arguments of encoders of bins, and what they are fitted to; without them, nothing."""
+        if self.numbers not in ("bins", "both") and not self.pairs:
+            return {}, y
         known: dict[str, Any] = {"max_bins": 32, "min_rows": 5, "target": "auto"}
-        return BinEncoder(**bin_options(**known | dict(self.bin_options or {}) | given, y=y))
+        return bin_options(**known | dict(self.bin_options or {}), y=y)
 
     def _in_pairs(self, name: str) -> Any:
         """The encoder of a column that is one of a pair."""
@@ -451,26 +460,42 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"the table has {len(self._names)} columns, too many for a dense array; "
                 "use sparse_output=True"
             )
+        shape, dtype = (table.n_rows, len(self._names)), np.dtype(self.dtype)
+        held = {name: as_kind(table.columns[name], self.schema_[name]) for name in self._encoders}
+        table = Table(held, table.n_rows, table.named)
+        if self.sparse_output:
+            parts, counts = self._parts(table)
+            return assemble(parts, shape, dtype), counts
+        dense, counts = np.zeros(shape, dtype=dtype), dict.fromkeys(self._encoders, 0)
+        # Blocks of rows that a cache holds while column after column is written.
+        for first in range(0, table.n_rows, BLOCK):
+            rows = slice(first, min(first + BLOCK, table.n_rows))
+            parts, found = self._parts(table.rows(rows))
+            fill(parts, dense[rows])
+            for name, n in found.items():
+                counts[name] += n
+        return dense, counts
+
+    def _parts(self, table: Table) -> tuple[list[tuple[int, Part]], dict[str, int]]:
+        """The entries of columns of their kinds, and how many values of each were not known."""
         parts: list[tuple[int, Part]] = []
         counts: dict[str, int] = {}
         base = 0
         paired = {name for pair in self.pairs for name in pair}
         codes: dict[str, Any] = {}
         for name, encoder in self._encoders.items():
-            held = as_kind(table.columns[name], self.schema_[name])
-            encoded = encoder.encode(held)
+            encoded = encoder.encode(table.columns[name])
             parts += [(base, part) for part in encoded.parts]
             counts[name] = encoded.n_unseen
             base += self._widths[name]
             if name in self._paired:
-                encoded = self._paired[name].encode(held)
+                encoded = self._paired[name].encode(table.columns[name])
             if name in paired:
                 codes[name] = codes_of(encoded, table.n_rows)
         for (first, second), cells in zip(self.pairs, self._pairs, strict=True):
             parts += [(base, part) for part in cells.encode(codes[first], codes[second]).parts]
             base += len(cells.cells)
-        shape, dtype = (table.n_rows, len(self._names)), np.dtype(self.dtype)
-        return (assemble if self.sparse_output else fill)(parts, shape, dtype), counts
+        return parts, counts
 
     def feature_kinds(self) -> list[tuple[str, str]]:
         """Where each column of the result comes from, and what kind of variable it is.

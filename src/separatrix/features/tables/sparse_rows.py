@@ -81,21 +81,18 @@ def assemble(
     return sp.csr_matrix((data, indices, indptr.astype(indices.dtype)), shape=shape, copy=False)
 
 
-def fill(
-    parts: list[tuple[int, Part]], shape: tuple[int, int], dtype: np.dtype[Any]
-) -> npt.NDArray[Any]:
-    """The same rows as a dense array."""
-    dense = np.zeros(shape, dtype=dtype)
-    flat, width = dense.reshape(-1), shape[1]
+def fill(parts: list[tuple[int, Part]], dense: npt.NDArray[Any]) -> None:
+    """Write the same rows into a dense array of zeros."""
+    n_rows, width = dense.shape
+    flat = dense.reshape(-1)
     for base, part in parts:
         if part.starts is not None:
-            at = np.repeat(np.arange(shape[0]) * width, np.diff(part.starts))
+            at = np.repeat(np.arange(n_rows) * width, np.diff(part.starts))
             flat[at + (base + part.columns)] = part.values
         elif part.rows is None:
             dense[:, base + part.columns] = part.values
         else:
             flat[part.rows * width + (base + part.columns)] = part.values
-    return dense
 
 
 def _nonzero(part: Part) -> Part:
