@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from separatrix.errors import DataError, MissingPackageError
 
-__all__ = ["draws_to_arviz"]
+__all__ = ["ArvizDraws", "draws_to_arviz"]
 
 
 def draws_to_arviz(
@@ -60,3 +60,43 @@ def draws_to_arviz(
     if "posterior" in inspect.signature(arviz.from_dict).parameters:
         return arviz.from_dict(**{group: arrays}, **options)
     return arviz.from_dict({group: arrays}, **options)
+
+
+class ArvizDraws:
+    """Base of the estimators with a posterior of their weights."""
+
+    n_features_in_: int
+    fit_intercept: bool
+
+    def sample_weights(self, n_draws: int = 1, random_state: Any = None) -> Any:
+        """Draws of the weights, of each class where there are several; intercepts last."""
+        raise NotImplementedError
+
+    def to_arviz(self, n_draws: int = 4000, random_state: Any = None) -> Any:
+        """Draws from the posterior for ArviZ, where it is installed.
+
+        Parameters
+        ----------
+        n_draws : int, default=4000
+            Number of draws, in one chain.
+        random_state : int, RandomState or None, default=None
+            Source of randomness.
+
+        Returns
+        -------
+        InferenceData or DataTree
+            With the variables "coef" (over "feature", and "class" of a classifier) and "intercept".
+        """
+        d, classes = self.n_features_in_, getattr(self, "classes_", None)
+        draws = self.sample_weights(n_draws, random_state)[None]
+        coords: dict[str, Any] = {"feature": list(getattr(self, "feature_names_in_", range(d)))}
+        named, dims = {"coef": draws[..., :d]}, {"coef": ["feature"]}
+        if self.fit_intercept:
+            named["intercept"] = draws[..., d]
+        if classes is not None:
+            labels = classes[-draws.shape[2] :]  # one row of weights is that of the second class
+            coords["class"] = [str(label) for label in labels]
+            dims = {"coef": ["class", "feature"]}
+            if self.fit_intercept:
+                dims["intercept"] = ["class"]
+        return draws_to_arviz(named, coords=coords, dims=dims)

@@ -427,16 +427,19 @@ def _class_counts(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np
     return labels, np.bincount(codes, minlength=len(labels))
 
 
+def _listed(labels: Any, counts: Any, rest: str = "") -> tuple[str, ...]:
+    """The first classes with their rows."""
+    pairs = zip(labels[:_LISTED], counts[:_LISTED], strict=True)
+    return tuple(f"{label}: {count}{rest}" for label, count in pairs)
+
+
 def few_rows(y: npt.NDArray[Any]) -> list[Finding]:
     """Classes with next to no train rows."""
     labels, counts = _class_counts(y)
     few = counts < _FEW
     if not few.any():
         return []
-    details = tuple(
-        f"{label}: {count}"
-        for label, count in zip(labels[few][:_LISTED], counts[few][:_LISTED], strict=True)
-    )
+    details = _listed(labels[few], counts[few])
     single = int((counts <= _SINGLE).sum())
     if 2 * single > len(labels) > 2:
         return [
@@ -467,10 +470,7 @@ def imbalance(y: npt.NDArray[Any]) -> list[Finding]:
     rare = counts < _RARE * len(y) / len(labels)
     if not rare.any():
         return []
-    details = tuple(
-        f"{label}: {count} of {len(y)}"
-        for label, count in zip(labels[rare][:_LISTED], counts[rare][:_LISTED], strict=True)
-    )
+    details = _listed(labels[rare], counts[rare], f" of {len(y)}")
     return [
         Finding(
             "imbalance",

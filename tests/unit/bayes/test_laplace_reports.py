@@ -112,12 +112,14 @@ def test_arviz_gets_named_draws(monkeypatch):
         handed.update(draws=draws, coords=coords, dims=dims)
         return handed
 
-    monkeypatch.setattr("separatrix.bayes.laplace.inference.draws_to_arviz", keep)
-    monkeypatch.setattr("separatrix.bayes.regression.draws.draws_to_arviz", keep)
+    monkeypatch.setattr("separatrix.bayes.interchange.draws_to_arviz", keep)
     LaplaceLogisticRegression().fit(X, y).to_arviz(10, random_state=0)
     assert handed["draws"]["coef"].shape == (1, 10, 3, 3)
     assert handed["draws"]["intercept"].shape == (1, 10, 3)
     assert handed["coords"]["class"] == ["0", "1", "2"]
+    assert handed["dims"] == {"coef": ["class", "feature"], "intercept": ["class"]}
+    LaplaceLogisticRegression().fit(X, y == 1).to_arviz(10, random_state=0)
+    assert handed["coords"]["class"] == ["True"]
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     BayesianLinearRegression().fit(frame, y).to_arviz(10, random_state=0)
     assert handed["draws"]["coef"].shape == (1, 10, 3)

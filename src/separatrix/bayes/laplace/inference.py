@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.bayes.interchange import draws_to_arviz
+from separatrix.bayes.interchange import ArvizDraws
 from separatrix.bayes.laplace.moderation import monte_carlo, probit
 from separatrix.bayes.laplace.posterior import LaplacePosterior
 from separatrix.bayes.laplace.results import OddsRatios
@@ -27,7 +27,7 @@ __all__ = ["LaplaceInference"]
 FloatArray = npt.NDArray[np.float64]
 
 
-class LaplaceInference(LikelihoodClassifier):
+class LaplaceInference(ArvizDraws, LikelihoodClassifier):
     """The side of `LaplaceLogisticRegression` that uses the posterior."""
 
     prediction: str
@@ -259,29 +259,3 @@ class LaplaceInference(LikelihoodClassifier):
                 "proper one with penalize_intercept=True"
             )
         return self.posterior_.log_evidence
-
-    def to_arviz(self, n_draws: int = 4000, random_state: Any = None) -> Any:
-        """Draws from the posterior for ArviZ, where it is installed.
-
-        Parameters
-        ----------
-        n_draws : int, default=4000
-            Number of draws, in one chain.
-        random_state : int, RandomState or None, default=None
-            Source of randomness.
-
-        Returns
-        -------
-        InferenceData or DataTree
-            With the variables "coef" (over "class" and "feature") and "intercept".
-        """
-        d = self.n_features_in_
-        draws = self.sample_weights(n_draws, random_state)[None]
-        named: dict[str, Any] = {"coef": draws[..., :d]}
-        dims = {"coef": ["class", "feature"]}
-        if self.fit_intercept:
-            named["intercept"], dims["intercept"] = draws[..., d], ["class"]
-        labels = self.classes_ if len(self.coef_) > 1 else self.classes_[1:]
-        names = getattr(self, "feature_names_in_", range(d))
-        coords = {"class": [str(label) for label in labels], "feature": list(names)}
-        return draws_to_arviz(named, coords=coords, dims=dims)

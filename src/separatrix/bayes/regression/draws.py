@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.bayes.interchange import draws_to_arviz
+from separatrix.bayes.interchange import ArvizDraws
 from separatrix.bayes.regression.base import BaseGaussianRegression
 
 __all__ = ["DrawsMixin"]
@@ -17,7 +17,7 @@ __all__ = ["DrawsMixin"]
 FloatArray = npt.NDArray[np.float64]
 
 
-class DrawsMixin(BaseGaussianRegression):
+class DrawsMixin(ArvizDraws, BaseGaussianRegression):
     """Sampling from the posterior."""
 
     def sample_weights(self, n_draws: int = 1, random_state: Any = None) -> FloatArray:
@@ -59,25 +59,3 @@ class DrawsMixin(BaseGaussianRegression):
         X = self._check_X(X)
         draws = self.posterior_.sample(n_draws, check_random_state(random_state))
         return np.asarray(X @ draws[:, :-1].T).T + draws[:, -1:]
-
-    def to_arviz(self, n_draws: int = 4000, random_state: Any = None) -> Any:
-        """Draws from the posterior for ArviZ, where it is installed.
-
-        Parameters
-        ----------
-        n_draws : int, default=4000
-            Number of draws, in one chain.
-        random_state : int, RandomState or None, default=None
-            Source of randomness.
-
-        Returns
-        -------
-        InferenceData or DataTree
-            With the variables "coef" (over the dimension "feature") and "intercept".
-        """
-        draws = self.sample_weights(n_draws, random_state)[None]
-        named: dict[str, Any] = {"coef": draws[..., : self.n_features_in_]}
-        if self.fit_intercept:
-            named["intercept"] = draws[..., -1]
-        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
-        return draws_to_arviz(named, coords={"feature": names}, dims={"coef": ["feature"]})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -46,6 +48,12 @@ class _Bounds:
         self.primal = float("inf")
         self.dual = float("-inf")
         self._off: float | None = None  # of P, once it is measured
+        self.max_passes = monitor.max_passes
+        self.first: Callable[[], Floats]  # the weights before there is a bound
+
+    def weights(self) -> Array:
+        """The best weights, or those before the first bound."""
+        return self.w if self.w is not None else self.first()[:, None]
 
     def take(self, primal: float, w: Array, dual: float) -> None:
         """Note P at weights w, and a lower bound."""
@@ -73,26 +81,57 @@ class _Bounds:
         """Whether rounding alone is more than the gap that is wanted."""
         return self._off is not None and self._off > self._monitor.wanted(self.primal)
 
-    def solution(
-        self, handle: Any, passes: float, stopped: StopReason, monitor: Monitor, solver: str
-    ) -> Solution:
-        """The record of a run that ends here."""
-        self.measure()
-        certified = self.w is not None
+
+#: Passes made so far, and P estimated on the way; None where the bounds took P itself.
+_Steps = Generator[tuple[int, float | None], None, None]
+
+
+class _MarginSolver:
+    """What the solvers share: the record of passes, bounds, and the end."""
+
+    title: ClassVar[str]
+    needs: ClassVar[frozenset[str]]
+
+    def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
+        """Minimize until `monitor` says stop; `w0` counts as a first candidate."""
+        check_needs(self, objective)
+        bounds, passes = _Bounds(objective, monitor), 0
+        stopped: StopReason | None = None
+        try:
+            with closing(self._iterate(objective, bounds, w0)) as steps:
+                for passes, value in steps:
+                    seen = (bounds.primal, bounds.gap) if value is None else (value, np.inf)
+                    stopped = monitor.record(passes, *seen, bounds.weights)
+                    if stopped is None and value is None and bounds.is_exhausted:
+                        # A gap cannot be smaller for rounding, or for maxima that are not exact.
+                        exact = getattr(objective.passes, "is_exact", True)
+                        stopped = StopReason.PRECISION if exact else StopReason.STATIONARY
+                    if stopped is not None:
+                        break
+                else:
+                    stopped = StopReason.STATIONARY
+        except KeyboardInterrupt:
+            stopped = StopReason.INTERRUPTED
+        bounds.measure()
+        certified = bounds.w is not None
         return Solution(
-            w=self.w if self.w is not None else handle.weights()[:, None],
-            n_passes=passes,
-            gap=self.gap if certified else float("inf"),
+            w=bounds.weights(),
+            n_passes=float(passes),
+            gap=bounds.gap if certified else float("inf"),
             stopped=stopped,
             trace=monitor.trace,
-            objective=self.primal,
+            objective=bounds.primal,
             certificate="duality gap" if certified else "none; stopped before the first bound",
-            solver=solver,
+            solver=self.title,
         )
+
+    def _iterate(self, objective: Any, bounds: _Bounds, w0: Array | None) -> _Steps:
+        """Make passes; the end is that nothing is left which could close the gap."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class SegmentDualAscent:
+class SegmentDualAscent(_MarginSolver):
     """Dual coordinate ascent on segment planes, see `_core.ChainSegments`.
 
     A pass searches the rivals of all sequences, at the average of the weights after the sweeps
@@ -113,54 +152,41 @@ class SegmentDualAscent:
     online_passes: int = 3
     sweeps: int = 15
 
+    title: ClassVar[str] = "dual coordinate ascent on segment planes"
     needs: ClassVar[frozenset[str]] = frozenset({"chain_margin"})
 
-    def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
-        """Minimize from the planes of the passes, where there are any, until `monitor` says stop.
-
-        `w0` counts as a first candidate.
-        """
-        check_needs(self, objective)
+    def _iterate(self, objective: Any, bounds: _Bounds, w0: Array | None) -> _Steps:
         handle = ChainSegments(objective.passes.handle, self.seed)
-        n_threads: int = objective.passes.n_threads
-        bounds, passes = _Bounds(objective, monitor), 0
-        stopped: StopReason | None = None
+        bounds.first, passes = handle.weights, 0
 
-        def weights() -> Array:
-            return bounds.w if bounds.w is not None else handle.weights()[:, None]
-
-        def search(at: Floats | None) -> StopReason | None:
-            primal, w = handle.search(at, n_threads)
+        def search(at: Floats | None) -> None:
+            primal, w = handle.search(at, objective.passes.n_threads)
             bounds.take(primal, w, handle.dual())
-            stopped = monitor.record(passes, bounds.primal, bounds.gap, weights)
-            return StopReason.PRECISION if stopped is None and bounds.is_exhausted else stopped
 
         try:
             if objective.passes.planes is not None:
                 handle.restore(objective.passes.planes)
             if w0 is not None:
                 passes += 1
-                stopped = search(np.ascontiguousarray(w0[:, 0], dtype=np.float64))
-            while stopped is None:
+                search(np.ascontiguousarray(w0[:, 0], dtype=np.float64))
+                yield passes, None
+            while True:
                 passes += 1
-                if passes <= self.online_passes and passes < monitor.max_passes:
-                    value = handle.run_pass() + objective.penalty_value(handle.weights()[:, None])
-                    stopped = monitor.record(passes, value, np.inf, weights)
+                if passes <= self.online_passes and passes < bounds.max_passes:
+                    loss = handle.run_pass()
+                    yield passes, loss + objective.penalty_value(handle.weights()[:, None])
                     continue
                 for _ in range(self.sweeps):
                     if handle.sweep() <= _NO_GAIN * bounds.gap:
                         break
-                stopped = search(None)
-        except KeyboardInterrupt:
-            stopped = StopReason.INTERRUPTED
-        objective.passes.planes = handle.active()
-        return bounds.solution(
-            handle, float(passes), stopped, monitor, "dual coordinate ascent on segment planes"
-        )
+                search(None)
+                yield passes, None
+        finally:
+            objective.passes.planes = handle.active()  # for a warm start
 
 
 @dataclass(frozen=True)
-class BlockVisits:
+class BlockVisits(_MarginSolver):
     """Passes over the sequences, one at a time, see `_core.ChainVisits`; P at their average.
 
     P and the lower bound are computed after passes 1, 2, 3, 5, 8, 12 and so on, each half as many
@@ -179,48 +205,42 @@ class BlockVisits:
 
     needs: ClassVar[frozenset[str]] = frozenset({"chain_margin"})
 
-    def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
-        """Minimize from zero until `monitor` says stop; `w0` counts as a first candidate."""
-        check_needs(self, objective)
-        handle = ChainVisits(objective.passes.handle, self.kind, self.seed)
-        bounds, passes, next_check = _Bounds(objective, monitor), 0, 1
-        stopped: StopReason | None = None
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """The method, for the record."""
+        words = {
+            "frank_wolfe": "block-coordinate Frank-Wolfe, averaged",
+            "subgradient": "stochastic subgradient descent, averaged",
+        }
+        return words[self.kind]
 
-        def weights() -> Array:
-            return bounds.w if bounds.w is not None else handle.average()[:, None]
+    def _iterate(self, objective: Any, bounds: _Bounds, w0: Array | None) -> _Steps:
+        handle = ChainVisits(objective.passes.handle, self.kind, self.seed)
+        bounds.first, passes, next_check = handle.average, 0, 1
 
         def check() -> None:
             average = handle.average()
             bounds.take(objective.value(average[:, None]), average, handle.dual())
 
-        try:
-            if w0 is not None:
-                bounds.take(objective.value(w0), np.asarray(w0[:, 0], dtype=np.float64), -np.inf)
-            while stopped is None:
-                loss = handle.run_pass()
-                passes += 1
-                if passes >= next_check or passes >= monitor.max_passes:
-                    check()
-                    next_check = passes + max(1, passes // 2)
-                    stopped = monitor.record(passes, bounds.primal, bounds.gap, weights)
-                    if stopped is None and bounds.is_exhausted:
-                        stopped = StopReason.PRECISION
-                else:
-                    value = loss + objective.penalty_value(handle.weights()[:, None])
-                    stopped = monitor.record(passes, value, np.inf, weights)
-                    if stopped is not None:
-                        check()
-        except KeyboardInterrupt:
-            stopped = StopReason.INTERRUPTED
-        words = {
-            "frank_wolfe": "block-coordinate Frank-Wolfe, averaged",
-            "subgradient": "stochastic subgradient descent, averaged",
-        }
-        return bounds.solution(handle, float(passes), stopped, monitor, words[self.kind])
+        if w0 is not None:
+            bounds.take(objective.value(w0), np.asarray(w0[:, 0], dtype=np.float64), -np.inf)
+        while True:
+            loss = handle.run_pass()
+            passes += 1
+            if passes >= next_check or passes >= bounds.max_passes:
+                check()
+                next_check = passes + max(1, passes // 2)
+                yield passes, None
+                continue
+            try:
+                yield passes, loss + objective.penalty_value(handle.weights()[:, None])
+            except GeneratorExit:  # it was the last pass
+                check()
+                raise
 
 
 @dataclass(frozen=True)
-class CachedFrankWolfe:
+class CachedFrankWolfe(_MarginSolver):
     """Frank-Wolfe steps over cached planes, see `_core.MarginPlanes`; a pass asks for new ones.
 
     The first passes go block by block, so that later blocks profit from earlier ones; the others
@@ -244,21 +264,16 @@ class CachedFrankWolfe:
     blocks: int = 16
     sweeps: int = 30
 
+    title: ClassVar[str] = "Frank-Wolfe on cached planes"
     needs: ClassVar[frozenset[str]] = frozenset({"margin"})
 
-    def minimize(self, objective: Any, w0: Array | None, monitor: Monitor) -> Solution:
-        """Minimize until `monitor` says stop; `w0` counts as a first candidate."""
-        check_needs(self, objective)
+    def _iterate(self, objective: Any, bounds: _Bounds, w0: Array | None) -> _Steps:
         passes, factors = objective.passes, objective.example_weights
         planes = MarginPlanes(factors, passes.n_variables, self.seed)
+        bounds.first = planes.weights
         random = np.random.default_rng(self.seed)
-        bounds, n_passes = _Bounds(objective, monitor), 0
-        stopped: StopReason | None = None
-        n = len(factors)
+        n, n_passes = len(factors), 0
         everyone = np.arange(n, dtype=np.int64)
-
-        def weights() -> Array:
-            return bounds.w if bounds.w is not None else planes.weights()[:, None]
 
         def search(w: Floats) -> int:
             found = passes.search(w)
@@ -268,43 +283,33 @@ class CachedFrankWolfe:
             bounds.take(primal, w, planes.dual())
             return _add(planes, everyone, found)
 
-        try:
-            if w0 is not None:
-                n_passes += 1
-                search(np.ascontiguousarray(w0[:, 0], dtype=np.float64))
-                stopped = monitor.record(n_passes, bounds.primal, bounds.gap, weights)
-            while stopped is None:
-                n_passes += 1
-                if n_passes <= self.block_passes and n > 1 and n_passes < monitor.max_passes:
-                    loss = 0.0
-                    for rows in np.array_split(random.permutation(everyone), min(self.blocks, n)):
-                        found = passes.search(planes.weights(), rows)
-                        loss += float(factors[rows] @ found.losses)
-                        _add(planes, rows, found)
-                        planes.sweep(rows)
-                    value = loss + objective.penalty_value(planes.weights()[:, None])
-                    stopped = monitor.record(n_passes, value, np.inf, weights)
-                    continue
-                for _ in range(self.sweeps):
-                    if planes.sweep(None) <= _NO_GAIN_OF_PLANES * bounds.gap:
-                        break
-                w = planes.weights()
-                added = search(w)
-                stopped = monitor.record(n_passes, bounds.primal, bounds.gap, weights)
-                if stopped is None and not added and not passes.is_exact:
-                    known = objective.penalty_value(w[:, None]) + float(factors @ planes.losses(w))
-                    if known - planes.dual() <= _SETTLED * bounds.gap:
-                        # No rival is new, and the known ones are weighed: what is left of the gap
-                        # is that maxima are not exact.
-                        stopped = StopReason.STATIONARY
-                if stopped is None and bounds.is_exhausted:
-                    # A gap cannot be smaller for rounding, or for maxima that are not exact.
-                    exact = passes.is_exact
-                    stopped = StopReason.PRECISION if exact else StopReason.STATIONARY
-        except KeyboardInterrupt:
-            stopped = StopReason.INTERRUPTED
-        name = "Frank-Wolfe on cached planes"
-        return bounds.solution(planes, float(n_passes), stopped, monitor, name)
+        if w0 is not None:
+            n_passes += 1
+            search(np.ascontiguousarray(w0[:, 0], dtype=np.float64))
+            yield n_passes, None
+        while True:
+            n_passes += 1
+            if n_passes <= self.block_passes and n > 1 and n_passes < bounds.max_passes:
+                loss = 0.0
+                for rows in np.array_split(random.permutation(everyone), min(self.blocks, n)):
+                    found = passes.search(planes.weights(), rows)
+                    loss += float(factors[rows] @ found.losses)
+                    _add(planes, rows, found)
+                    planes.sweep(rows)
+                yield n_passes, loss + objective.penalty_value(planes.weights()[:, None])
+                continue
+            for _ in range(self.sweeps):
+                if planes.sweep(None) <= _NO_GAIN_OF_PLANES * bounds.gap:
+                    break
+            w = planes.weights()
+            added = search(w)
+            yield n_passes, None
+            if not added and not passes.is_exact:
+                known = objective.penalty_value(w[:, None]) + float(factors @ planes.losses(w))
+                if known - planes.dual() <= _SETTLED * bounds.gap:
+                    # No rival is new, and the known ones are weighed: what is left of the gap is
+                    # that maxima are not exact.
+                    return
 
 
 def _add(planes: MarginPlanes, rows: Integers, found: Search) -> int:
