@@ -11,7 +11,7 @@ import numpy.typing as npt
 from separatrix.errors import ParameterError
 from separatrix.explanation.models import names_after, see_through
 
-__all__ = ["Weights", "feature_names", "top_weights"]
+__all__ = ["Weights", "feature_names", "strongest", "top_weights"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +109,13 @@ def top_weights(model: Any, top: int | None = 10, *, names: Any = None) -> list[
         told = [(label, f"not {label}") for label in labels]
     found = []
     for (label, rest), w in zip(told, W, strict=True):
-        order = _ends(w, top)
+        order = strongest(w, top)
         kept = [f"x{j}" for j in order] if columns is None else [str(columns[j]) for j in order]
         found.append(Weights(label, rest, "weight", tuple(kept), w[order]))
     return found
 
 
-def _ends(values: npt.NDArray[np.float64], top: int | None) -> npt.NDArray[np.intp]:
+def strongest(values: npt.NDArray[np.float64], top: int | None) -> npt.NDArray[np.intp]:
     """Places of the highest and the lowest values, falling; zeros speak for nothing."""
     order = np.argsort(-values, kind="stable")
     if top is not None and 2 * top < len(order):

@@ -22,10 +22,46 @@ from sklearn.utils.validation import (
 from separatrix.errors import DataError
 from separatrix.validation import check_targets, distinct_values, float_type, refuse_dask
 
-__all__ = ["MajorityClass", "MeanValue", "MedianValue", "PriorSampling"]
+__all__ = ["Featureless", "MajorityClass", "MeanValue", "MedianValue", "PriorSampling"]
 
 
-class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Featureless:
+    """Base of what looks at no feature: it takes rows of any kind and counts them."""
+
+    def _targets(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+        """Checked targets, and the weights of the rows."""
+        refuse_dask(self, X, y)
+        validate_data(self, X, y, skip_check_array=True)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        check_consistent_length(X, y)
+        if len(y) == 0:
+            raise DataError("Found array with 0 sample(s) while a minimum of 1 is required.")
+        if sample_weight is None:
+            return y, np.ones(len(y))
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if weights.sum() <= 0:
+            raise DataError("All sample weights are zero; at least one must be positive.")
+        return y, weights
+
+    def _count(self, X: Any) -> int:
+        check_is_fitted(self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return int(_num_samples(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        (tags.classifier_tags or tags.regressor_tags).poor_score = True
+        tags.no_validation = True
+        return tags
+
+
+class _PriorClassifier(Featureless, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns the class prior P(y) and nothing else."""
 
     #: Fitted arrays that describe the model.
@@ -48,25 +84,11 @@ class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted baseline.
         """
-        refuse_dask(self, X, y)
-        validate_data(self, X, y, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
+        y, weights = self._targets(X, y, sample_weight)
         check_targets(y)
-        check_consistent_length(X, y)
-        if len(y) == 0:
-            raise DataError("Found array with 0 sample(s) while a minimum of 1 is required.")
         self.classes_, codes = distinct_values(y)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
         counts = np.bincount(codes, weights=weights, minlength=len(self.classes_))
-        total = float(counts.sum())
-        if total <= 0:
-            raise DataError("All sample weights are zero; at least one must be positive.")
-        self.class_prior_: npt.NDArray[np.float64] = counts / total
+        self.class_prior_: npt.NDArray[np.float64] = counts / float(counts.sum())
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
@@ -102,20 +124,6 @@ class _PriorClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with np.errstate(divide="ignore"):
             logs: npt.NDArray[Any] = np.log(probabilities)
             return logs
-
-    def _count(self, X: Any) -> int:
-        check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return int(_num_samples(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.classifier_tags.poor_score = True
-        tags.no_validation = True
-        return tags
 
 
 class MajorityClass(_PriorClassifier):
@@ -216,7 +224,7 @@ class PriorSampling(_PriorClassifier):
         return tags
 
 
-class _ConstantRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class _ConstantRegressor(Featureless, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Learns one center and one spread of the target, and nothing else."""
 
     #: Fitted values that describe the model.
@@ -242,20 +250,7 @@ class _ConstantRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted baseline.
         """
-        refuse_dask(self, X, y)
-        validate_data(self, X, y, skip_check_array=True)
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        check_consistent_length(X, y)
-        if len(y) == 0:
-            raise DataError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        weights = np.ones(len(y))
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
-            if weights.sum() <= 0:
-                raise DataError("All sample weights are zero; at least one must be positive.")
+        y, weights = self._targets(X, y, sample_weight)
         self.center_, self.spread_ = self._summarize(np.asarray(y, dtype=np.float64), weights)
         return self
 
@@ -279,15 +274,6 @@ class _ConstantRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         return np.full(_num_samples(X), self.center_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.regressor_tags.poor_score = True
-        tags.no_validation = True
-        return tags
 
 
 class MeanValue(_ConstantRegressor):

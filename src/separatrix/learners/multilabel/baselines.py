@@ -8,12 +8,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
+from separatrix.learners.baselines import Featureless
 from separatrix.learners.multilabel.decisions import best_f1_sets, f1_tables
 from separatrix.learners.multilabel.estimator import DECISIONS
 from separatrix.learners.multilabel.targets import (
     Form,
+    LabelSetTarget,
     encode_sets,
     given_back,
     read_sets,
@@ -32,7 +34,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
-class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class FrequentLabels(LabelSetTarget, Featureless, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts one set of labels, whatever the features are.
 
     Parameters
@@ -118,22 +120,3 @@ class FrequentLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Share of the rows whose whole set is right."""
         truth = encode_sets(y, self._count(X), self.classes_)
         return float(np.average((truth == self.labels_).all(axis=1), weights=sample_weight))
-
-    def _count(self, X: Any) -> int:
-        check_is_fitted(self)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return int(_num_samples(X))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        tags.target_tags.two_d_labels = True
-        tags.classifier_tags.multi_label = True
-        tags.classifier_tags.multi_class = False
-        tags.classifier_tags.poor_score = True
-        tags.no_validation = True
-        return tags

@@ -17,6 +17,7 @@ from separatrix.explanation import Explanation
 from separatrix.learners.multilabel.decisions import best_f1_sets, drawn_f1_tables, f1_tables
 from separatrix.learners.multilabel.targets import (
     Form,
+    LabelSetTarget,
     encode_sets,
     given_back,
     read_sets,
@@ -62,7 +63,7 @@ def _is_online(model: MultiLabel) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MultiLabel(LabelSetTarget, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Several labels for every row, some of which tend to occur together.
 
     The score of a set y in {0, 1}^L is h(x, y) = sum_l y_l (<w_l, x> + b_l) + sum_{(l, m)} v_lm
@@ -419,13 +420,3 @@ class MultiLabel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Raise DataError unless the arrays of a loaded model agree."""
         if hasattr(self, "learner_") and len(self.learner_.classes_) != len(self.classes_):
             raise DataError("the learner does not have a node for every label")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        tags.target_tags.two_d_labels = True
-        tags.classifier_tags.multi_label = True
-        tags.classifier_tags.multi_class = False
-        return tags

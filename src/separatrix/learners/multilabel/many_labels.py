@@ -17,7 +17,7 @@ from separatrix.data import LabelSets
 from separatrix.errors import DataError
 from separatrix.features.handles import checked_matrix
 from separatrix.learners.extreme.ranking import LabelRanking, Ranked, best_of, score_blocks
-from separatrix.learners.multilabel.targets import Form, encode_sets, read_sets
+from separatrix.learners.multilabel.targets import Form, LabelSetTarget, encode_sets, read_sets
 from separatrix.solvers.blas import blas_threads
 from separatrix.validation import (
     check_given,
@@ -41,7 +41,7 @@ _LARGEST = np.float32(80.0)
 
 
 @dataclass(eq=False, repr=False)
-class ManyLabels(LabelRanking):
+class ManyLabels(LabelSetTarget, LabelRanking):
     r"""Several labels for every row, out of hundreds or thousands: a logistic regression for each.
 
     Minimizes
@@ -129,16 +129,6 @@ class ManyLabels(LabelRanking):
     memory: float = 64.0
     random_state: Any = None
     n_jobs: int | None = None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        tags.target_tags.two_d_labels = True
-        tags.classifier_tags.multi_label = True
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def __sx_check__(self) -> None:
         """Raise DataError unless the arrays of a loaded model agree."""

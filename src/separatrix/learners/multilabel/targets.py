@@ -19,13 +19,35 @@ from separatrix.data import LabelSets
 from separatrix.errors import DataError
 from separatrix.validation import is_sparse
 
-__all__ = ["Form", "encode_sets", "given_back", "label_sets", "read_sets", "row_weights"]
+__all__ = [
+    "Form",
+    "LabelSetTarget",
+    "encode_sets",
+    "given_back",
+    "label_sets",
+    "read_sets",
+    "row_weights",
+]
 
 Integers = npt.NDArray[np.int64]
 #: What label sets were given as.
 Form = Literal["array", "sparse", "sets"]
 
 _EXPECTED = "a binary matrix of shape (n_rows, n_labels), or a list of labels for every row"
+
+
+class LabelSetTarget:
+    """Base of the estimators whose target is a set of labels a row."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.target_tags.two_d_labels = True
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = False
+        return tags
 
 
 def read_sets(Y: Any, n_rows: int, known: Any = None) -> tuple[Integers, npt.NDArray[Any], Form]:

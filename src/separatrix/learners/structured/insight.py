@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.explanation.trellis import Step, Trellis
-from separatrix.explanation.weights import Weights
+from separatrix.explanation.weights import Weights, strongest
 from separatrix.structures.chain.features import Pattern
 from separatrix.structures.chain.inference import ChainScores, k_best_labels, marginals
 
@@ -39,7 +39,7 @@ def label_weights(model: StructuredLearner, top: int | None) -> list[Weights]:
     found = []
     for code, label in enumerate(model.classes_.tolist()):
         own = np.flatnonzero(chain.state.outputs == code)
-        order = own[_ends(weights[own], top)]
+        order = own[strongest(weights[own], top)]
         kept = attributes[order].tolist()
         shown = [f"x{j}" if names is None else names[j] for j in kept]
         found.append(Weights(label, "other labels", "weight", tuple(shown), weights[order]))
@@ -49,17 +49,8 @@ def label_weights(model: StructuredLearner, top: int | None) -> list[Weights]:
 def _strongest(
     label: Any, rest: str, kind: str, names: list[str], values: Floats, top: int | None
 ) -> Weights:
-    order = _ends(values, top)
+    order = strongest(values, top)
     return Weights(label, rest, kind, tuple(names[j] for j in order.tolist()), values[order])
-
-
-def _ends(values: Floats, top: int | None) -> npt.NDArray[np.intp]:
-    """Places of the highest and the lowest values, falling; zeros speak for nothing."""
-    order = np.argsort(-values, kind="stable")
-    if top is not None and 2 * top < len(order):
-        order = np.concatenate([order[:top], order[len(order) - top :]])
-    kept: npt.NDArray[np.intp] = order[values[order] != 0]
-    return kept
 
 
 def explained(
