@@ -45,7 +45,12 @@ class Block:
 
 @final
 class Source:
-    def __new__(cls, origin: bytes | str | os.PathLike[str]) -> Source: ...
+    def __new__(
+        cls,
+        origin: bytes | str | os.PathLike[str],
+        line_limit: int | None = None,
+        unpack_limit: int | None = None,
+    ) -> Source: ...
     @property
     def packing(self) -> str | None: ...
     def peek(self, n: int) -> bytes: ...

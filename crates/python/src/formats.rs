@@ -12,7 +12,7 @@ use separatrix_kernels::formats::conll::{self, Column, Layout};
 use separatrix_kernels::formats::csv::{self, Cells, Wanted};
 use separatrix_kernels::formats::intern::Interner;
 use separatrix_kernels::formats::lines::Block as Lines;
-use separatrix_kernels::formats::source::{Source as Stream, Unit};
+use separatrix_kernels::formats::source::{Limits, Source as Stream, Unit};
 use separatrix_kernels::formats::svmlight::{self, Either, Options, Svmlight};
 use separatrix_kernels::formats::{crfsuite, crfsuite_write, rows_write, svmlight_write};
 
@@ -72,9 +72,10 @@ impl Block {
     }
 }
 
-/// Source(origin)
+/// Source(origin, line_limit=None, unpack_limit=None)
 ///
 /// The plain bytes of a file (a path) or of bytes in memory, unpacked when they are gzip or Zstandard.
+/// `line_limit` bounds the bytes of a line, `unpack_limit` the plain bytes for each packed one.
 #[pyclass(frozen, module = "separatrix._core")]
 pub struct Source {
     stream: Mutex<Stream>,
@@ -89,10 +90,18 @@ enum Origin {
 #[pymethods]
 impl Source {
     #[new]
-    fn new(py: Python<'_>, origin: Origin) -> PyResult<Self> {
+    #[pyo3(signature = (origin, line_limit=None, unpack_limit=None))]
+    fn new(
+        py: Python<'_>,
+        origin: Origin,
+        line_limit: Option<usize>,
+        unpack_limit: Option<usize>,
+    ) -> PyResult<Self> {
+        let limits =
+            Limits { line: line_limit.unwrap_or(usize::MAX), unpack: unpack_limit.unwrap_or(usize::MAX) };
         let stream = run(py, 0, |_| match origin {
-            Origin::Bytes(bytes) => Stream::from_bytes(bytes),
-            Origin::Path(path) => Stream::open(&path),
+            Origin::Bytes(bytes) => Stream::from_bytes(bytes, limits),
+            Origin::Path(path) => Stream::open(&path, limits),
         })?;
         Ok(Self { stream: Mutex::new(stream) })
     }

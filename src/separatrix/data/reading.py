@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +20,7 @@ from separatrix.data.formats.folders import gathered
 from separatrix.data.formats.idx import read_idx
 from separatrix.data.formats.json_lines import chunks_json_lines, read_json_lines
 from separatrix.data.formats.options import Options
-from separatrix.data.formats.source import Origin, naming, origin_of
+from separatrix.data.formats.source import LINE_LIMIT, UNPACK_LIMIT, Origin, naming, origin_of
 from separatrix.data.formats.svmlight import chunks_svmlight, read_svmlight
 from separatrix.data.schema import Schema
 from separatrix.data.sequences.containers import AttributeSequences, TokenColumn
@@ -85,6 +85,8 @@ def read(
     multilabel: bool | str = "auto",
     dtype: Any = np.float64,
     drop_missing_target: bool = False,
+    line_limit: int | None = LINE_LIMIT,
+    unpack_limit: int | None = UNPACK_LIMIT,
     n_jobs: int | None = None,
 ) -> Dataset:
     r"""Read a file of any known format.
@@ -159,6 +161,11 @@ def read(
         Of the values of svmlight and CRFsuite.
     drop_missing_target : bool
         Leave out the rows of a table whose target is missing, instead of refusing the file.
+    line_limit : int or None
+        Most bytes of a line, from 256 KiB on; None: any number.
+    unpack_limit : int or None
+        Most bytes that gzip or Zstandard data beyond 256 MiB may become, for each packed one; None:
+        any number.
     n_jobs : int, optional
         Threads that parse; None: all available, -1: all.
 
@@ -289,7 +296,8 @@ def _prepare(
     check_choice("format", format, ("auto", *FORMATS))
     fields = {name: value for name, value in given.items() if name in Options.__dataclass_fields__}
     options = Options(**fields)
-    origin = origin_of(path_or_buffer)
+    limits = {"line_limit": options.line_limit, "unpack_limit": options.unpack_limit}
+    origin = replace(origin_of(path_or_buffer), **limits)
     with naming(origin.name):
         origin = origin.recode(options.encoding)
         if format == "auto":
@@ -299,4 +307,6 @@ def _prepare(
             raise FormatError("the file is empty")
         if FORMATS[format].is_text:
             check_text(origin.sample, origin.name)
+        else:
+            origin = replace(origin, line_limit=None)  # there are no lines
     return origin, format, options

@@ -277,3 +277,17 @@ def test_idx_labels(tmp_path):
 def test_broken_idx(data, told):
     with pytest.raises(FormatError, match=told):
         read(data, "idx")
+
+
+def test_a_line_without_end_is_refused_unless_it_is_asked_for():
+    text = b"a,b\n1,2\n3," + b"x" * 1_000_000
+    with pytest.raises(FormatError, match=r"<bytes>:3: a line of more than 300000 bytes"):
+        read(text, line_limit=300_000)
+    assert len(read(text, line_limit=None)) == 2
+
+
+def test_what_becomes_too_much_when_unpacked_is_refused_unless_it_is_asked_for():
+    blanks = gzip.compress(b"a,b\n" + b" " * 300_000_000 + b"1,2\n", 1)
+    with pytest.raises(FormatError, match="more than 100 times their size"):
+        read(blanks, "csv", unpack_limit=100)
+    assert len(read(gzip.compress(b"a,b\n" + b"1,2\n" * 100_000), unpack_limit=1)) == 100_000

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter, memrchr};
 
 use super::lines::{Block, is_blank};
 use super::unpack::unpack;
@@ -18,6 +18,23 @@ use crate::interrupt::Interrupt;
 const SLICE: usize = 1 << 18;
 /// Bytes before the packed data that are looked at together.
 const PACKED: usize = 1 << 17;
+
+/// Plain bytes that packed data may always become, whatever the bound on their ratio: 256 MiB.
+const HARMLESS: usize = 1 << 28;
+
+/// Bounds on what a few bytes may ask for.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of one line.
+    pub line: usize,
+    /// Plain bytes for each packed one.
+    pub unpack: usize,
+}
+
+impl Limits {
+    /// No bounds.
+    pub const NONE: Self = Self { line: usize::MAX, unpack: usize::MAX };
+}
 
 /// What a block counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,9 +55,19 @@ pub struct Source {
     ended: bool,
     /// How many plain bytes to expect; a guess.
     expected: usize,
+    /// Bytes of the line that is being read.
+    open_line: usize,
+    /// Bytes that were read, unpacked.
+    plain: usize,
+    /// Most of them.
+    most: usize,
+    limits: Limits,
 }
 
 fn fault(error: &std::io::Error, packing: Option<&str>) -> KernelError {
+    if error.kind() == ErrorKind::OutOfMemory {
+        return KernelError::Memory { n: SLICE, what: "more bytes of the file", bytes: SLICE };
+    }
     if error.raw_os_error().is_some() {
         return KernelError::Read(error.to_string());
     }
@@ -55,22 +82,40 @@ fn fault(error: &std::io::Error, packing: Option<&str>) -> KernelError {
 
 impl Source {
     /// The file at a path.
-    pub fn open(path: &Path) -> Result<Self, KernelError> {
+    pub fn open(path: &Path, limits: Limits) -> Result<Self, KernelError> {
         let file = File::open(path).map_err(|error| fault(&error, None))?;
         let size = file.metadata().map_or(0, |metadata| metadata.len() as usize);
-        Self::new(Box::new(BufReader::with_capacity(PACKED, file)), size)
+        Self::new(Box::new(BufReader::with_capacity(PACKED, file)), size, limits)
     }
 
     /// Bytes in memory.
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, KernelError> {
+    pub fn from_bytes(bytes: Vec<u8>, limits: Limits) -> Result<Self, KernelError> {
         let size = bytes.len();
-        Self::new(Box::new(Cursor::new(bytes)), size)
+        Self::new(Box::new(Cursor::new(bytes)), size, limits)
     }
 
-    fn new(packed: Box<dyn std::io::BufRead + Send>, size: usize) -> Result<Self, KernelError> {
+    fn new(
+        packed: Box<dyn std::io::BufRead + Send>,
+        size: usize,
+        limits: Limits,
+    ) -> Result<Self, KernelError> {
         let (reader, packing) = unpack(packed).map_err(|error| fault(&error, None))?;
         let expected = if packing.is_some() { size.saturating_mul(5).min(1 << 28) } else { size };
-        Ok(Self { reader, packing, ahead: Vec::new(), line: 1, ended: false, expected })
+        // The size of a pipe is not known, nor how much its bytes become.
+        let bounded = packing.is_some() && size > 0;
+        let most = if bounded { size.saturating_mul(limits.unpack).max(HARMLESS) } else { usize::MAX };
+        Ok(Self {
+            reader,
+            packing,
+            ahead: Vec::new(),
+            line: 1,
+            ended: false,
+            expected,
+            open_line: 0,
+            plain: 0,
+            most,
+            limits,
+        })
     }
 
     /// "gzip", "Zstandard" or nothing.
@@ -86,7 +131,24 @@ impl Source {
         let before = self.ahead.len();
         let mut slice = (&mut self.reader).take(n as u64);
         slice.read_to_end(&mut self.ahead).map_err(|error| fault(&error, self.packing))?;
-        self.ended = self.ahead.len() - before < n;
+        let new = &self.ahead[before..];
+        self.ended = new.len() < n;
+        self.plain += new.len();
+        self.open_line = memrchr(b'\n', new).map_or(self.open_line + new.len(), |end| new.len() - end - 1);
+        if self.open_line > self.limits.line {
+            let line = self.line + memchr_iter(b'\n', &self.ahead).count();
+            let message =
+                format!("a line of more than {} bytes; pass line_limit= to read it", self.limits.line);
+            return Err(KernelError::Format { line, message });
+        }
+        if self.plain > self.most {
+            let message = format!(
+                "{} data that become more than {} times their size; pass unpack_limit= to read them",
+                self.packing.unwrap_or("packed"),
+                self.limits.unpack
+            );
+            return Err(KernelError::Format { line: 0, message });
+        }
         Ok(self.ahead.len() > before)
     }
 
@@ -166,7 +228,7 @@ mod tests {
     }
 
     fn all(bytes: Vec<u8>) -> Result<Vec<u8>, KernelError> {
-        Source::from_bytes(bytes)?.read(usize::MAX, &Interrupt::new())
+        Source::from_bytes(bytes, Limits::NONE)?.read(usize::MAX, &Interrupt::new())
     }
 
     #[test]
@@ -202,7 +264,7 @@ mod tests {
     fn blocks_join_to_the_text() {
         let text = [b"\xef\xbb\xbf\n\n".to_vec(), text(), b"end".to_vec()].concat();
         for unit in [Unit::Line, Unit::Group] {
-            let mut source = Source::from_bytes(gzip(&text)).unwrap();
+            let mut source = Source::from_bytes(gzip(&text), Limits::NONE).unwrap();
             let (mut joined, mut line, mut blocks) = (Vec::new(), 1, 0);
             while let Some(block) = source.block(1000, unit, &Interrupt::new()).unwrap() {
                 assert_eq!(block.first_line, line);
@@ -213,5 +275,21 @@ mod tests {
             assert_eq!(joined, text[3..]);
             assert_eq!(blocks, if unit == Unit::Line { 134 } else { 34 });
         }
+    }
+
+    #[test]
+    fn bounds_are_told() {
+        let flag = Interrupt::new();
+        let limits = Limits { line: 1000, unpack: usize::MAX };
+        let long = [b"short\n".to_vec(), vec![b'x'; 2000], b"\n".to_vec()].concat();
+        // A line that ends within one slice is short enough, whatever its length.
+        assert!(Source::from_bytes(long, limits).unwrap().read(usize::MAX, &flag).is_ok());
+        let endless = [b"short\n".to_vec(), vec![b'x'; 2 * SLICE]].concat();
+        let told = Source::from_bytes(endless, limits).unwrap().read(usize::MAX, &flag).unwrap_err();
+        assert!(matches!(told, KernelError::Format { line: 2, .. }), "{told}");
+        let blanks = gzip(&vec![b' '; HARMLESS + 2 * SLICE]);
+        let limits = Limits { line: usize::MAX, unpack: 10 };
+        let told = Source::from_bytes(blanks, limits).unwrap().read(usize::MAX, &flag).unwrap_err();
+        assert!(told.to_string().contains("unpack_limit"), "{told}");
     }
 }

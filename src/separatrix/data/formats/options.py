@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.data.formats.source import LINE_LIMIT, UNPACK_LIMIT
 from separatrix.data.tables.values import MISSING
 from separatrix.errors import ParameterError
 from separatrix.validation import number_of_threads
 
 __all__ = ["Options"]
+
+
+#: Options that every format takes.
+_ANY = ("line_limit", "unpack_limit", "n_jobs")
 
 
 @dataclass(frozen=True)
@@ -34,13 +39,15 @@ class Options:
     multilabel: bool | str = "auto"
     dtype: Any = np.float64
     drop_missing_target: bool = False
+    line_limit: int | None = LINE_LIMIT
+    unpack_limit: int | None = UNPACK_LIMIT
     n_jobs: int | None = None
 
     def check(self, format: str, takes: frozenset[str]) -> None:
         """Raise ParameterError for an option that the format would not look at."""
         for option in fields(self):
             value = getattr(self, option.name)
-            if option.name in takes or option.name == "n_jobs" or value is option.default:
+            if option.name in takes or option.name in _ANY or value is option.default:
                 continue
             if value != (option.default if option.name != "kinds" else {}):
                 raise ParameterError(f"{option.name} means nothing for {format} files")

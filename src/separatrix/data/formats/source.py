@@ -6,17 +6,22 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from separatrix._core import Source
 from separatrix.errors import FormatError, ParameterError
 
-__all__ = ["Origin", "TextStream", "naming", "origin_of"]
+__all__ = ["LINE_LIMIT", "UNPACK_LIMIT", "Origin", "TextStream", "naming", "origin_of"]
 
 #: Bytes from the beginning that formats are told by.
 SAMPLE = 1 << 16
+
+#: Bytes of a line (1 GiB), and plain bytes for each packed one: no table or text that was meant to
+#: be one is beyond these, and what is made to fill the memory is.
+LINE_LIMIT = 1 << 30
+UNPACK_LIMIT = 200
 
 
 @dataclass(frozen=True)
@@ -31,11 +36,17 @@ class Origin:
         For messages.
     watch : callable, optional
         Told how many bytes more were read, where a text is read line by line; for progress bars.
+    line_limit : int, optional
+        Most bytes of a line; more is a FormatError.
+    unpack_limit : int, optional
+        Most plain bytes for each packed one, beyond 256 MiB; more is a FormatError.
     """
 
     content: str | bytes
     name: str
     watch: Callable[[int], None] | None = None
+    line_limit: int | None = LINE_LIMIT
+    unpack_limit: int | None = UNPACK_LIMIT
 
     def open(self) -> Source:
         """A new stream from the beginning, unpacked when it is gzip or Zstandard."""
@@ -43,7 +54,7 @@ class Origin:
             # Python's own complaint names the file; the kernel's would not.
             with open(self.content, "rb"):
                 pass
-        return Source(self.content)
+        return Source(self.content, self.line_limit, self.unpack_limit)
 
     @cached_property
     def sample(self) -> bytes:
@@ -62,7 +73,7 @@ class Origin:
             raise FormatError(message, line, self.name) from None
         except LookupError:
             raise ParameterError(f"there is no encoding {encoding!r}") from None
-        return Origin(text.encode(), self.name, self.watch)
+        return replace(self, content=text.encode())
 
 
 def origin_of(path_or_buffer: Any) -> Origin:
