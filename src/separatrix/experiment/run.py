@@ -255,7 +255,9 @@ class Experiment:
         cost = task.cost(self.cost, data.y)
         metric = task.metric(self.metric, data.y, cost)
         n_rows = len(data)
-        parts, inputs, remarks = make_parts(data, self.split, task, self.drop, self.random_state)
+        parts, inputs, remarks = make_parts(
+            data, self.split, task, self.drop, self.random_state, reuse=not keep_data
+        )
 
         tell(Progress(stage="preparing the features"))
         preparation = task.preparation(
@@ -279,7 +281,8 @@ class Experiment:
         check_calibration(self.calibration, everything.y, task)
         ways = (preparation,) if preparation is plain else (preparation, plain)
         first = [way.fit(raw.X, raw.y, self.n_jobs) for way in ways]
-        train, held_out = Prepared.of(raw, *first), Prepared.of(raw_held_out, *first)
+        train: Any = Prepared.of(raw, *first)
+        held_out = Prepared.of(raw_held_out, *first)
 
         classes = task.labels(raw.y)
         n_classes = 0 if classes is None else len(classes)
@@ -326,10 +329,27 @@ class Experiment:
         leaderboard = tuple(replace(row, role=roles.get(row.learner, "")) for row in leaderboard)
         chosen = tuple(row for name in roles for row in leaderboard if row.learner == name)
 
-        tell(Progress(stage="fitting the best again"))
         last = [by_name[row.learner] for row in chosen if row.learner in by_name]
-        # About a setting each; a last fit that is cut short is worse than one on fewer rows.
-        if clock.spare(sum(one.seconds / max(1, len(one.curve)) for one in last)):
+        # About a setting each.
+        refits = sum(one.seconds / max(1, len(one.curve)) for one in last)
+        champion = by_name.get(chosen[0].learner)
+        pictures: list[Part] = [training_curves(tuned, leaderboard)]
+        if champion is not None and clock.spare(
+            refits + 2 * champion.seconds / max(1, len(champion.curve))
+        ):
+            tell(Progress(stage="learning from fewer rows"))
+            curve = learning_curves(
+                champion, train.for_learner(champion.learner),
+                held_out.for_learner(champion.learner), metric, self.random_state, self.n_jobs,
+                clock.for_refit(1 + len(last)), task,
+            )  # fmt: skip
+            pictures.append(curve)
+
+        tell(Progress(stage="fitting the best again"))
+        # A last fit that is cut short is worse than one on fewer rows.
+        if clock.spare(refits):
+            if all(one.estimator is not None for one in last):
+                train = None  # memory for the rows of the last fits
             again = [way.fit(everything.X, everything.y, self.n_jobs) for way in ways]
             all_rows = Prepared.of(everything, *again)
         else:
@@ -345,16 +365,6 @@ class Experiment:
                 clock.for_refit(len(chosen) - number),
             )  # fmt: skip
             finalists.append(finalist)
-
-        champion = by_name.get(chosen[0].learner)
-        pictures: list[Part] = [training_curves(tuned, leaderboard)]
-        if champion is not None and clock.spare(2 * champion.seconds / max(1, len(champion.curve))):
-            curve = learning_curves(
-                champion, train.for_learner(champion.learner),
-                held_out.for_learner(champion.learner), metric, self.random_state, self.n_jobs,
-                clock.for_refit(1), task,
-            )  # fmt: skip
-            pictures.append(curve)
 
         # The last fits are done: only the raw rows are still needed.
         n_features, classes = all_rows.n_features, task.labels(everything.y)
@@ -528,7 +538,7 @@ class Experiment:
         self,
         row: LeaderboardRow,
         one: Tuned,
-        train: Prepared,
+        train: Prepared | None,
         held_out: Prepared,
         everything: Prepared,
         cost: npt.NDArray[np.float64] | None,
@@ -557,6 +567,7 @@ class Experiment:
         if task.calibrates and not one.learner.baseline:
             fitted = one.estimator
             if fitted is None:
+                assert train is not None  # kept where an estimator was not
                 fitted = fit(train.for_learner(one.learner))
             decides = cost is not None or one.decide is not None
             if decides and method == "none" and not hasattr(plain, "predict_proba"):

@@ -29,7 +29,13 @@ __all__ = ["make_parts"]
 
 
 def make_parts(
-    data: Dataset, split: Any, task: Task, drop: Sequence[str], random_state: int
+    data: Dataset,
+    split: Any,
+    task: Task,
+    drop: Sequence[str],
+    random_state: int,
+    *,
+    reuse: bool = False,
 ) -> tuple[Split, Inputs, tuple[str, ...]]:
     """Data sets of the three parts, the test rows sealed; what of them is learned from; remarks.
 
@@ -46,13 +52,25 @@ def make_parts(
         Columns to leave out.
     random_state : int
         Seed of the split.
+    reuse : bool
+        Put the columns of `data` itself into the order of the parts, one after the other: its
+        rows are not needed twice then.
     """
     generator = np.random.default_rng(random_state)
     if isinstance(split, Stratified) and documents_of(data, split.shares) is not None:
         split = ByDocument(split.shares)
     rows = split.rows(data, generator, task.strata(data.y))
     if isinstance(data.X, dict | np.ndarray):
-        data = data.take(np.concatenate(rows))
+        order = np.concatenate(rows)
+        if reuse and isinstance(data.X, dict):
+            X = data.X
+            # Target and weights first, which need not look at the columns.
+            data = replace(data, X=np.empty((len(data), 0))).take(order)
+            for name in X:
+                X[name] = X[name].take(order, axis=0)
+            data = replace(data, X=X)
+        else:
+            data = data.take(order)
         ends = np.cumsum([len(part) for part in rows]).tolist()
         train, held_out, test = (data.take(slice(a, b)) for a, b in pairwise([0, *ends]))
     else:

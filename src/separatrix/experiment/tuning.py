@@ -452,12 +452,8 @@ def refit(
             start = getattr(begun, "solution_", None)
             if start is not None and start.dual is None:
                 start = None
-            # Without a start along the same path as in the search, so that it is the same fit on
-            # more rows; where time is short, straight to the setting.
-            straight = start is not None or math.isfinite(seconds)
-            grid = (value,) if straight else tuple(C for C in learner.grid if value >= C)
-            trials = _path(replace(learner, grid=grid), rows, random_state, n_jobs, start)
-            return list(trials)[-1].estimator
+            trials = _path(replace(learner, grid=(value,)), rows, random_state, n_jobs, start)
+            return next(trials).estimator
         if learner.kind == "passes" and value is not None:
             trials = _passes(learner, rows, random_state, n_jobs)
             return list(islice(trials, int(value)))[-1].estimator

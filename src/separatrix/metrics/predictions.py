@@ -336,9 +336,15 @@ def per_class_report(
     accuracy           0.667
     """
     order = _labels_of(y_true, y_pred, labels)
-    precision, recall, f1, support = _metrics.precision_recall_fscore_support(
-        y_true, y_pred, labels=order, sample_weight=sample_weight, zero_division=0
-    )
+    counts = confusion_matrix(y_true, y_pred, labels=order, sample_weight=sample_weight)
+    hits, predicted, support = np.diagonal(counts), counts.sum(axis=0), counts.sum(axis=1)
+
+    def share(some: npt.NDArray[Any], of: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        # A class that was never there, or never predicted, has zero.
+        return np.divide(some, of, out=np.zeros(len(order)), where=of > 0)
+
+    precision, recall = share(hits, predicted), share(hits, support)
+    f1 = share(2 * hits, predicted + support)
     means = []
     for weights in (np.ones(len(order)), support):
         means.append(

@@ -238,6 +238,7 @@ def test_progress_counts_every_setting():
     assert [event.stage for event in events if event.stage] == [
         "looking at the data",
         "preparing the features",
+        "learning from fewer rows",
         "fitting the best again",
         "testing",
     ]

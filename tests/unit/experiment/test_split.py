@@ -250,3 +250,17 @@ def test_parts_of_a_table_are_views_and_join_without_a_copy():
     # What does not follow is copied.
     other = held_out.joined(train)
     assert other.X["x"].tolist() == [*held_out.X["x"], *train.X["x"]]
+
+
+def test_columns_that_are_reused_give_the_same_parts():
+    def parts(reuse):
+        columns = {"x": np.arange(40.0), "word": np.array(list("abcd") * 10, dtype=object)}
+        data = as_dataset({**columns, "class": np.arange(40) % 2}, "class")
+        found = make_parts(data, Stratified(), find_task(data), (), 0, reuse=reuse)[0]
+        return found.train, found.held_out, found.test.open("this test")
+
+    for one, other in zip(parts(False), parts(True), strict=True):
+        assert one.y.tolist() == other.y.tolist()
+        assert {n: v.tolist() for n, v in one.X.items()} == {
+            n: v.tolist() for n, v in other.X.items()
+        }
