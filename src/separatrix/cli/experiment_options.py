@@ -22,6 +22,7 @@ from separatrix.cli.options import (
     Quiet,
     SchemaFile,
     Seed,
+    Target,
     Threads,
     parse_header,
     parse_kinds,
@@ -29,9 +30,6 @@ from separatrix.cli.options import (
 
 __all__ = ["ExperimentOptions", "takes_experiment_options"]
 
-Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="Column to predict; default: found.")
-]
 Report = Annotated[
     Path | None, typer.Option("--report", help="Write the report to this HTML file.")
 ]

@@ -26,6 +26,7 @@ __all__ = [
     "Seed",
     "Settings",
     "Source",
+    "Target",
     "Threads",
     "parse_header",
     "parse_kinds",
@@ -88,6 +89,9 @@ Quiet = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 JsonLines = Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a line.")]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help="Column to predict; default: found.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 Threads = Annotated[
     int | None,

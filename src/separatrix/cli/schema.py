@@ -18,6 +18,7 @@ from separatrix.cli.options import (
     Quiet,
     SchemaFile,
     Source,
+    Target,
     parse_header,
     parse_kinds,
 )
@@ -27,9 +28,7 @@ __all__ = ["schema"]
 
 def schema(
     source: Source,
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column to predict; default: found.")
-    ] = None,
+    target: Target = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write it to this file, to be edited.")
     ] = None,
