@@ -64,8 +64,9 @@ def names_after(step: Any, names: Any) -> Any:
     if parts and all(getattr(part, "analyzer", None) in CHARACTERS for part in parts):
         return np.array(
             [
-                CHARACTERS[part.analyzer].format(term)
+                ahead + term + behind
                 for part in parts
+                for ahead, behind in [CHARACTERS[part.analyzer].split("{}")]
                 for term in part.get_feature_names_out()
             ],
             dtype=object,

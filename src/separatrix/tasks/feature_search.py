@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from separatrix.errors import ConvergenceWarning
 from separatrix.metrics import Metric, Outcome
@@ -118,6 +119,7 @@ class Search:
         self.y = _joined([fold.held_out.y for fold in self.folds])
         self.start = time.perf_counter()
         self.tried: list[Searched] = []
+        self._counted: dict[tuple[int, str], list[Any]] = {}
 
     def run(self, trials: Generator[Trial, Scored]) -> Scored:
         """Score what the generator yields; it is told each result."""
@@ -159,10 +161,8 @@ class Search:
         models: dict[float, Any] = {}
         grid, first = trial.grid, None
         for number, fold in enumerate(self.folds):
-            transformer = trial.preparation.fit(fold.train.X, fold.train.y, self.n_jobs)
+            transformer, train, held_out = self._features(trial.preparation, number, fold)
             first = transformer if number == 0 else first
-            train = transformer.transform(fold.train.X)
-            held_out = transformer.transform(fold.held_out.X)
             top, n_worse = -math.inf, 0
             for C, model in self._models(train, fold.train.y, grid):
                 outcome = self.metric.outcome(model, held_out, fold.held_out.y)
@@ -186,6 +186,26 @@ class Search:
             if best is not None and self._is_behind(found, best):
                 break
         return found
+
+    def _features(self, preparation: Any, number: int, fold: Fold) -> tuple[Any, Any, Any]:
+        """The fitted preparation, and what it makes of the rows of a fold.
+
+        Texts are counted once for each kind of terms, whichever others stand beside them.
+        """
+        if not hasattr(preparation, "vectorizers"):
+            transformer = preparation.fit(fold.train.X, fold.train.y, self.n_jobs)
+            parts = [transformer.transform(rows.X) for rows in fold]
+            return transformer, parts[0], parts[1]
+        blocks = []
+        for _, vectorizer in preparation.vectorizers(len(fold.train.y), self.n_jobs):
+            key = (number, repr(vectorizer))
+            if key not in self._counted:
+                vectorizer.fit(fold.train.X, fold.train.y)
+                self._counted[key] = [vectorizer.transform(rows.X) for rows in fold]
+            blocks.append(self._counted[key])
+        if len(blocks) == 1:
+            return None, *blocks[0]
+        return None, *(sp.hstack(both, format="csr") for both in zip(*blocks, strict=True))
 
     def worth_trying(self, trial: Trial, best: Scored) -> bool:
         """Whether a costly set is not behind the best on a few of the rows, both learned there."""

@@ -93,20 +93,25 @@ class Texts:
 
     def fit(self, X: Any, y: Any, n_jobs: int | None = None) -> Any:
         """A fitted vectorizer, or a union of one for words and one for characters."""
+        made = self.vectorizers(len(X), n_jobs)
+        if len(made) == 1:
+            return made[0][1].fit(X, y)
+        return FeatureUnion(made).fit(X, y)
+
+    def vectorizers(self, n_texts: int, n_jobs: int | None = None) -> list[tuple[str, Any]]:
+        """One for words, one for characters, as wanted for so many texts."""
         made = []
         for analyzer, lengths in (("word", self.words), ("char_wb", self.characters)):
             if lengths is None:
                 continue
             # Sequences that occur once tell nothing of other texts, and are most of the columns.
-            rare = 2 if lengths[1] > 1 and len(X) >= _TEXTS else 1
+            rare = 2 if lengths[1] > 1 and n_texts >= _TEXTS else 1
             vectorizer = TextVectorizer(
                 analyzer, lengths, lowercase=self.lowercase, min_df=rare, sublinear_tf=True,
                 nb_log_ratio=self.log_ratio, dtype="float32", n_jobs=n_jobs,
             )  # fmt: skip
             made.append((_TERMS[analyzer], vectorizer))
-        if len(made) == 1:
-            return made[0][1].fit(X, y)
-        return FeatureUnion(made).fit(X, y)
+        return made
 
     @property
     def name(self) -> str:
