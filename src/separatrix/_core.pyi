@@ -475,6 +475,19 @@ def interior_moves(
     lifts: npt.NDArray[np.float64],
     ds: npt.NDArray[np.float64],
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float]: ...
+def margin_judgment(
+    loss: str,
+    scores: npt.NDArray[np.float64],
+    signs: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    duals: npt.NDArray[np.float64] | None,
+    intercept: tuple[float, bool],
+    reach: tuple[float, float],
+    single: bool,
+    l2: bool,
+    wanted: float,
+    n_threads: int,
+) -> tuple[float, float, float, float, float, float, float, npt.NDArray[np.float64]]: ...
 def newton_margins(
     design: Csr | Dense,
     signs: npt.NDArray[np.float64],
@@ -482,6 +495,24 @@ def newton_margins(
     loss: str,
     intercept: str,
     start: tuple[npt.NDArray[np.float64], float, npt.NDArray[np.float64] | None] | None,
+    tol: float,
+    least: float,
+    max_passes: int,
+    n_threads: int,
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    float,
+    list[tuple[float, float, float]],
+    bool,
+]: ...
+def newton_softmax(
+    design: Dense,
+    classes: npt.NDArray[np.int64],
+    weights: npt.NDArray[np.float64],
+    n_classes: int,
+    intercept: str,
+    start: npt.NDArray[np.float64] | None,
     tol: float,
     least: float,
     max_passes: int,

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
+from weakref import WeakKeyDictionary
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -84,12 +85,23 @@ class NamesElsewhere:
     def _refuse_elsewhere(cls, names: Iterable[str]) -> None:
         if not names:
             return
-        known = inspect.signature(cls).parameters
+        known = _parameters(cls)
         for name in names:
             for home in cls.__mro__ if name not in known else ():
                 serves = vars(home).get("_elsewhere", {}).get(name)
                 if serves:
                     raise ParameterError(f"{cls.__name__} has no parameter {name!r}: {serves}")
+
+
+#: What constructors take: asking takes longer than a small fit.
+_PARAMETERS: WeakKeyDictionary[Any, Mapping[str, inspect.Parameter]] = WeakKeyDictionary()
+
+
+def _parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
+    """What the constructor of a class takes."""
+    if cls not in _PARAMETERS:
+        _PARAMETERS[cls] = inspect.signature(cls).parameters
+    return _PARAMETERS[cls]
 
 
 def number_of_threads(n_jobs: int | None) -> int:
@@ -159,7 +171,7 @@ def warn_unused(estimator: Any, needs: str, *names: str) -> None:
     *names : str
         The parameters.
     """
-    known = inspect.signature(type(estimator)).parameters
+    known = _parameters(type(estimator))
     for name in names:
         value, default = getattr(estimator, name), known[name].default
         plain = isinstance(value, bool | int | float | str | np.generic)
@@ -416,6 +428,8 @@ def encode_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np
         )
     if codes is not None:
         return classes, codes
+    if y.dtype == np.int64 and classes[0] == 0 and classes[-1] == len(classes) - 1:
+        return classes, y.copy()  # numbers of classes already
     if len(classes) == 2:
         return classes, (y == classes[1]).astype(np.int64)
     return classes, np.searchsorted(classes, y).astype(np.int64, copy=False)

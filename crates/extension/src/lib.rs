@@ -35,7 +35,7 @@ mod _core {
     #[pymodule_export]
     use separatrix_python::extreme_joint::{joint_learn, joint_rank};
     #[pymodule_export]
-    use separatrix_python::newton::newton_margins;
+    use separatrix_python::newton::{newton_margins, newton_softmax};
     #[pymodule_export]
     use separatrix_python::online::{Online, vote_shares};
     #[pymodule_export]
@@ -44,6 +44,8 @@ mod _core {
     use separatrix_python::planes::MarginPlanes;
     #[pymodule_export]
     use separatrix_python::products::{expand, expand_dense, joint};
+    #[pymodule_export]
+    use separatrix_python::proof::margin_judgment;
     #[pymodule_export]
     use separatrix_python::segments::{segments_best, segments_marginals};
     #[pymodule_export]

@@ -2,4 +2,5 @@
 
 pub mod block;
 pub mod dual;
+pub(crate) mod margin;
 pub mod row;

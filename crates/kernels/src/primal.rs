@@ -8,4 +8,5 @@ pub mod fused;
 pub mod gram;
 pub mod label_gram;
 pub mod newton;
+pub mod proof;
 pub mod quadratic;

@@ -29,6 +29,7 @@ pub mod pixels;
 pub mod planes;
 mod precision;
 pub mod products;
+pub mod proof;
 pub mod quadratic;
 mod run;
 pub mod segments;

@@ -90,7 +90,7 @@ class Objective:
                 can.add("hinge")
         if hasattr(getattr(self.score_map, "design", None), "values"):
             can.add("dense")
-        if "dual" in can and self.loss.n_scores == 1:
+        if "dual" in can and (self.loss.n_scores == 1 or ("dense" in can and self.loss.smooth)):
             can.add("exact_newton")
         return frozenset(can)
 
@@ -139,12 +139,15 @@ class Objective:
             weights = np.ascontiguousarray(weights, dtype=dtype)
         return kernel.name, targets, weights, int(getattr(self.score_map, "n_threads", 1))
 
-    @property
+    @cached_property
     def row_weights(self) -> npt.NDArray[np.float64]:
-        """C c_i for every row."""
+        """C c_i for every row; not to be written to."""
         if self.sample_weight is None:
-            return np.full(self.score_map.n_rows, float(self.C))
-        return self.C * self.sample_weight
+            weights = np.full(self.score_map.n_rows, float(self.C))
+        else:
+            weights = (self.C * self.sample_weight).astype(np.float64, copy=False)
+        weights.flags.writeable = False
+        return weights
 
     def penalized(self, w: Array) -> Array:
         """The rows of w that the penalty sees."""
@@ -259,9 +262,11 @@ class Objective:
     @cached_property
     def class_weights(self) -> npt.NDArray[np.float64]:
         """Sum of C c_i over the rows of each class."""
-        codes = self.targets if self.loss.n_scores is None else (self.targets > 0)
-        n_classes = max(2, self.weight_shape[1])
-        sums = np.bincount(codes.astype(np.int64), weights=self.row_weights, minlength=n_classes)
+        weights = self.row_weights
+        if self.loss.n_scores is not None:
+            second = float(weights @ (self.targets > 0))
+            return np.array([max(float(weights.sum()) - second, 0.0), second])
+        sums = np.bincount(self.targets, weights=weights, minlength=self.weight_shape[1])
         return sums.astype(np.float64)
 
     @cached_property

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import softmax, xlog1py, xlogy
 
-from separatrix._core import double_adjoint, double_scores, losses_at
+from separatrix._core import double_adjoint, double_scores, losses_at, margin_judgment
 from separatrix.losses import (
     CostAugmentedMax,
     GeneratedLoss,
@@ -108,7 +108,7 @@ class Certifier:
         self._design, self._n_threads = scores.design, scores.n_threads
         self._dtype = scores.dtype
         self._loss: Any = objective.loss
-        self._upper = objective.row_weights.astype(np.float64)
+        self._upper = objective.row_weights
         kind = np.int64 if self._loss.n_scores is None else np.float64
         # Log-sum-exp is the logarithm of a number beside one, its slope a number less one: both are
         # rounded like that. The digits that other losses lose are counted by their slopes.
@@ -136,7 +136,6 @@ class Certifier:
         constant = float(self._has_intercept and not self.objective.exempt)
         return math.hypot(self.objective.longest_row, constant)
 
-    @blas_threads(1)
     def at(
         self,
         w: Array,
@@ -161,8 +160,61 @@ class Certifier:
         move : bool
             Whether free intercepts may be moved.
         """
-        objective = self.objective
         stored = as_stored(w, self._dtype, self._loss)
+        if before is None and (move or not self.objective.exempt) and self._has_judge(duals):
+            return self._by_kernel(stored, wanted, duals)
+        with blas_threads(1):
+            return self._by_scores(stored, wanted, duals, before, move)
+
+    def _has_judge(self, duals: npt.NDArray[np.floating[Any]] | None) -> bool:
+        """Whether a kernel knows the loss of the margin: smooth, or the hinge with duals."""
+        kernel = self._kernel
+        if kernel is None or self._loss.n_scores != 1:
+            return False
+        if self._loss.smooth:
+            return kernel.passes
+        return type(self._loss) is Hinge and duals is not None
+
+    def _by_kernel(
+        self, stored: Array, wanted: float, duals: npt.NDArray[np.floating[Any]] | None
+    ) -> Certified:
+        """`at` for losses of the margin: intercept, value and dual point by one call."""
+        objective, kernel = self.objective, self._kernel
+        assert kernel is not None
+        w = stored.astype(np.float64)
+        inner = objective.penalized(w)
+        reach = self._longest * math.sqrt(float(np.vdot(inner, inner)))
+        intercept = float(w[-1, 0]) if self._has_intercept else 0.0
+        given: npt.NDArray[np.float64] | None = None
+        if not self._loss.smooth:
+            given = np.ascontiguousarray(duals, dtype=np.float64)
+        scores = double_scores(self._design, stored, self._n_threads)
+        last, losses, noise, v, size, total, mass, theta = margin_judgment(
+            kernel.name, scores, self._targets, self._upper, given,
+            (intercept, objective.exempt), (reach, self._longest), self._dtype == np.float32,
+            type(objective.penalty) is L2, wanted, self._n_threads,
+        )  # fmt: skip
+        if objective.exempt:
+            stored[-1] = last
+        value = losses + objective.penalty.value(inner)
+        sums = np.array([total])
+        pulled = double_adjoint(self._design, theta, self._n_threads)
+        if self._has_intercept and not objective.exempt:
+            pulled = np.vstack([pulled, sums])
+        self._raise(v, pulled, sums, mass, size, lambda scale: self._scaled(v, theta, scale))
+        gap = value - self.lower + noise + ROUNDING * abs(value)
+        return Certified(stored, value, gap if math.isfinite(gap) else math.inf)
+
+    def _by_scores(
+        self,
+        stored: Array,
+        wanted: float,
+        duals: npt.NDArray[np.floating[Any]] | None,
+        before: Array | None,
+        move: bool,
+    ) -> Certified:
+        """`at` for any loss."""
+        objective = self.objective
         w = stored.astype(np.float64)
         scores = double_scores(self._design, stored, self._n_threads)
         total, theta = self._losses(scores)

@@ -24,8 +24,6 @@ _FIXED = 3e-4
 _STEP = 1.5e-4
 #: Seconds of one multiply-add of matrix products in blocks (BLAS, Gram matrices, factors).
 _BLOCKED = 7e-11
-#: Seconds of one multiply-add of factors made in the kernels, which are not blocked.
-_FACTOR = 5e-10
 #: Seconds of reading one dense value, and one sparse value with its column, and per row visited.
 _DENSE, _SPARSE, _ROW = 2.5e-10, 1.2e-9, 1.5e-8
 #: The same for rows in random order, read and written to the weights; per score of many, the values
@@ -127,7 +125,11 @@ class Shape:
 
 
 def exact_newton(shape: Shape) -> float:
-    """Newton steps of the kernel, two classes."""
+    """Newton steps of the kernel."""
+    if shape.k > 1:
+        size = shape.d * shape.k
+        once = shape.n * size * size / 4 * (2 * _BLOCKED) + size**3 / 3 * (2 * _BLOCKED)
+        return _SMOOTH_FEW * (once + 3 * shape.read + 2 * shape.n * shape.k * _SCORE)
     many = shape.dense and shape.n > _MANY
     if shape.smooth:
         passes, curved = _SMOOTH_MANY if many else _SMOOTH_FEW, 1.0
@@ -136,7 +138,7 @@ def exact_newton(shape: Shape) -> float:
         if many:
             passes = min(passes, _HINGE_MANY + _HINGE_FEATURE * shape.d)
     hessian = curved * shape.pairs * (2 * _BLOCKED if shape.dense else _PAIR)
-    once = hessian + 3 * shape.read + shape.n * 0.5 * _ROW + shape.d**3 / 3 * _FACTOR
+    once = hessian + 3 * shape.read + shape.n * 0.5 * _ROW + shape.d**3 / 3 * (2 * _BLOCKED)
     return passes * (once + shape.d**2 * _DENSE) + 2 * shape.read
 
 

@@ -9,8 +9,9 @@ import scipy.sparse as sp
 from separatrix import LinearSVM, LogisticRegression
 from separatrix._core import newton_margins
 from separatrix.errors import ConvergenceWarning, SolverError
+from separatrix.penalties import L1
 from separatrix.results import Monitor
-from separatrix.solvers import ExactNewton
+from separatrix.solvers import ExactNewton, NewtonCG
 from separatrix.solvers.primal import exact_newton
 from tests.unit.solvers.problems import make
 
@@ -97,8 +98,29 @@ def test_a_budget_ends_a_run_with_a_true_gap():
     assert model.solution_.gap >= model.solution_.objective - best
 
 
+@pytest.mark.parametrize("exempt", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_softmax_has_the_optimum_of_newton_in_python(dtype, exempt):
+    objective = make("multiclass_logistic", dtype=dtype, exempt=exempt, weighted=True)
+    found = ExactNewton().minimize(objective, None, Monitor(tol=1e-6, max_passes=50))
+    known = NewtonCG().minimize(objective, None, Monitor(tol=1e-6, max_passes=50))
+    assert found.stopped.value == known.stopped.value == "converged"
+    assert found.objective == pytest.approx(known.objective, rel=2e-6)
+    again = ExactNewton().minimize(objective, found.w, Monitor(tol=1e-6, max_passes=50))
+    assert again.stopped.value == "converged"
+    assert again.n_passes <= 3
+
+
+def test_weights_of_zero_are_never_the_end():
+    for loss in ("logistic", "multiclass_logistic"):
+        objective = make(loss, C=1e-9)
+        found = ExactNewton().minimize(objective, None, Monitor(tol=1e-2, max_passes=50))
+        assert found.stopped.value == "converged"
+        assert found.w[:-1].any()
+
+
 def test_what_has_no_exact_hessian_is_refused():
     monitor = Monitor(tol=1e-3, max_passes=9)
-    for objective in (make("exponential"), make("multiclass_logistic")):
+    for objective in (make("exponential"), make("multiclass_logistic", L1())):
         with pytest.raises(SolverError, match="ExactNewton needs"):
             ExactNewton().minimize(objective, None, monitor)

@@ -7,6 +7,7 @@
 
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
+use crate::loss::margin::{Exponential, Logistic, MarginLoss, Squared, SquaredHinge};
 use crate::primal::batch::threads_for;
 use crate::simd::exponential::VectorExp;
 use crate::simd::tile::{self, BLOCK};
@@ -120,7 +121,12 @@ impl<'a, T: VectorExp> Labeled<'a, T> {
             Targets::Signs(signs) => {
                 let mut y = [T::ONE; BLOCK];
                 y[..rows].copy_from_slice(&signs[first..first + rows]);
-                margins::<T, FMA>(self.loss, &y, z, &mut values);
+                match self.loss {
+                    SmoothLoss::Logistic => margins::<T, Logistic, FMA>(&y, z, &mut values),
+                    SmoothLoss::SquaredHinge => margins::<T, SquaredHinge, FMA>(&y, z, &mut values),
+                    SmoothLoss::Squared => margins::<T, Squared, FMA>(&y, z, &mut values),
+                    _ => margins::<T, Exponential, FMA>(&y, z, &mut values),
+                }
             }
         }
         let mut sum = 0.0;
@@ -154,48 +160,15 @@ impl<'a, T: VectorExp> Labeled<'a, T> {
 }
 
 #[inline(always)]
-fn margins<T: VectorExp, const FMA: bool>(
-    loss: SmoothLoss,
+fn margins<T: VectorExp, L: MarginLoss<T>, const FMA: bool>(
     y: &[T; BLOCK],
     z: &mut [T],
     values: &mut [T; BLOCK],
 ) {
-    let two = T::ONE + T::ONE;
-    let z = &mut z[..BLOCK];
-    match loss {
-        SmoothLoss::Logistic => {
-            for ((z, &y), v) in z.iter_mut().zip(y).zip(values.iter_mut()) {
-                let m = y * *z;
-                let e = (-m.abs()).vector_exp::<FMA>();
-                // sigma(-m), from the exponential that cannot overflow.
-                let p = if m > T::ZERO { e } else { T::ONE } / (T::ONE + e);
-                *v = e;
-                let gain = (-m).max(T::ZERO);
-                let slope = -y * p;
-                *z = slope;
-                *v = T::from_f64(v.to_f64().ln_1p()) + gain;
-            }
-        }
-        SmoothLoss::SquaredHinge => {
-            for ((z, &y), v) in z.iter_mut().zip(y).zip(values.iter_mut()) {
-                let short = (T::ONE - y * *z).max(T::ZERO);
-                *v = short * short;
-                *z = -two * y * short;
-            }
-        }
-        SmoothLoss::Squared => {
-            for ((z, &y), v) in z.iter_mut().zip(y).zip(values.iter_mut()) {
-                let short = T::ONE - y * *z;
-                *v = short * short;
-                *z = -two * y * short;
-            }
-        }
-        SmoothLoss::Exponential | SmoothLoss::MulticlassLogistic => {
-            for ((z, &y), v) in z.iter_mut().zip(y).zip(values.iter_mut()) {
-                *v = (-(y * *z)).exp();
-                *z = -y * *v;
-            }
-        }
+    for ((z, &y), v) in z[..BLOCK].iter_mut().zip(y).zip(values.iter_mut()) {
+        let (loss, slope, _) = L::at::<FMA>(y * *z);
+        *v = loss;
+        *z = -y * slope;
     }
 }
 

@@ -21,6 +21,8 @@ use crate::threads::try_each;
 
 /// Rows between two looks at the interrupt flag.
 const BLOCK: usize = 256;
+/// Columns below which rows of one score are summed as they are: packs of columns would stay half empty.
+const NARROW: usize = 8;
 /// Stored values per entry of a sum from which on a part of the rows is worth one of its own.
 const PER_ENTRY: usize = 16;
 /// Parts of sparse rows whose sums of an adjoint are kept apart, at least and at most: as many threads can share it.
@@ -170,11 +172,26 @@ pub fn dense_scores<T: Widen>(
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<Vec<f64>, KernelError> {
+    if k == 1 && x.n_cols() < NARROW {
+        return scores(&x, w, k, n_threads, stop);
+    }
+    let (weights, intercepts) = split(w, x.n_cols(), k)?;
+    let (mut room, mut rest) = (Vec::new(), Vec::new());
+    let (weights, intercepts) = (T::widen(weights, &mut room), T::widen(intercepts, &mut rest));
+    dense_products(x, weights, intercepts, k, n_threads, stop)
+}
+
+/// [`dense_scores`] of weights and intercepts, or nothing, in double precision.
+pub(crate) fn dense_products<T: Widen>(
+    x: Dense<'_, T>,
+    weights: &[f64],
+    intercepts: &[f64],
+    k: usize,
+    n_threads: usize,
+    stop: &Interrupt,
+) -> Result<Vec<f64>, KernelError> {
     let (n, d) = (x.n_rows(), x.n_cols());
-    let (weights, intercepts) = split(w, d, k)?;
-    let mut room = Vec::new();
-    let turned = tile::turn(T::widen(weights, &mut room), k);
-    let intercepts = T::widen(intercepts, &mut room);
+    let turned = tile::turn(weights, k);
     let intercepts = (!intercepts.is_empty()).then_some(intercepts);
     let mut out: Vec<f64> = zeros(n.saturating_mul(k))?;
     let blocks = out.chunks_mut(SCORE_BLOCK * k).enumerate();

@@ -35,6 +35,7 @@ use crate::threads::try_each;
 mod cholesky;
 pub mod curve;
 mod pass;
+pub mod softmax;
 #[cfg(test)]
 mod tests;
 
@@ -333,11 +334,11 @@ impl<'a, X: Source> Run<'a, X> {
     }
 
     /// The best length of a step from `w` with `margins`, whose own margins are `toward`.
-    fn length(&self, w: &[f64], margins: &[f64], step: &[f64], toward: &[f64]) -> f64 {
+    fn length(&self, w: &[f64], margins: &[f64], step: &[f64], toward: &[f64]) -> Result<f64, KernelError> {
         let penalized = self.penalized();
         let inner: f64 = w[..penalized].iter().zip(step).map(|(a, b)| a * b).sum();
         let square = squares(&step[..penalized]);
-        let slope = |t: f64| {
+        let mut slope = |t: f64| {
             let Problem { curve, weights, .. } = self.problem;
             let losses = dispatch(Slope {
                 curve,
@@ -349,35 +350,9 @@ impl<'a, X: Source> Run<'a, X> {
                 stride: self.stride,
                 at: t,
             });
-            inner + t * square - losses
+            Ok(inner + t * square - losses)
         };
-        let (first, whole) = (slope(0.0), slope(1.0));
-        // Not a number where scores overflow: the pass that follows tells.
-        if first.is_nan() || first >= 0.0 || whole.abs() <= WHOLE * first.abs() {
-            return 1.0;
-        }
-        let (mut low, mut at_low, mut high, mut at_high) = (0.0, first, 1.0, whole);
-        while at_high < 0.0 && high < 64.0 {
-            (low, at_low) = (high, at_high);
-            high *= 2.0;
-            at_high = slope(high);
-        }
-        let mut t = high;
-        for _ in 0..TRIALS {
-            let secant = low - at_low * (high - low) / (at_high - at_low);
-            let margin = 0.1 * (high - low);
-            t = if secant.is_finite() {
-                secant.clamp(low + margin, high - margin)
-            } else {
-                0.5 * (low + high)
-            };
-            let here = slope(t);
-            if here.abs() < FLAT * first.abs() {
-                break;
-            }
-            if here < 0.0 { (low, at_low) = (t, here) } else { (high, at_high) = (t, here) }
-        }
-        t
+        search(slope(0.0)?, slope(1.0)?, &mut slope)
     }
 
     /// Steps until the gap is small enough; `coarse` on a sample, whose end needs no proof.
@@ -401,7 +376,7 @@ impl<'a, X: Source> Run<'a, X> {
                 // The whole step was too long, and so may be others.
                 careful = true;
                 let toward: Vec<f64> = self.margins.iter().zip(&margins).map(|(a, b)| a - b).collect();
-                let length = self.length(&w, &margins, &step, &toward);
+                let length = self.length(&w, &margins, &step, &toward)?;
                 self.w = moved(&w, length, &step);
                 self.margins = moved(&margins, length, &toward);
                 continue;
@@ -409,7 +384,8 @@ impl<'a, X: Source> Run<'a, X> {
             if !coarse {
                 self.trace.push((self.passes, found.value, gap));
             }
-            if gap <= wanted {
+            // Weights of zero are never the end: with a tiny C they are near the optimum, and predict nothing.
+            if gap <= wanted && self.w.iter().any(|&w| w != 0.0) {
                 return Ok(());
             }
             if gap < 0.5 * best {
@@ -461,7 +437,7 @@ impl<'a, X: Source> Run<'a, X> {
             }
             if careful {
                 let toward = self.along(&step, stop)?;
-                let length = self.length(&self.w, &self.margins, &step, &toward);
+                let length = self.length(&self.w, &self.margins, &step, &toward)?;
                 if length == 0.0 {
                     self.moving = false;
                     return Ok(());
@@ -475,6 +451,37 @@ impl<'a, X: Source> Run<'a, X> {
         }
         Ok(())
     }
+}
+
+/// The length of a step at which the slope along it vanishes, nearly; the last one that `slope` was asked for, after
+/// `first` at zero and `whole` at one.
+fn search(
+    first: f64,
+    whole: f64,
+    slope: &mut impl FnMut(f64) -> Result<f64, KernelError>,
+) -> Result<f64, KernelError> {
+    // Not a number where scores overflow: the pass that follows tells.
+    if first.is_nan() || first >= 0.0 || whole.abs() <= WHOLE * first.abs() {
+        return Ok(1.0);
+    }
+    let (mut low, mut at_low, mut high, mut at_high) = (0.0, first, 1.0, whole);
+    while at_high < 0.0 && high < 64.0 {
+        (low, at_low) = (high, at_high);
+        high *= 2.0;
+        at_high = slope(high)?;
+    }
+    let mut t = high;
+    for _ in 0..TRIALS {
+        let secant = low - at_low * (high - low) / (at_high - at_low);
+        let margin = 0.1 * (high - low);
+        t = if secant.is_finite() { secant.clamp(low + margin, high - margin) } else { 0.5 * (low + high) };
+        let here = slope(t)?;
+        if here.abs() < FLAT * first.abs() {
+            break;
+        }
+        if here < 0.0 { (low, at_low) = (t, here) } else { (high, at_high) = (t, here) }
+    }
+    Ok(t)
 }
 
 /// Curvature that free intercepts are given: they may have none where no row bends, and then move by a hundred margins

@@ -78,9 +78,36 @@ impl_vector_exp!(
     ]
 );
 
+/// log(1 + e) for e in [0, 1], by the series of 2 artanh(e / (2 + e)).
+#[inline(always)]
+pub(crate) fn log_one_plus<T: VectorExp, const FMA: bool>(e: T) -> T {
+    let s = e / (T::ONE + T::ONE + e);
+    let square = s * s;
+    let mut sum = T::from_f64(1.0 / 31.0);
+    for k in 0..15 {
+        sum = T::fma::<FMA>(sum, square, T::from_f64(1.0 / f64::from(29 - 2 * k)));
+    }
+    (s + s) * sum
+}
+
 #[cfg(test)]
 mod tests {
-    use super::VectorExp;
+    use super::{VectorExp, log_one_plus};
+
+    #[test]
+    fn logarithms_are_close_to_those_of_the_library() {
+        for step in 0..=1000 {
+            for e in [f64::from(step) * 1e-3, 2f64.powi(-step)] {
+                let exact = e.ln_1p();
+                for found in [log_one_plus::<f64, true>(e), log_one_plus::<f64, false>(e)] {
+                    assert!((found - exact).abs() <= 1e-15 * exact, "{e}");
+                }
+                let single = f64::from(log_one_plus::<f32, true>(e as f32));
+                let exact = f64::from(e as f32).ln_1p();
+                assert!((single - exact).abs() <= 3e-7 * exact.max(1e-37), "{e}");
+            }
+        }
+    }
 
     #[test]
     fn close_to_the_library_over_the_whole_range() {

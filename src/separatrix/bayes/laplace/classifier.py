@@ -227,9 +227,9 @@ class LaplaceLogisticRegression(LaplaceInference):
     def _penalty(self) -> Penalty:
         return L2()
 
-    def _make_design(self, X: Any, n_threads: int) -> Any:
+    def _make_design(self, X: Any, n_threads: int, two_classes: bool) -> Any:
         self._rows: Any = X
-        return super()._make_design(X, n_threads)
+        return super()._make_design(X, n_threads, two_classes)
 
     def _take(
         self, X: Any, y: Any, sample_weight: Any, *, classes: Any = None, reset: bool = True

@@ -40,8 +40,9 @@ __all__ = [
     "warn_unless_converged",
 ]
 
-#: Sparse data of at most so many columns and cells are trained on as dense data.
-_NARROW, _SMALL = 256, 1 << 23
+#: Sparse data of at most so many columns and cells are trained on as dense data, those of two
+#: classes where this share of the cells is filled: Hessians of sparse rows are cheap there.
+_NARROW, _SMALL, _FILLED = 256, 1 << 23, 0.4
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,10 @@ class TrainingData:
     @property
     def signs(self) -> npt.NDArray[np.float64]:
         """+1 for the second class, -1 for the first."""
-        return np.where(self.codes == 1, 1.0, -1.0)
+        signs = self.codes.astype(np.float64)
+        signs *= 2.0
+        signs -= 1.0
+        return signs
 
 
 def checked_design(estimator: Any, X: Any, n_threads: int) -> Design:
@@ -85,9 +89,12 @@ def checked_design(estimator: Any, X: Any, n_threads: int) -> Design:
         raise name_column(error, estimator) from None
 
 
-def is_narrow(X: Any) -> bool:
+def is_narrow(X: Any, *, two_classes: bool = False) -> bool:
     """Whether sparse data is better trained on as dense data."""
-    return bool(X.shape[1] <= _NARROW and X.shape[0] * X.shape[1] <= _SMALL)
+    cells = X.shape[0] * X.shape[1]
+    if X.shape[1] > _NARROW or cells > _SMALL:
+        return False
+    return bool(not two_classes or X.nnz >= _FILLED * cells)
 
 
 def warn_unless_converged(name: str, solution: Solution, tol: float, advice: str) -> None:
@@ -196,13 +203,13 @@ class BaseLinearClassifier(NamesElsewhere, ClassifierMixin, BaseEstimator):  # t
             codes,
             two_classes=two_classes,
         )
-        design = self._make_design(X, n_threads)
+        design = self._make_design(X, n_threads, len(classes) == 2)
         return TrainingData(design, X.dtype, classes, codes, weights, n_threads)
 
-    def _make_design(self, X: Any, n_threads: int) -> Any:
+    def _make_design(self, X: Any, n_threads: int, two_classes: bool) -> Any:
         """A handle on X for the solver."""
         design = checked_design(self, X, n_threads)
-        if is_sparse(X) and is_narrow(X):
+        if is_sparse(X) and is_narrow(X, two_classes=two_classes):
             # Exact methods for dense data are both faster and more accurate on narrow data.
             design = make_design(X.toarray(), n_threads)
         return design

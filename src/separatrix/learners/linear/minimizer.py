@@ -110,11 +110,12 @@ class MinimizingClassifier(BaseLinearClassifier):
                 "which chooses by problem and shape"
             )
 
-    def _make_design(self, X: Any, n_threads: int) -> Any:
+    def _make_design(self, X: Any, n_threads: int, two_classes: bool) -> Any:
         solver = SOLVERS.get(self.solver) if isinstance(self.solver, str) else self.solver
-        if is_sparse(X) and not is_narrow(X) and getattr(solver, "reads_in_place", False):
+        in_rows = is_sparse(X) and not is_narrow(X, two_classes=two_classes)
+        if in_rows and getattr(solver, "reads_in_place", False):
             return in_place(X)
-        return super()._make_design(X, n_threads)
+        return super()._make_design(X, n_threads, two_classes)
 
     def _objective(
         self, data: TrainingData, C: float, design: Design | None = None, dtype: Any = None

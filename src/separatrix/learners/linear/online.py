@@ -213,10 +213,10 @@ class OnlineClassifier(BaseLinearClassifier):
         self._learn(X, data, start, 1, go_on=not first, from_zero=first)
         return self
 
-    def _make_design(self, X: Any, n_threads: int) -> Any:
+    def _make_design(self, X: Any, n_threads: int, two_classes: bool) -> Any:
         """A handle on X; sparse rows are read where they lie, and checked on the way."""
         if not is_sparse(X):
-            return super()._make_design(X, n_threads)
+            return super()._make_design(X, n_threads, two_classes)
         return in_place(X)
 
     def _start(self, data: TrainingData, coef: Any, intercept: Any) -> Array:

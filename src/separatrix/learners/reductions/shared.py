@@ -111,7 +111,7 @@ class _Fit:
         self.n_threads = n_threads
         self.n_columns = task.table.shape[1]
         try:
-            self.design = estimator._make_design(X, n_threads)
+            self.design = estimator._make_design(X, n_threads, two_classes=True)
         except DataError as error:
             raise name_column(error, owner) from None
         self.seed = seed_from(estimator.random_state)
@@ -125,7 +125,7 @@ class _Fit:
         X = self.X
         if rows is not None:
             X = X[rows]
-            design = self.estimator._make_design(X, self.n_threads)
+            design = self.estimator._make_design(X, self.n_threads, two_classes=True)
         codes = (labels > 0).astype(np.int64)
         weights = check_weights(
             weights, self.estimator.class_weight, X, _LABELS, codes, two_classes=True

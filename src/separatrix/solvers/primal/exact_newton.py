@@ -1,4 +1,4 @@
-"""Newton's method in a kernel, for few features: hinge, squared hinge and logistic loss."""
+"""Newton's method in a kernel, for few weights: hinge, squared hinge, logistic and softmax."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from separatrix._core import newton_margins
+from separatrix._core import newton_margins, newton_softmax
 from separatrix.losses import kernel_of
 from separatrix.objective import Objective
 from separatrix.protocols import Array
@@ -36,14 +36,15 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ExactNewton:
-    r"""Newton steps with exact Hessians for the logistic loss, the hinge and its square.
+    r"""Newton steps with exact Hessians for logistic loss, hinge, its square, and softmax.
 
     One pass over the rows gives the value, the gradient and :math:`X' D X` together. The hinge is
     smoothed, :math:`\max_{a \in [0, 1]} a z - (a - c)^2 / (2 \sigma)`, with :math:`\sigma` as large
     as the tolerance asks for and, late, the maximizers as new centers c (the proximal method of
     multipliers, Rockafellar 1976); its maximizers are dual variables. Many rows begin with a sample
     of them. A pass costs :math:`n d^2 / 2`, or half the squared number of stored values of each
-    sparse row, and :math:`d^3 / 3` for the system.
+    sparse row, and :math:`d^3 / 3` for the system; softmax needs dense data, and d is then the
+    number of weights of all classes.
 
     Examples
     --------
@@ -95,7 +96,10 @@ class _Run:
         self.loss = kernel.name
         self.monitor = monitor
         self._objective = objective
-        self._upper = np.ascontiguousarray(objective.row_weights, dtype=np.float64)
+        self._upper = objective.row_weights
+        self._n_scores = objective.weight_shape[1]
+        kind = np.int64 if objective.loss.n_scores is None else np.float64
+        self._targets: Any = np.ascontiguousarray(objective.targets, dtype=kind)
         self._intercept = "none"
         if scores.intercept:
             self._intercept = "free" if objective.exempt else "penalized"
@@ -108,13 +112,18 @@ class _Run:
         self.proven = Certified(np.zeros(objective.weight_shape), np.inf, np.inf)
         self.n_passes = 0.0
 
-    def _turn(self, start: Any, tol: float, least: float, passes: int) -> Any:
-        objective = self._objective
-        signs = np.ascontiguousarray(objective.targets, dtype=np.float64)
+    def _turn(self, start: _State | None, tol: float, least: float, passes: int) -> Any:
+        design, y, upper = self._objective.design, self._targets, self._upper
+        name, n_threads = self._intercept, self._n_threads
+        if self._objective.loss.n_scores is None:
+            w, k = None if start is None else start.w, self._n_scores
+            return newton_softmax(design, y, upper, k, name, w, tol, least, passes, n_threads)
+        given = None
+        if start is not None:
+            given = start.w, start.sigma, start.shares if len(start.shares) else None
         return newton_margins(
-            objective.design, signs, self._upper, self.loss, self._intercept,
-            start, tol, least, passes, self._n_threads,
-        )  # fmt: skip
+            design, y, upper, self.loss, name, given, tol, least, passes, n_threads
+        )
 
     def until_stopped(self, start: _State | None) -> StopReason:
         """Run until the monitor says stop, or no step makes progress."""
@@ -122,13 +131,9 @@ class _Run:
         while True:
             left = monitor.max_passes - monitor.offset - self.n_passes
             tol = share * monitor.tol
-            given = None
-            if start is not None:
-                given = start.w, start.sigma, start.shares if len(start.shares) else None
             most = 1 if monitor.late else self._per_turn
-            w, shares, sigma, trace, moving = self._turn(
-                given, tol, monitor.scale, min(most, max(1, int(left)))
-            )
+            passes_left = min(most, max(1, int(left)))
+            w, shares, sigma, trace, moving = self._turn(start, tol, monitor.scale, passes_left)
             start = self.state = _State(w, sigma, shares)
             before, (value, gap) = self.n_passes, (np.inf, np.inf)
             ended, expected = not moving, False

@@ -64,10 +64,16 @@ def far_from_zero(design: Design) -> npt.NDArray[np.float64] | None:
     if values is None or 0 in values.shape:
         return None
     sample = values[:: max(1, len(values) // _SAMPLE)].astype(np.float64)
+    first, n = sample[0].copy(), len(sample)
     with np.errstate(over="ignore", invalid="ignore"):
-        center, spread = np.abs(sample.mean(axis=0)), sample.std(axis=0)
-        spread = np.where(spread > 0, spread, spread.max())
-        if not (center > _FAR * spread).any():
+        # From the first row, so that squares keep the digits of what differs.
+        sample -= first
+        mean = np.add.reduce(sample) / n
+        spread = np.einsum("ij,ij->j", sample, sample) / n - mean * mean
+        spread = np.sqrt(np.maximum(spread, 0))
+        if not spread.all():
+            spread = np.where(spread > 0, spread, spread.max())
+        if not (np.abs(first + mean) > _FAR * spread).any():
             return None
         means: npt.NDArray[np.float64] = values.mean(axis=0, dtype=np.float64)
     return means if np.isfinite(means).all() else None

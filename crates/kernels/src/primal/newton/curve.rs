@@ -1,8 +1,8 @@
 //! Losses of margins with their slopes and curvatures, a block of rows at a time.
 
 use crate::error::KernelError;
+use crate::loss::margin::{Logistic, MarginLoss, SquaredHinge};
 use crate::simd::Task;
-use crate::simd::exponential::VectorExp;
 
 /// Rows of a block.
 pub const BLOCK: usize = 128;
@@ -63,57 +63,56 @@ impl Block {
     /// Set slopes and curvatures; returns the losses, what smoothing costs, and the smoothed losses.
     #[inline(always)]
     pub(crate) fn bend<const FMA: bool>(&mut self, curve: Curve, sigma: f64) -> (f64, f64, f64) {
-        let (mut losses, mut slack, mut smooth) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        for first in (0..BLOCK).step_by(LANES) {
-            for lane in 0..LANES {
-                let i = first + lane;
-                let (m, u) = (self.margins[i], self.weights[i]);
-                let (a, second, loss);
-                match curve {
-                    Curve::Logistic => {
-                        let e = (-m.abs()).vector_exp::<FMA>();
-                        let r = 1.0 / (1.0 + e);
-                        a = if m > 0.0 { e * r } else { r };
-                        second = e * r * r;
-                        loss = (-m).max(0.0) + log_one_plus::<FMA>(e);
-                    }
-                    Curve::SquaredHinge => {
-                        let z = (1.0 - m).max(0.0);
-                        a = 2.0 * z;
-                        second = if z > 0.0 { 2.0 } else { 0.0 };
-                        loss = z * z;
-                    }
-                    Curve::Hinge => {
-                        let (z, c) = (1.0 - m, self.centers[i]);
-                        let free = sigma * z + c;
-                        a = free.clamp(0.0, 1.0);
-                        second = if free == a { sigma } else { 0.0 };
-                        loss = z.max(0.0);
-                        slack[lane] += u * (loss - a * z);
-                        smooth[lane] += u * (a * z - (a - c) * (a - c) * (0.5 / sigma));
-                    }
-                }
-                self.shares[i] = a;
-                self.slopes[i] = u * a;
-                self.seconds[i] = u * second;
-                losses[lane] += u * loss;
-            }
+        match curve {
+            Curve::Logistic => (self.smooth::<Logistic, FMA>(), 0.0, 0.0),
+            Curve::SquaredHinge => (self.smooth::<SquaredHinge, FMA>(), 0.0, 0.0),
+            Curve::Hinge => self.hinge(sigma),
         }
-        (losses.iter().sum(), slack.iter().sum(), smooth.iter().sum())
+    }
+
+    #[inline(always)]
+    fn smooth<L: MarginLoss<f64>, const FMA: bool>(&mut self) -> f64 {
+        let mut losses = [0.0; BLOCK];
+        for i in 0..BLOCK {
+            let u = self.weights[i];
+            let (loss, slope, second) = L::at::<FMA>(self.margins[i]);
+            self.slopes[i] = u * slope;
+            self.seconds[i] = u * second;
+            losses[i] = u * loss;
+        }
+        sum(&losses)
+    }
+
+    #[inline(always)]
+    fn hinge(&mut self, sigma: f64) -> (f64, f64, f64) {
+        let (mut losses, mut slack, mut smooth) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+        let half = 0.5 / sigma;
+        for i in 0..BLOCK {
+            let (z, u, c) = (1.0 - self.margins[i], self.weights[i], self.centers[i]);
+            let free = sigma * z + c;
+            let a = free.clamp(0.0, 1.0);
+            let loss = z.max(0.0);
+            self.shares[i] = a;
+            self.slopes[i] = u * a;
+            self.seconds[i] = if free == a { u * sigma } else { 0.0 };
+            losses[i] = u * loss;
+            slack[i] = u * (loss - a * z);
+            smooth[i] = u * (a * z - (a - c) * (a - c) * half);
+        }
+        (sum(&losses), sum(&slack), sum(&smooth))
     }
 }
 
-/// log(1 + e) for e in [0, 1], by the series of 2 artanh(e / (2 + e)).
+/// The sum of a block, in as many sums side by side as there are lanes.
 #[inline(always)]
-fn log_one_plus<const FMA: bool>(e: f64) -> f64 {
-    use crate::real::Real;
-    let s = e / (2.0 + e);
-    let square = s * s;
-    let mut sum = 1.0 / 31.0;
-    for k in 0..15 {
-        sum = Real::fma::<FMA>(sum, square, 1.0 / f64::from(29 - 2 * k));
+pub(crate) fn sum(values: &[f64; BLOCK]) -> f64 {
+    let mut lanes = [0.0; LANES];
+    for pack in values.chunks_exact(LANES) {
+        for (lane, v) in lanes.iter_mut().zip(pack) {
+            *lane += v;
+        }
     }
-    2.0 * s * sum
+    lanes.iter().sum()
 }
 
 /// sum_i U_i a_i t_i at margins m + at t: how fast the losses fall along a direction with margins t.

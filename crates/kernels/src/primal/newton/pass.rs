@@ -227,14 +227,20 @@ impl<T: Real> SecondOrder for Dense<'_, T> {
         if rows.count < BLOCK {
             signed.fill(0.0);
         }
-        for t in 0..rows.count {
-            let i = rows.of(t);
-            let y = signs[i];
-            for (column, v) in signed.chunks_exact_mut(PITCH).zip(self.row(i)) {
-                column[t] = y * v.to_f64();
+        let mut y = [0.0; BLOCK];
+        for (t, y) in y[..rows.count].iter_mut().enumerate() {
+            *y = signs[rows.of(t)];
+        }
+        // Column by column: few rows of the block are as much as the nearest cache holds.
+        let values = &self.values()[rows.first * d..];
+        for (j, column) in signed.chunks_exact_mut(PITCH).enumerate() {
+            let column = &mut column[..rows.count];
+            if j == d {
+                column.copy_from_slice(&y[..rows.count]);
+                continue;
             }
-            if let Some(ones) = signed.get_mut(d * PITCH + t) {
-                *ones = y;
+            for ((to, y), v) in column.iter_mut().zip(&y).zip(values[j..].iter().step_by(d * rows.stride)) {
+                *to = y * v.to_f64();
             }
         }
     }
@@ -305,44 +311,40 @@ impl<T: Real> SecondOrder for Dense<'_, T> {
             }
         }
         let plain = if whole { &room.signed } else { &room.kept };
-        let mut i = 0;
-        while i + 2 <= size {
+        for i in (0..size).step_by(2) {
             let left = &room.bent[i * PITCH..];
-            let mut j = i;
-            while j + 2 <= size {
-                tile::<V, 2, 2>(left, &plain[j * PITCH..], length, &mut sums.hessian[i * size + j..], size);
-                j += 2;
+            for j in (i..size).step_by(2) {
+                let right = &plain[j * PITCH..];
+                let mut add =
+                    |r: usize, c: usize, product: f64| sums.hessian[(i + r) * size + j + c] += product;
+                match (i + 1 < size, j + 1 < size) {
+                    (true, true) => products::<V, 2, 2>(left, right, PITCH, length, &mut add),
+                    (true, false) => products::<V, 2, 1>(left, right, PITCH, length, &mut add),
+                    _ => products::<V, 1, 1>(left, right, PITCH, length, &mut add),
+                }
             }
-            if j < size {
-                tile::<V, 2, 1>(left, &plain[j * PITCH..], length, &mut sums.hessian[i * size + j..], size);
-            }
-            i += 2;
-        }
-        if i < size {
-            let (left, right) = (&room.bent[i * PITCH..], &plain[i * PITCH..]);
-            tile::<V, 1, 1>(left, right, length, &mut sums.hessian[i * size + i..], size);
         }
     }
 }
 
-/// out[r * size + c] += <left_r, right_c> for R and C columns of a block.
+/// The inner products of R and C vectors of a block that lie `pitch` apart, one after the other to `found(r, c, value)`.
 #[inline(always)]
-fn tile<V: Lanes<f64>, const R: usize, const C: usize>(
+pub(crate) fn products<V: Lanes<f64>, const R: usize, const C: usize>(
     left: &[f64],
     right: &[f64],
+    pitch: usize,
     length: usize,
-    out: &mut [f64],
-    size: usize,
+    found: &mut impl FnMut(usize, usize, f64),
 ) {
     let mut sums = [[V::splat(0.0); C]; R];
     let mut t = 0;
     while t < length {
         let mut packs = [V::splat(0.0); R];
         for (r, pack) in packs.iter_mut().enumerate() {
-            *pack = V::load(left, r * PITCH + t);
+            *pack = V::load(left, r * pitch + t);
         }
         for c in 0..C {
-            let other = V::load(right, c * PITCH + t);
+            let other = V::load(right, c * pitch + t);
             for (sums, pack) in sums.iter_mut().zip(&packs) {
                 sums[c] = pack.fma(other, sums[c]);
             }
@@ -353,7 +355,12 @@ fn tile<V: Lanes<f64>, const R: usize, const C: usize>(
     for (r, sums) in sums.iter().enumerate() {
         for (c, sum) in sums.iter().enumerate() {
             sum.store(&mut lanes);
-            out[r * size + c] += lanes[..V::COUNT].iter().sum::<f64>();
+            for half in [4, 2, 1] {
+                for lane in 0..half {
+                    lanes[lane] += lanes[lane + half];
+                }
+            }
+            found(r, c, lanes[0]);
         }
     }
 }

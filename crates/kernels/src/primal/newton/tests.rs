@@ -1,5 +1,5 @@
 use super::curve::Curve;
-use super::{Goal, Outcome, Problem, Source, Start, minimize};
+use super::{Goal, Outcome, Problem, Source, Start, minimize, softmax};
 use crate::data::csr::Csr;
 use crate::data::dense::Dense;
 use crate::dual::intercept::Intercept;
@@ -158,4 +158,45 @@ fn arguments_are_checked_and_an_interrupt_is_heard() {
     assert!(Curve::named("exponential").is_err());
     stop.set();
     assert!(minimize(&x, problem, None, GOAL, 1, &stop).is_err());
+}
+
+#[test]
+fn softmax_comes_to_where_the_gradient_vanishes() {
+    let (n, d, k) = (200, 4, 3);
+    let (values, _, weights) = data(n, d);
+    let classes: Vec<i64> = (0..n).map(|i| ((values[i * d] > 0.1) as i64) + i64::from(i % 7 == 0)).collect();
+    let single: Vec<f32> = values.iter().map(|&v| v as f32).collect();
+    let (x, stop) = (Dense::new(&values, n, d).expect("shape"), Interrupt::new());
+    for intercept in [Intercept::None, Intercept::Penalized, Intercept::Free] {
+        let problem = softmax::Problem { classes: &classes, weights: &weights, k, intercept };
+        let found = softmax::minimize(x, problem, None, GOAL, 1, &stop).expect("valid");
+        let mut pull: Vec<f64> = found.w.iter().map(|w| -w).collect();
+        if intercept == Intercept::Free {
+            pull[d * k..].fill(0.0);
+        }
+        let mut value = 0.5 * pull.iter().map(|p| p * p).sum::<f64>();
+        for i in 0..n {
+            let row = || values[i * d..(i + 1) * d].iter().chain(&[1.0]);
+            let mut p: Vec<f64> = (0..k)
+                .map(|c| found.w.iter().skip(c).step_by(k).zip(row()).map(|(w, x)| w * x).sum())
+                .collect();
+            let right = p[classes[i] as usize];
+            let total: f64 = p.iter().map(|s| s.exp()).sum();
+            value += weights[i] * (total.ln() - right);
+            for (c, p) in p.iter_mut().enumerate() {
+                *p = p.exp() / total - f64::from(u8::from(c == classes[i] as usize));
+            }
+            for (j, x) in row().enumerate().take(found.w.len() / k) {
+                for (c, p) in p.iter().enumerate() {
+                    pull[j * k + c] -= weights[i] * p * x;
+                }
+            }
+        }
+        let gap = 0.5 * pull.iter().map(|p| p * p).sum::<f64>();
+        assert!(gap <= 1e-7 * value, "{intercept:?}: {gap} of {value}");
+        let other = Dense::new(&single, n, d).expect("shape");
+        let other = softmax::minimize(other, problem, Some(&found.w), GOAL, 2, &stop).expect("valid");
+        assert!(found.w.iter().zip(&other.w).all(|(a, b)| (a - b).abs() < 1e-4));
+        assert!(softmax::minimize(x, problem, Some(&found.w[1..]), GOAL, 1, &stop).is_err());
+    }
 }
