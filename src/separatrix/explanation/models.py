@@ -42,15 +42,11 @@ def see_through(model: Any) -> tuple[list[Any], Any]:
     >>> len(steps), type(learner).__name__
     (1, 'LogisticRegression')
     """
-    steps: list[Any] = []
-    while True:
-        if hasattr(model, "steps"):
-            steps += [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
-            model = model.steps[-1][1]
-        elif hasattr(model, "estimator_"):  # BayesDecision, Calibrated
-            model = model.estimator_
-        else:
-            return steps, model
+    steps, model = _outer(model)
+    while hasattr(model, "estimator_"):  # BayesDecision, Calibrated
+        inner, model = _outer(model.estimator_)
+        steps += inner
+    return steps, model
 
 
 def names_after(step: Any, names: Any) -> Any:
@@ -146,13 +142,17 @@ def explain(
     with warnings.catch_warnings():
         # A row is often cut out of a frame, and loses its names.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        row, names = _transformed(steps, rows, feature_names)
+        # What stands before the wrappers is done once, for the sum and for the prediction.
+        before, final = _outer(model)
+        rows, names = _transformed(before, rows, feature_names)
+        row, names = _transformed(steps[len(before) :], rows, names)
+        row = np.asarray(row.toarray() if hasattr(row, "toarray") else row).reshape(-1)
         if hasattr(learner, "explain_set"):
             found = learner.explain_set(row.astype(np.float64), names, every=classes is not None)
             found = _as_in_text(found, steps, x, names) if isinstance(x, str) else found
             return found if top is None else found.top(top)
-        prediction = model.predict(rows)[0]
-        known = model.predict_proba(rows)[0] if hasattr(model, "predict_proba") else None
+        prediction = final.predict(rows)[0]
+        known = final.predict_proba(rows)[0] if hasattr(final, "predict_proba") else None
         if hasattr(learner, "explain"):
             found = _naive_bayes(learner, row, names, classes, known)
         else:
@@ -198,17 +198,23 @@ def _one_row(x: Any) -> Any:
     return rows
 
 
-def _transformed(steps: list[Any], rows: Any, names: Any) -> tuple[npt.NDArray[Any], Any]:
-    """The row that reaches the learner, dense of shape (d,), and the names of its columns."""
+def _outer(model: Any) -> tuple[list[Any], Any]:
+    """The transformers of a pipeline, and its last part, which may be a wrapper."""
+    steps: list[Any] = []
+    while hasattr(model, "steps"):
+        steps += [step for _, step in model.steps[:-1] if step not in (None, "passthrough")]
+        model = model.steps[-1][1]
+    return steps, model
+
+
+def _transformed(steps: list[Any], rows: Any, names: Any) -> tuple[Any, Any]:
+    """The row behind the transformers, and the names of its columns."""
     if names is None and hasattr(rows, "columns"):
         names = [str(name) for name in rows.columns]
     for step in steps:
         rows = step.transform(rows)
         names = names_after(step, names)
-    if hasattr(rows, "toarray"):
-        rows = rows.toarray()
-    row = np.asarray(rows)
-    return row.reshape(-1), names
+    return rows, names
 
 
 def _two_best(classes: npt.NDArray[Any], scores: Any) -> npt.NDArray[Any]:
