@@ -260,6 +260,19 @@ def regrets(problems: Iterable[Problem], clock: Callable[[], float]) -> None:
         print(f"{len(found)} problems: mean regret {np.mean(found):.2f}, worst {max(found):.2f}")
 
 
+#: What --write writes; `tools/update_readme.py` reads its last line.
+PAGE = """# Data of every shape, at default settings
+
+`{command}`: milliseconds of ours and of the fastest peer that reaches the same objective, their
+ratio, our true relative gap, the peer, and the solver that was chosen. The data were not used to
+tune any constant.
+
+```
+{table}
+```
+"""
+
+
 def main(arguments: list[str], *, choose: bool = False) -> int:
     """Run the suite and print its table; with `choose` that of our own solvers."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks shapes", description=__doc__)
@@ -268,6 +281,7 @@ def main(arguments: list[str], *, choose: bool = False) -> int:
     parser.add_argument("--only", default="", help="problems whose line contains this")
     parser.add_argument("--cpu", action="store_true", help="CPU seconds, on a busy machine")
     parser.add_argument("--peers", type=Path, help="file that keeps what peers did, to be reused")
+    parser.add_argument("--write", action="store_true", help="keep the table in SHAPES.md")
     options = parser.parse_args(arguments)
     problems = PROBLEMS if options.seed is None else generated(options.seed, options.count)
     clock = time.process_time if options.cpu else time.perf_counter
@@ -278,26 +292,34 @@ def main(arguments: list[str], *, choose: bool = False) -> int:
     known: dict[str, Any] = {}
     if options.peers is not None and options.peers.exists():
         known = json.loads(options.peers.read_text())
-    print(f"{'problem':34s} {'setting':24s} {'ours':>9s} {'peer':>9s} {'ratio':>6s} {'gap':>7s}")
+    table = [f"{'problem':34s} {'setting':24s} {'ours':>9s} {'peer':>9s} {'ratio':>6s} {'gap':>7s}"]
+    print(table[0])
     lines = []
     for problem in problems:
         line = race(problem, clock, known)
         if line is None:
             continue
         lines.append(line)
-        print(
+        table.append(
             f"{line.name:34s} {line.setting:24s} {1e3 * line.ours:7.1f}ms {1e3 * line.peer:7.1f}ms "
-            f"{line.ratio:6.2f} {line.gap:7.1e} {line.who:18s} | {line.solver}",
-            flush=True,
+            f"{line.ratio:6.2f} {line.gap:7.1e} {line.who:18s} | {line.solver}"
         )
+        print(table[-1], flush=True)
         if options.peers is not None:
             options.peers.write_text(json.dumps(known))
     ratios = np.array([line.ratio for line in lines if not math.isnan(line.ratio)])
     if len(ratios):
         worst = min((line for line in lines if not math.isnan(line.ratio)), key=lambda x: x.ratio)
-        print(
+        table.append(
             f"{len(ratios)} problems: geometric mean {np.exp(np.log(ratios).mean()):.2f}x, "
             f"worst {worst.ratio:.2f}x ({worst.name} {worst.setting}), "
             f"{(ratios < 1).sum()} below 1 ({(ratios < 1).mean():.0%})"
         )
+        print(table[-1])
+    if options.write:
+        command = f"python -m benchmarks shapes{' --cpu' if options.cpu else ''}"
+        if options.seed is not None:
+            command += f" --seed {options.seed} --count {options.count}"
+        page = PAGE.format(command=command, table="\n".join(table))
+        (Path(__file__).parent / "SHAPES.md").write_text(page, encoding="utf-8")
     return 0

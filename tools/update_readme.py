@@ -1,16 +1,18 @@
-"""Copy some ratios of benchmarks/RESULTS.md into README.md: one row per family of learners.
+"""Copy ratios of benchmarks/RESULTS.md and SHAPES.md into README.md: a row per family of learners.
 
 With --check nothing is written: exit 1 where README.md differs from what would be written.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "README.md"
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+SHAPES = ROOT / "benchmarks" / "SHAPES.md"
 SOURCE_MARKERS = ("<!-- summary:begin -->", "<!-- summary:end -->")
 README_MARKERS = ("<!-- short:begin -->", "<!-- short:end -->")
 #: Rows of the table: the whole job, then one for each family of learners, then text.
@@ -50,7 +52,26 @@ def shortened(table: str) -> str:
     return "\n".join(["| problem | best peer | ours | ratio |", "|---|---|---|---|", *shown])
 
 
-def updated(readme: str, results: str | None) -> str:
+def of_all_shapes(page: str) -> str:
+    r"""Return the row of the table that tells the mean and the worst of `SHAPES.md`.
+
+    Examples
+    --------
+    >>> print(of_all_shapes("2 problems: geometric mean 3.1x, worst 0.9x (iris hinge), 1 below"))
+    | 2 problems of every shape, at default settings | the fastest of each |
+    | **3.1x** on the mean, 0.9x at worst (iris hinge) |
+    """
+    told = re.search(r"^(\d+) problems: geometric mean (\S+), worst (\S+) (\(.*?\)),", page, re.M)
+    if told is None:
+        raise SystemExit(f"{SHAPES.name} has no line that tells the mean and the worst.")
+    n, mean, worst, which = told.groups()
+    return (
+        f"| {n} problems of every shape, at default settings | the fastest of each | "
+        f"| **{mean}** on the mean, {worst} at worst {which} |"
+    )
+
+
+def updated(readme: str, results: str | None, shapes: str | None = None) -> str:
     r"""Return the README with some of the results, or with the command that makes them.
 
     Examples
@@ -66,7 +87,10 @@ def updated(readme: str, results: str | None) -> str:
     """
     table = None if results is None else cut(results, SOURCE_MARKERS, RESULTS.name)[1]
     head, _, tail = cut(readme, README_MARKERS, PAGE.name)
-    return f"{head}\n\n{NO_RESULTS if table is None else shortened(table)}\n\n{tail}"
+    rows = NO_RESULTS if table is None else shortened(table)
+    if shapes is not None:
+        rows += "\n" + of_all_shapes(shapes)
+    return f"{head}\n\n{rows}\n\n{tail}"
 
 
 def main(arguments: list[str]) -> int:
@@ -76,11 +100,12 @@ def main(arguments: list[str]) -> int:
         return 2
     old = PAGE.read_text(encoding="utf-8")
     results = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else None
-    new = updated(old, results)
+    shapes = SHAPES.read_text(encoding="utf-8") if SHAPES.exists() else None
+    new = updated(old, results, shapes)
     if new == old:
         return 0
     if arguments:
-        print("README.md is behind benchmarks/RESULTS.md: run tools/update_readme.py")
+        print("README.md is behind benchmarks/RESULTS.md or SHAPES.md: run tools/update_readme.py")
         return 1
     PAGE.write_text(new, encoding="utf-8")
     print("README.md: table of ratios updated")
