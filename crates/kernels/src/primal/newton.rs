@@ -101,6 +101,9 @@ pub struct Goal {
     pub max_passes: usize,
 }
 
+/// What every turn found: passes until then, the objective, and the gap.
+pub type Trace = Vec<(f64, f64, f64)>;
+
 /// What came of it.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -111,7 +114,7 @@ pub struct Outcome {
     /// sigma of the hinge.
     pub sigma: f64,
     /// Passes, value and gap, once per pass.
-    pub trace: Vec<(f64, f64, f64)>,
+    pub trace: Trace,
     /// Whether steps still made progress when it ended.
     pub moving: bool,
 }
@@ -197,7 +200,7 @@ struct Run<'a, X> {
     /// Whether `margins` are those of `w`.
     known: bool,
     stride: usize,
-    trace: Vec<(f64, f64, f64)>,
+    trace: Trace,
     passes: f64,
     moving: bool,
 }

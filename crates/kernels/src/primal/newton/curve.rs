@@ -73,12 +73,12 @@ impl Block {
     #[inline(always)]
     fn smooth<L: MarginLoss<f64>, const FMA: bool>(&mut self) -> f64 {
         let mut losses = [0.0; BLOCK];
-        for i in 0..BLOCK {
+        for (i, lost) in losses.iter_mut().enumerate() {
             let u = self.weights[i];
             let (loss, slope, second) = L::at::<FMA>(self.margins[i]);
             self.slopes[i] = u * slope;
             self.seconds[i] = u * second;
-            losses[i] = u * loss;
+            *lost = u * loss;
         }
         sum(&losses)
     }

@@ -3,7 +3,7 @@
 //! Problem: min over W of 1/2 |W|^2 + sum_i U_i (log sum_k exp s_ik - s_{i y_i}), s_i = W' x_i + b. A step costs a product
 //! with the data, its adjoint, the Hessian (`label_gram`) and a Cholesky factor; lengths of steps are found on the scores.
 
-use super::{Goal, Outcome, STALL, cholesky, least_curvature, moved, search, squares};
+use super::{Goal, Outcome, STALL, Trace, cholesky, least_curvature, moved, search, squares};
 use crate::data::dense::Dense;
 use crate::data::rows::Rows;
 use crate::dual::intercept::Intercept;
@@ -144,7 +144,7 @@ impl<T: Widen> Run<'_, T> {
         Ok(Some((0..order).map(|at| step[at % k * size + at / k]).collect()))
     }
 
-    fn steps(&mut self, goal: Goal) -> Result<(Vec<(f64, f64, f64)>, bool), KernelError> {
+    fn steps(&mut self, goal: Goal) -> Result<(Trace, bool), KernelError> {
         let penalized = self.penalized();
         let mut trace = Vec::new();
         let (mut passes, mut before) = (0.0, 0.0);
