@@ -198,7 +198,7 @@ impl<'a, L: MarginLoss<f64> + Send> Run<'a, L> {
         let parts: Vec<_> =
             scores.chunks(PART).map(|scores| (scores, room.next().unwrap_or_default())).enumerate().collect();
         let threads = threads_for(16 * scores.len(), self.n_threads);
-        let found = try_each(threads, parts.into_iter(), |(part, (scores, theta))| {
+        let found = try_each(threads, parts, |(part, (scores, theta))| {
             self.stop.check()?;
             let (signs, weights) = (&signs[part * PART..], &weights[part * PART..]);
             Ok::<_, KernelError>(dispatch(Part::<L> {
@@ -321,14 +321,14 @@ impl<'a, L: MarginLoss<f64> + Send> Run<'a, L> {
             theta,
         };
         Ok(match self.judged.duals {
-            Some(duals) => self.from_duals(duals, found),
+            Some(duals) => self.judge_duals(duals, found),
             None => found,
         })
     }
 
     /// The dual point of given dual variables; where the intercept is free, those of the heavier class are scaled down
     /// until both classes weigh the same.
-    fn from_duals(&self, duals: &[f64], mut found: Judgment) -> Judgment {
+    fn judge_duals(&self, duals: &[f64], mut found: Judgment) -> Judgment {
         let Judged { scores, signs, weights, intercept, .. } = self.judged;
         let (mut plus, mut minus) = (0.0, 0.0);
         for (((theta, &a), &y), &u) in found.theta.iter_mut().zip(duals).zip(signs).zip(weights) {
