@@ -296,8 +296,11 @@ def _prepare(
     check_choice("format", format, ("auto", *FORMATS))
     fields = {name: value for name, value in given.items() if name in Options.__dataclass_fields__}
     options = Options(**fields)
-    limits = {"line_limit": options.line_limit, "unpack_limit": options.unpack_limit}
-    origin = replace(origin_of(path_or_buffer), **limits)
+    origin = replace(
+        origin_of(path_or_buffer),
+        line_limit=options.line_limit,
+        unpack_limit=options.unpack_limit,
+    )
     with naming(origin.name):
         origin = origin.recode(options.encoding)
         if format == "auto":

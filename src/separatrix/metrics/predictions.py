@@ -341,7 +341,9 @@ def per_class_report(
 
     def share(some: npt.NDArray[Any], of: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         # A class that was never there, or never predicted, has zero.
-        return np.divide(some, of, out=np.zeros(len(order)), where=of > 0)
+        shares = np.zeros(len(order))
+        np.divide(some, of, out=shares, where=of > 0)
+        return shares
 
     precision, recall = share(hits, predicted), share(hits, support)
     f1 = share(2 * hits, predicted + support)
