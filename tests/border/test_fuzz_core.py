@@ -134,6 +134,11 @@ def valid_calls():
         "joint": [csr(), csr(), 8, False, 1],
         "measure_pixels": [dense(), 1, D, 0.5, True, 1],
         "newton_margins": [dense(), SIGNS, ONES, "hinge", "free", None, 1e-4, 0.0, 50, 1],
+        "newton_softmax": [dense(), CODES, ONES, K, "free", None, 1e-4, 0.0, 50, 1],
+        "margin_judgment": [
+            "logistic", SIGNS[:, None], SIGNS, ONES, None, (0.0, True), (1.0, 1.0), False, True,
+            1e-4, 1,
+        ],
         "fixed_moves": [duals(), np.ones((N, K))],
         "interior_moves": [duals(), np.ones((N, K)), ONES, np.ones((N, K))],
         "DualBinary": [csr(), SIGNS, ONES, "hinge", "free", 0, 1, None],
@@ -327,6 +332,8 @@ def format_calls():
         "read_conll": [block(b"a b\n"), "space", None, 2],
         "read_csv": [b"1,a\n2,b\n", 0, 44, b"\1\2", [b""], (1, 1), None, True, 2],
         "read_crfsuite": [block(b"a\tb\n"), 2],
+        "write_rows": [[np.ones(2), (integers(0, 1), ["a", "b"])], ["", ",", "\n"], 1],
+        "identity_codes": [["a", "b", "a"]],
         "write_svmlight": [
             np.ones(1), integers(0, 1), integers(), integers(0, 1), integers(3), np.ones(1),
             1, 0, 1,

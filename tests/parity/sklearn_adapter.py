@@ -17,8 +17,11 @@ HOMES = (
     "sklearn.svm",
 )
 
-for home in HOMES:
-    module = importlib.import_module(home)
-    for name in ours.__all__:
-        if hasattr(module, name):
-            setattr(module, name, getattr(ours, name))
+
+def pytest_configure() -> None:
+    """Put them there; not on import, which collecting tests does too."""
+    for home in HOMES:
+        module = importlib.import_module(home)
+        for name in ours.__all__:
+            if hasattr(module, name):
+                setattr(module, name, getattr(ours, name))

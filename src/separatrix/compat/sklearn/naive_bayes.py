@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn import naive_bayes
-from sklearn.utils.validation import check_non_negative, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_non_negative, validate_data
 
 from separatrix.errors import ParameterError
 from separatrix.learners.generative import NaiveBayes
@@ -112,7 +112,9 @@ class GaussianNB(naive_bayes.GaussianNB):  # type: ignore[misc]
         """Means and variances of every class in one pass; see scikit-learn."""
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        weighted = y if sample_weight is None else y[np.asarray(sample_weight) > 0]
+        weighted = y
+        if sample_weight is not None:
+            weighted = y[_check_sample_weight(sample_weight, X, dtype=np.float64) > 0]
         # One class alone, and priors that are none, are scikit-learn's to take or to refuse.
         if len(np.unique(weighted)) == 1 or not _shares(self.priors, len(np.unique(y))):
             self.__dict__.pop("native_", None)
