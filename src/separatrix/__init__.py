@@ -227,8 +227,8 @@ _HOMES = {
     "read": "data",
     "regularization_path": "learners.linear.path",
     "save": "models.file.model",
-    "save_onnx": "models.export",
-    "to_sklearn": "models.export",
+    "save_onnx": "models.export.onnx",
+    "to_sklearn": "models.export.scikit_learn",
 }
 
 

@@ -9,7 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from separatrix.models.export import save_onnx, to_onnx, to_sklearn
+    from separatrix.models.export.onnx import save_onnx, to_onnx
+    from separatrix.models.export.scikit_learn import to_sklearn
     from separatrix.models.file.model import ModelInfo, describe, load, save, verify
     from separatrix.models.file.table import register
     from separatrix.models.opened import Model, open
@@ -32,7 +33,8 @@ _HOMES = {
     "Model": "opened",
     "open": "opened",
     "register": "file.table",
-    **dict.fromkeys(("save_onnx", "to_onnx", "to_sklearn"), "export"),
+    **dict.fromkeys(("save_onnx", "to_onnx"), "export.onnx"),
+    "to_sklearn": "export.scikit_learn",
     **dict.fromkeys(("ModelInfo", "describe", "load", "save", "verify"), "file.model"),
 }
 

@@ -11,15 +11,18 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from separatrix import (
     MIRA,
+    AllPairs,
     Calibrated,
     LinearClassifier,
     LinearSVM,
     LogisticRegression,
     MajorityClass,
+    NaiveBayes,
+    OneVsAll,
     Perceptron,
-    Polynomial,
+    PriorSampling,
+    RadialBasis,
     TableEncoder,
-    TextVectorizer,
     load,
     save,
     save_onnx,
@@ -87,7 +90,9 @@ TABLE = {f"column{j}": column for j, column in enumerate(GAPS.T)}
 
 @pytest.mark.parametrize("y", [Y, TWO], ids=["many", "two"])
 @pytest.mark.parametrize("learner", [LogisticRegression(), LinearSVM()])
-@pytest.mark.parametrize("scaler", [MaxAbsScaler(), StandardScaler(), MinMaxScaler(), None])
+@pytest.mark.parametrize(
+    "scaler", [MaxAbsScaler(), StandardScaler(), MinMaxScaler(clip=True), None]
+)
 @pytest.mark.parametrize("calibrated", [None, "inside", "outside"])
 def test_pipelines_of_affine_steps_are_folded(y, learner, scaler, calibrated, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
@@ -117,31 +122,34 @@ def test_tables_of_numbers_with_gaps_are_folded(y, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("model", "data", "message"),
+    ("model", "message"),
     [
-        (make_pipeline(TextVectorizer(), LogisticRegression()), np.where(TWO, "red sun", "moon"),
-         "TextVectorizer cannot be exported"),
-        (make_pipeline(TableEncoder(), LogisticRegression()), {"city": np.where(TWO, "x", "y")},
-         "column 'city' is of kind category"),
-        (Calibrated(LogisticRegression(), "sigmoid"), X, 'method="sigmoid"'),
-        (make_pipeline(MinMaxScaler(clip=True), LinearSVM()), X, "MinMaxScaler"),
+        (OneVsAll(LogisticRegression(), shared=False), "fitted one by one"),
+        (AllPairs(LogisticRegression()), "AllPairs with probabilities"),
+        (make_pipeline(RadialBasis("fourier", n_components=4), LinearSVM()), "RadialBasis"),
+        (PriorSampling(), "PriorSampling cannot be exported"),
     ],
-)  # fmt: skip
-def test_what_onnx_would_lose_is_refused(model, data, message):
+)
+def test_what_has_no_operators_is_refused(model, message):
     with pytest.raises(NotSavableError, match=message):
-        to_onnx(model.fit(data, TWO))
+        to_onnx(model.fit(X, Y))
+
+
+@pytest.mark.filterwarnings("ignore::separatrix.errors.ZeroProbabilityWarning")
+def test_zero_probabilities_are_refused():
+    model = NaiveBayes("bernoulli", smoothing=0.0).fit([[0], [0], [1], [1]], [0, 0, 1, 1])
+    with pytest.raises(NotSavableError, match="some of its probabilities are zero"):
+        to_onnx(model)
 
 
 @pytest.mark.parametrize("export", [to_sklearn, to_onnx])
 def test_what_is_not_flat_is_refused(export):
-    with pytest.raises(NotSavableError, match="only flat linear classifiers"):
-        export(make_pipeline(Polynomial(), LogisticRegression()).fit(X, Y))
-    with pytest.raises(NotSavableError, match="only flat linear classifiers"):
-        export(MajorityClass().fit(X, Y))
     with pytest.raises(NotSavableError, match="averaging='average'"):
         export(Perceptron(averaging="vote").fit(X, Y))
     with pytest.raises(NotFittedError):
         export(LogisticRegression())
+    with pytest.raises(NotSavableError, match="only flat linear classifiers"):
+        to_sklearn(MajorityClass().fit(X, Y))
 
 
 def test_labels_without_a_type_in_onnx_are_refused():

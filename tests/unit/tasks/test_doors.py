@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -224,13 +225,13 @@ def test_reports(home, name):
 
 
 def test_onnx(home):
-    for name in CASES:
-        model = models.open(home / f"{name}.sx").estimator
-        if name in ("majority", "words"):
-            continue
-        with pytest.raises(NotSavableError):
-            to_onnx(model)
     pytest.importorskip("onnx")
+    exported = set()
+    for name in CASES:
+        with suppress(NotSavableError):
+            to_onnx(models.open(home / f"{name}.sx").estimator)
+            exported.add(name)
+    assert exported >= {"classes", "quantities"}
     plain = LogisticRegression().fit(ROWS, list("aabbb"))
     save(plain, home / "plain.sx")
     assert to_onnx(models.open(home / "plain.sx").estimator).graph.output[0].name == "label"

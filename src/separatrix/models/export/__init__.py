@@ -1,0 +1,1 @@
+"""Models for other programs: scikit-learn's classes, and ONNX."""
