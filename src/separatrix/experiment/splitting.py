@@ -110,7 +110,6 @@ def make_parts(
             raise DataError(
                 f"{where}: the {part} {task.units} need the target {train.target_name!r}"
             )
-        inputs.take(found)
         remarks += task.check_part(part, found, train, rule)
     return Split(train, held_out, SealedTest(test), rule), inputs, tuple(remarks)
 
@@ -144,4 +143,6 @@ def _further(source: Any, inputs: Inputs) -> Dataset:
     """Rows from elsewhere; a file is read as the training rows were."""
     if isinstance(source, str | os.PathLike):
         return inputs.read(source, target=True)
-    return as_dataset(source, "auto" if inputs.target is None else inputs.target)
+    found = as_dataset(source, "auto" if inputs.target is None else inputs.target)
+    inputs.take(found)  # complains now rather than after the search
+    return found

@@ -18,7 +18,7 @@ from separatrix.metrics import Metric
 from separatrix.report.parts import Part, TestReport, TestScore
 from separatrix.tasks import Task
 from separatrix.tasks.inputs import Inputs
-from separatrix.tasks.task import prepared_once
+from separatrix.tasks.task import TestRows
 
 __all__ = ["Finalist", "Opened", "open_test"]
 
@@ -94,7 +94,7 @@ def open_test(
     metric : Metric
     cost : array of shape (K, K) or None
     """
-    y, prepared = test.y, prepared_once(X)
+    y, prepared = test.y, TestRows(X)
     finals, predictions, microseconds, encoding = [], [], [], 0.0
     for one in finalists:
         start = time.perf_counter()

@@ -364,7 +364,9 @@ class Classes(Task):
         rows = np.concatenate([wrong, right])
         parts += [
             weights_part(plain, champion.learner, inputs, test),
-            explanations(self, model, champion.learner, inputs, test, predictions, rows),
+            explanations(
+                self, model, champion.learner, inputs, test, prepared.X, predictions, rows
+            ),
         ]
         return tuple(part for part in parts if part is not None)
 

@@ -173,7 +173,9 @@ class SetsOfLabels(Task):
             shown.PerClass.of(set_report(test.y, predictions)),
             _mistakes(prepared(champion.model), test, inputs, predictions),
             _pairs(champion.model, champion.learner),
-            explanations(self, champion.model, champion.learner, inputs, test, predictions, rows),
+            explanations(
+                self, champion.model, champion.learner, inputs, test, prepared.X, predictions, rows
+            ),
         )
         return tuple(part for part in parts if part is not None)
 

@@ -13,7 +13,7 @@ from separatrix.explanation import see_through, top_weights
 from separatrix.features import RadialBasis
 from separatrix.report.parts import ClassWeights, Explained, Explanations, Weights
 from separatrix.tasks.inputs import Inputs
-from separatrix.tasks.rows import row_text
+from separatrix.tasks.rows import row_text, taken
 
 if TYPE_CHECKING:
     from separatrix.tasks.task import Task
@@ -91,15 +91,16 @@ def explanations(
     learner: str,
     inputs: Inputs,
     test: Dataset,
+    X: Any,
     predictions: Any,
     rows: npt.NDArray[np.intp],
 ) -> Explanations | None:
-    """Running totals of some test rows; None where the model is no sum of terms."""
+    """Running totals of some test rows, which models are fed as X; None where there is no sum."""
     from separatrix.tasks.task import Fitted
 
     fitted, found = Fitted(model, inputs), []
     for row in rows.tolist():
-        x = inputs.take(test.take([row]))
+        x = taken(X, np.array([row]))
         try:
             terms = task.explain(fitted, str(x[0]) if inputs.kind == "text" else x, _TERMS)
         except ParameterError:

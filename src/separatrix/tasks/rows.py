@@ -12,7 +12,7 @@ from separatrix.data import Dataset
 from separatrix.tasks.inputs import Inputs
 from separatrix.validation import distinct_values, is_sparse
 
-__all__ = ["Rows", "labels_of", "row_text"]
+__all__ = ["Rows", "labels_of", "row_text", "taken"]
 
 #: Longest text, and most columns, that are shown.
 _LONGEST, _MOST = 300, 12
@@ -37,7 +37,7 @@ class Rows(NamedTuple):
 
     def take(self, rows: npt.NDArray[np.intp] | slice) -> Rows:
         """Some of them, by number; a slice of columns and dense matrices is a view."""
-        return Rows(_taken(self.X, rows), _taken(self.y, rows), self.kinds)
+        return Rows(taken(self.X, rows), taken(self.y, rows), self.kinds)
 
     def first(self, n: int) -> Rows:
         """The first `n`, or all if there are fewer."""
@@ -48,9 +48,10 @@ class Rows(NamedTuple):
         return Rows(_joined(self.X, other.X), _joined(self.y, other.y), self.kinds)
 
 
-def _taken(part: Any, rows: npt.NDArray[np.intp] | slice) -> Any:
+def taken(part: Any, rows: npt.NDArray[np.intp] | slice) -> Any:
+    """Some rows of what models are fed, or of a target, by number."""
     if isinstance(part, dict):
-        return {name: _taken(values, rows) for name, values in part.items()}
+        return {name: taken(values, rows) for name, values in part.items()}
     if isinstance(rows, slice):
         # Of sequences a slice would be a list.
         plain = isinstance(part, np.ndarray) or sp.issparse(part)

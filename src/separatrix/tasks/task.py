@@ -97,7 +97,7 @@ class Fitted:
 
     def split(self, X: Any) -> tuple[Any, Any]:
         """The last part of the pipeline, and what the parts before it make of X."""
-        return prepared_once(X)(self.estimator)
+        return TestRows(X)(self.estimator)
 
     def encoded(self, X: Any) -> Any:
         """What the learner is fed of X."""
@@ -106,22 +106,32 @@ class Fitted:
         return X
 
 
-def prepared_once(X: Any) -> TestRows:
-    """From a model to its last part and what it is fed of X; models that share parts share that."""
-    made: dict[tuple[int, ...], Any] = {(): X}
+class TestRows:
+    """Rows as models are fed with them, each step of the models made once.
 
-    def split(model: Any) -> tuple[Any, Any]:
+    Parameters
+    ----------
+    X : matrix, texts, dict of columns or sequences
+        Raw rows.
+    """
+
+    __test__ = False  # no class of tests, whatever pytest makes of its name
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self._made: dict[tuple[int, ...], Any] = {(): X}
+
+    def __call__(self, model: Any) -> tuple[Any, Any]:
+        """The last part of a model, and what it is fed; models that share steps share that."""
         done: tuple[int, ...] = ()
         while hasattr(model, "steps"):
             for _, step in model.steps[:-1]:
                 if step not in (None, "passthrough"):
                     before, done = done, (*done, id(step))
-                    if done not in made:
-                        made[done] = step.transform(made[before])
+                    if done not in self._made:
+                        self._made[done] = step.transform(self._made[before])
             model = model.steps[-1][1]
-        return model, made[done]
-
-    return split
+        return model, self._made[done]
 
 
 @dataclass(frozen=True)
@@ -145,10 +155,6 @@ class Scores:
 
     def __str__(self) -> str:
         return self.text
-
-
-#: From a model to its last part and what the parts before it make of the test rows, made once.
-TestRows = Callable[[Any], tuple[Any, Any]]
 
 
 class Champion(Protocol):
