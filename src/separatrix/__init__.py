@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     )
     from separatrix.learners.multilabel import FrequentLabels, ManyLabels, MultiLabel
     from separatrix.learners.reductions import AllPairs, CodeMatrix, OneVsAll, OutputCode
-    from separatrix.learners.segmentation import Segmenter
+    from separatrix.learners.segmentation import MajorityPixel, Segmenter
     from separatrix.learners.structured import (
         CRF,
         Constraints,
@@ -112,6 +112,7 @@ __all__ = [
     "LogisticRegression",
     "MajorityClass",
     "MajorityLabel",
+    "MajorityPixel",
     "ManyClass",
     "ManyLabels",
     "MaximumLikelihood",
@@ -191,6 +192,7 @@ _HOMES = {
     "LogisticRegression": "learners.linear.logistic",
     "MajorityClass": "learners.baselines",
     "MajorityLabel": "learners.structured.frequency",
+    "MajorityPixel": "learners.segmentation",
     "ManyClass": "learners.extreme",
     "ManyLabels": "learners.multilabel",
     "MaximumLikelihood": "learners.generative.smoothing",

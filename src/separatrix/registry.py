@@ -18,6 +18,7 @@ __all__ = [
     "LEARNERS",
     "MANY_CLASSES",
     "MAX_PASSES",
+    "PIXEL_GRID",
     "VARIANCE_GRID",
     "Learner",
     "get",
@@ -34,6 +35,9 @@ C_GRID: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4)
 
 #: C of the learners on chains, whose examples are whole sequences.
 CHAIN_GRID: tuple[float, ...] = (1e-2, 1e-1, 1e0, 1e1, 1e2)
+
+#: C of the learners on images, each of which has thousands of pixels.
+PIXEL_GRID: tuple[float, ...] = (1e-4, 1e-3, 1e-2, 1e-1)
 
 #: The most passes an online learner gets before its best pass is taken.
 MAX_PASSES = 20
@@ -53,6 +57,7 @@ _NUMBERS: tuple[Task, ...] = ("regression",)
 _MANY: tuple[Task, ...] = ("multiclass",)
 _TAGGING: tuple[Task, ...] = ("tagging",)
 _SETS: tuple[Task, ...] = ("label_sets",)
+_IMAGES: tuple[Task, ...] = ("label_images",)
 _LABELS, _ONLINE = "separatrix.learners.multilabel:MultiLabel", (("learner", "perceptron"),)
 
 #: Columns up to which learners are tried by themselves that need more than linear time in them.
@@ -235,6 +240,14 @@ def _sets(name: str, summary: str, most_labels: int | None = None, **params: Any
     return Learner(name, _LABELS, summary, "grid", _SETS, "C", CHAIN_GRID, **own)
 
 
+def _images(name: str, summary: str, **params: Any) -> Learner:
+    """A learner of label images with a C, which is the weight of the loss of every pixel."""
+    target = "separatrix.learners.segmentation:Segmenter"
+    # Labels are enlarged again; from a gap of 1e-2 on held-out pixels hardly change.
+    own: Any = {"params": (*params.items(), ("max_side", 64), ("tol", 1e-2))}
+    return Learner(name, target, summary, "grid", _IMAGES, "C", PIXEL_GRID, **own)
+
+
 LEARNERS: tuple[Learner, ...] = (
     _baseline("majority_class", "MajorityClass", "the most frequent class"),
     _baseline("prior_sampling", "PriorSampling", "a draw from the class prior"),
@@ -243,6 +256,7 @@ LEARNERS: tuple[Learner, ...] = (
     _chain_baseline("majority_label", "MajorityLabel", "the most frequent label"),
     _chain_baseline("label_per_word", "LabelPerWord", "the most frequent label of each word", True),
     _baseline("frequent_labels", "FrequentLabels", "one set of labels", _SETS, "multilabel"),
+    _baseline("majority_pixel", "MajorityPixel", "one label for all", _IMAGES, "segmentation"),
     Learner(
         "naive_bayes",
         "separatrix.learners.generative:NaiveBayes",
@@ -422,6 +436,16 @@ LEARNERS: tuple[Learner, ...] = (
         many=True,
     ),
     _sets("label_pairs", "conditional random field on all pairs of labels", 14, edges="full"),
+    _images("pixel_logistic", "logistic regression for every pixel by itself", neighborhood=0),
+    Learner(
+        "grid_perceptron",
+        "separatrix.learners.segmentation:Segmenter",
+        "averaged perceptron on grids of pixels",
+        "none",
+        _IMAGES,
+        params=(("learner", "perceptron"), ("max_side", 64)),
+    ),
+    _images("grid_crf", "conditional random field on grids of pixels"),
 )
 
 

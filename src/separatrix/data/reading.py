@@ -97,7 +97,8 @@ def read(
     Parameters
     ----------
     path_or_buffer : path, bytes, or an object with ``read``
-        With format="auto" also a folder with one subfolder of texts or mails per class, a mail
+        With format="auto" also a folder with one subfolder of texts or mails per class, a folder of
+        images beside one of label images, named "labels" or "masks" (extra ``images``), a mail
         (.eml), a mailbox (.mbox, Maildir), an archive (.zip) of such, an Excel workbook (extra
         ``excel``), several paths or a pattern with ``*``, ``sqlite:FILE:TABLE``, and
         ``duckdb:FILE:TABLE`` (extra ``duckdb``).

@@ -104,10 +104,12 @@ class Result:
         """What was learned from what, a line each."""
         rows = ", ".join(f"{self.sizes[part]} {part}" for part in ("train", "held-out", "test"))
         classes = f", {self.sizes['classes']} classes" if "classes" in self.sizes else ""
-        units = self.task.units
+        units, n_features = self.task.units, self.sizes["features"]
+        # Learners of pictures make the features of pixels themselves.
+        features = f", {n_features} features" if n_features else ""
         return (
             f"Task: {self.task.name} ({self.task.reason}), decided by {self.metric.title}.",
-            f"{rows} {units} ({self.split}), {self.sizes['features']} features{classes}.",
+            f"{rows} {units} ({self.split}){features}{classes}.",
             *self.steps,
         )
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from separatrix.data import Dataset, LabelSets, TokenColumn, TokenSequences, read
 from separatrix.data.tables.assembly import TARGETS, find_column, with_schema, with_target
+from separatrix.data.tables.columns import objects
 from separatrix.errors import DataError
 from separatrix.features.templates.columns import token_sequences
 from separatrix.learners.multilabel import label_sets
@@ -28,8 +29,8 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
     Parameters
     ----------
     data : path, Dataset, DataFrame, dict of columns, or (X, y)
-        What to learn from; X and y may be sequences of tokens and of their labels, y a binary
-        matrix or lists of labels.
+        What to learn from; X and y may be sequences of tokens and of their labels, or images and
+        their label images; y a binary matrix or lists of labels.
     target : str, int or "auto"
         The column to predict; "auto": the usual names, or the only column beside the texts.
     **options
@@ -61,6 +62,8 @@ def as_dataset(data: Any, target: Any = "auto", **options: Any) -> Dataset:
 def _from_arrays(X: Any, y: Any) -> Dataset:
     if isinstance(y, TokenColumn) or _are_sequences(X, y):
         return _from_sequences(X, y)
+    if _are_label_images(y):
+        return _from_pictures(X, y)
     labels = label_sets(y) if _are_sets(y) else np.asarray(y)
     if not isinstance(labels, LabelSets) and labels.ndim != 1:
         raise DataError(f"y must have one value for every row, got shape {labels.shape}")
@@ -83,6 +86,20 @@ def _are_sequences(X: Any, y: Any) -> bool:
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], str):
         return False  # texts; what they have is label sets
     return lists and (isinstance(X, TokenSequences) or not hasattr(X, "shape"))
+
+
+def _are_label_images(y: Any) -> bool:
+    """Whether y holds an array of lines of labels for every row."""
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        return y.ndim == 3
+    return isinstance(y, list | tuple | np.ndarray) and len(y) > 0 and np.ndim(y[0]) == 2
+
+
+def _from_pictures(X: Any, y: Any) -> Dataset:
+    if len(X) != len(y):
+        raise DataError(f"there are {len(X)} images, but {len(y)} label images")
+    images, labels = (objects([np.asarray(one) for one in part]) for part in (X, y))
+    return Dataset("images", images, labels)
 
 
 def _are_sets(y: Any) -> bool:
@@ -207,6 +224,9 @@ def fingerprint(data: Dataset) -> str:
         elif isinstance(part, np.ndarray) and part.dtype != object:
             digest.update(f"{part.dtype.str}{part.shape}".encode())
             digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+        elif isinstance(part, np.ndarray) and len(part) and isinstance(part[0], np.ndarray):
+            for one in part:
+                add(one)
         elif part is not None:
             values = list(part)
             for first in range(0, len(values), _AT_ONCE):

@@ -127,7 +127,7 @@ class Inputs:
             if data.kind != "images":
                 where = data.source or "the data"
                 raise DataError(f"{where} holds a {data.kind}, the model was trained on images")
-            return list(data.X)
+            return data.X
         if self.kind in ("sequences", "attributes"):
             return self._tokens(data)
         if self.kind in ("matrix", "images"):

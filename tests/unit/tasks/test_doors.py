@@ -83,6 +83,21 @@ ROWS, SETS = [[0.0], [0.2], [0.9], [1.0], [1.1]], [["a"], ["a"], ["a", "b"], ["b
 SVM = "a 1:0.5\na,b 1:1\nb 1:1.2\n"
 TRUTH, PICTURES = images()
 
+
+def pictures(folder):
+    """Write images, bright where their labels are 1, and label images."""
+    from skimage.io import imsave
+
+    for part in ("images", "labels"):
+        (folder / part).mkdir(parents=True)
+    for number in range(8):
+        truth = np.zeros((6, 5), dtype=np.uint8)
+        truth[number % 3 : number % 3 + 3, 1:4] = 1
+        for part, values in (("images", 20 + 200 * truth), ("labels", truth)):
+            path = folder / part / f"{number}.png"
+            imsave(path, values.astype(np.uint8), check_contrast=False)
+
+
 #: Files that `compare` learns from: suffix, content, learner; a champion of every kind of target.
 COMPARED = {
     "classes": (".csv", table(), "logistic_regression"),
@@ -92,6 +107,7 @@ COMPARED = {
     "tagging_attributes": (".crfsuite", sentences(attributes=True), "structured_svm"),
     "label_sets": (".svm", sets(), "label_crf"),
     "label_sets_online": (".svm", sets(), "label_perceptron"),
+    "label_images": (".images", pictures, "grid_perceptron"),
 }
 
 #: Models that are made in Python, and a file for each: model, suffix, content.
@@ -135,7 +151,7 @@ def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("doors")
     for name, (suffix, content, learner) in COMPARED.items():
         path = folder / f"{name}{suffix}"
-        path.write_text(content, encoding="utf-8")
+        content(path) if callable(content) else path.write_text(content, encoding="utf-8")
         result = Experiment(read(path), learners=[learner], champion=learner).run()
         result.save(folder / f"{name}.sx")
         result.to_html(folder / f"{name}.html")

@@ -1,4 +1,4 @@
-"""Folders with one subfolder per class, mails, archives, workbooks, several files, databases."""
+"""Folders of classes or images, mails, archives, workbooks, several files, databases."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from separatrix.data.dataset import Dataset, LabelSets
 from separatrix.data.formats.delimited import column_names
 from separatrix.data.formats.mails import is_maildir, mail_text, mails_of
 from separatrix.data.formats.options import Options
+from separatrix.data.formats.pictures import read_pictures
 from separatrix.data.schema import Schema, SchemaColumn, TypedEvidence
 from separatrix.data.tables.assembly import dataset_of, find_target, judged, make_schema
 from separatrix.data.tables.columns import objects
@@ -64,7 +65,7 @@ def gathered(source: Any, read: Read, options: dict[str, Any]) -> Dataset | None
         return _table_of_base(name, options)
     path = Path(name)
     if path.is_dir():
-        return _folder(path, name)
+        return read_pictures(path, name, options.get("target", "auto")) or _folder(path, name)
     if not path.exists():
         found = sorted(glob.glob(name, recursive=True)) if any(c in name for c in "*?[") else []
         return _several(found, read, options) if found else None

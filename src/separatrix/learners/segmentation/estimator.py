@@ -16,7 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.data import FeatureGraphs
 from separatrix.errors import ConvergenceWarning, DataError, ParameterError
 from separatrix.learners.segmentation.nodes import Nodes, as_graphs, make_nodes
-from separatrix.learners.segmentation.pixels import FEATURES, enlarged, read_images, shrunk
+from separatrix.learners.segmentation.pixels import (
+    FEATURES,
+    enlarged,
+    read_images,
+    read_label_images,
+    shrunk,
+)
 from separatrix.learners.structured import CRF, StructuredPerceptron, StructuredSVM
 from separatrix.results import Solution
 from separatrix.structures import Graph, Grid
@@ -188,7 +194,7 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         check_given(self, y)
         pictures = read_images(X)
         self.n_channels_in_ = pictures[0].shape[2]
-        truth = self._read_labels(y, pictures)
+        truth = read_label_images(y, pictures)
         self.classes_ = np.unique(np.concatenate([one.ravel() for one in truth]))
         if len(self.classes_) < 2:
             raise DataError(
@@ -244,17 +250,6 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
         return learner.set_params(
             **{name: value for name, value in given.items() if value is not None and name in known}
         )
-
-    def _read_labels(self, labels: Any, images: list[Floats]) -> list[npt.NDArray[Any]]:
-        if len(labels) != len(images):
-            raise DataError(f"there are {len(images)} images, but {len(labels)} label images")
-        truth = [np.asarray(one) for one in labels]
-        for number, (image, label) in enumerate(zip(images, truth, strict=True)):
-            if label.shape != image.shape[:2]:
-                raise DataError(
-                    f"image {number} has shape {image.shape[:2]}, its label image {label.shape}"
-                )
-        return truth
 
     def _nodes(self, image: Floats) -> Nodes:
         n_segments = self.n_segments if self.units == "superpixels" else None
@@ -338,7 +333,7 @@ class Segmenter(BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of the pixels that are labeled right."""
-        truth = self._read_labels(y, read_images(X))
+        truth = read_label_images(y, read_images(X))
         predictions = self.predict(X)
         right = sum(int((a == b).sum()) for a, b in zip(truth, predictions, strict=True))
         return right / sum(one.size for one in truth)

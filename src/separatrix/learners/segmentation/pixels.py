@@ -11,7 +11,15 @@ from scipy import ndimage
 
 from separatrix.errors import DataError, ParameterError
 
-__all__ = ["FEATURES", "enlarged", "pixel_features", "read_images", "shrunk", "shrunk_shape"]
+__all__ = [
+    "FEATURES",
+    "enlarged",
+    "pixel_features",
+    "read_images",
+    "read_label_images",
+    "shrunk",
+    "shrunk_shape",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,6 +68,19 @@ def read_images(images: Any) -> list[Floats]:
                 f"image {number} has {found[-1].shape[2]} channels, image 0 has {found[0].shape[2]}"
             )
     return found
+
+
+def read_label_images(labels: Any, images: Sequence[Floats]) -> list[npt.NDArray[Any]]:
+    """A label for every pixel, as arrays of shape (height, width) of the images."""
+    if len(labels) != len(images):
+        raise DataError(f"there are {len(images)} images, but {len(labels)} label images")
+    truth = [np.asarray(one) for one in labels]
+    for number, (image, label) in enumerate(zip(images, truth, strict=True)):
+        if label.shape != image.shape[:2]:
+            raise DataError(
+                f"image {number} has shape {image.shape[:2]}, its label image {label.shape}"
+            )
+    return truth
 
 
 def shrunk_shape(shape: Sequence[int], max_side: int | None) -> tuple[int, int]:

@@ -49,7 +49,6 @@ CLASSES: dict[str, str] = {
     **_lines("separatrix.features.templates.estimator", "Templates"),
     **_lines("separatrix.features.text.vectorizer", "TextVectorizer"),
     **_lines("separatrix.bayes.calibration.calibrated", "Calibrated"),
-    **_lines("separatrix.learners.segmentation.estimator", "Segmenter"),
     **_lines("separatrix.learners.structured.crf", "CRF"),
     **_lines("separatrix.learners.structured.perceptron", "StructuredPerceptron"),
     **_lines("separatrix.learners.structured.svm", "StructuredSVM"),
