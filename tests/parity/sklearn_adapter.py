@@ -14,6 +14,8 @@ HOMES = (
     "sklearn.discriminant_analysis",
     "sklearn.linear_model",
     "sklearn.linear_model._logistic",
+    "sklearn.linear_model._bayes",
+    "sklearn.multiclass",
     "sklearn.svm",
 )
 

@@ -10,10 +10,11 @@ import scipy.sparse as sp
 import sklearn.discriminant_analysis
 import sklearn.feature_extraction.text
 import sklearn.linear_model
+import sklearn.multiclass
 import sklearn.naive_bayes
 import sklearn.svm
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
@@ -26,6 +27,7 @@ MODULES = (
     sklearn.naive_bayes,
     sklearn.feature_extraction.text,
     sklearn.discriminant_analysis,
+    sklearn.multiclass,
 )
 TEXTS = ["Free pills, FREE now", "see you at noon", "free entry: call now", "noon? see you then"]
 
@@ -58,7 +60,9 @@ def test_signatures_are_those_of_scikit_learn(name):
         if hasattr(peer, method):
             names = [list(inspect.signature(getattr(c, method)).parameters) for c in (mine, peer)]
             assert names[0] == names[1], method
-    assert clone(mine()).get_params() == peer().get_params()
+    given = (ours.LinearSVC(),) if hasattr(sklearn.multiclass, name) else ()
+    found = clone(mine(*given)).get_params(), peer(*given).get_params()
+    assert repr(found[0]) == repr(found[1])
 
 
 #: Parameters under which both reach the same optimum to many digits.
@@ -322,3 +326,61 @@ def test_grid_search_finds_its_way():
     X, y = problem(3)
     search = GridSearchCV(ours.LogisticRegression(), {"C": [0.01, 1.0]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.9
+
+
+REDUCTIONS = ["OneVsRestClassifier", "OneVsOneClassifier", "OutputCodeClassifier"]
+
+
+@pytest.mark.parametrize("learner", ["LinearSVC", "LogisticRegression"])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_share_rows_and_answer_as_scikit_learn(name, learner):
+    X, y = problem(3)
+    if name == "OutputCodeClassifier":  # of few classes, random columns have all on one side
+        X, y = load_digits(return_X_y=True)
+        X, y = X[:300] / 16, y[:300]
+    labels = np.array(list("abcdefghij"))[y]
+    given = {"random_state": 0, "code_size": 2} if name == "OutputCodeClassifier" else {}
+    base = {**(LOGISTIC if learner == "LogisticRegression" else SVC), "C": 0.1}
+    mine = getattr(ours, name)(getattr(ours, learner)(**base), **given).fit(X, labels)
+    peer = theirs(name)(theirs(learner)(**base), **given).fit(X, labels)
+    assert mine.native_.report_.gap.max() < 1e-3  # all columns in one fit
+    assert attributes(mine) == attributes(peer)
+    assert len(mine.estimators_) == len(peer.estimators_)
+    for own, other in zip(mine.estimators_, peer.estimators_, strict=True):
+        assert np.allclose(own.coef_, other.coef_, rtol=2e-3, atol=2e-3)
+        assert attributes(own) == attributes(other)
+    assert np.array_equal(mine.predict(X), peer.predict(X))
+    if name != "OutputCodeClassifier":
+        scores = mine.decision_function(X), peer.decision_function(X)
+        assert np.allclose(*scores, rtol=2e-2, atol=2e-2)
+
+
+def test_one_vs_rest_learns_label_sets_and_parts():
+    X, y = problem(3)
+    sets = np.column_stack([y > 0, y < 2]).astype(int)
+    mine = ours.OneVsRestClassifier(ours.LinearSVC(**SVC)).fit(X, sets)
+    peer = theirs("OneVsRestClassifier")(theirs("LinearSVC")(**SVC)).fit(X, sets)
+    assert mine.multilabel_
+    assert np.array_equal(mine.predict(X), peer.predict(X))
+    rest = ours.OneVsRestClassifier(theirs("MultinomialNB")()).fit(np.abs(X), y)
+    assert not hasattr(rest, "native_")  # scikit-learn's own loop serves other estimators
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (20, 30)])
+@pytest.mark.parametrize(
+    "params", [{}, {"fit_intercept": False}, {"alpha_1": 2.0, "lambda_2": 3.0}]
+)
+def test_bayesian_ridge_takes_the_same_turns(shape, params):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=shape) + 1.0
+    y = X @ generator.normal(size=shape[1]) + generator.normal(size=shape[0])
+    weights = generator.uniform(0.5, 2.0, shape[0])
+    given = {"compute_score": True, "tol": 1e-6, **params}
+    mine = ours.BayesianRidge(**given).fit(X, y, weights)
+    peer = theirs("BayesianRidge")(**given).fit(X, y, weights)
+    assert attributes(mine) == attributes(peer)
+    for attribute in attributes(peer) - {"n_features_in_"}:
+        found = getattr(mine, attribute), getattr(peer, attribute)
+        assert np.allclose(*found, rtol=1e-5, atol=1e-8), attribute
+    answers = mine.predict(X, return_std=True), peer.predict(X, return_std=True)
+    assert np.allclose(*answers, rtol=1e-5)

@@ -18,15 +18,22 @@ Examples
 
 from separatrix.compat.sklearn.discriminant import LinearDiscriminantAnalysis
 from separatrix.compat.sklearn.linear import LinearSVC, LogisticRegression, Perceptron
+from separatrix.compat.sklearn.multiclass import (
+    OneVsOneClassifier,
+    OneVsRestClassifier,
+    OutputCodeClassifier,
+)
 from separatrix.compat.sklearn.naive_bayes import (
     BernoulliNB,
     ComplementNB,
     GaussianNB,
     MultinomialNB,
 )
+from separatrix.compat.sklearn.regression import BayesianRidge
 from separatrix.compat.sklearn.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 __all__ = [
+    "BayesianRidge",
     "BernoulliNB",
     "ComplementNB",
     "CountVectorizer",
@@ -36,6 +43,9 @@ __all__ = [
     "LinearSVC",
     "LogisticRegression",
     "MultinomialNB",
+    "OneVsOneClassifier",
+    "OneVsRestClassifier",
+    "OutputCodeClassifier",
     "Perceptron",
     "TfidfVectorizer",
 ]

@@ -106,31 +106,33 @@ class LogisticRegression(linear_model.LogisticRegression):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the weights; see scikit-learn."""
         X, y = _checked(self, X, y)
-        liblinear = self.solver == "liblinear"
-        if liblinear:
-            _unscaled_intercept(self)
-            if len(self.classes_) > 2:
-                raise ParameterError(
-                    "The 'liblinear' solver does not support multiclass classification (n_classes "
-                    ">= 3): take another solver, which fits softmax regression"
-                )
-        given = (
-            _shared(self)
-            | self._penalty()
-            | {
-                "tol": max(self.tol**2, _LEAST_GAP) if self.tol < 1 else self.tol,
-                "class_weight": self.class_weight,
-                "warm_start": self.warm_start,
-                "n_jobs": self.n_jobs,
-                "penalize_intercept": liblinear,
-            }
-        )
-        native = getattr(self, "native_", None) if self.warm_start else None
-        native = linear.LogisticRegression() if native is None else native
-        native.set_params(**given).fit(X, y, sample_weight)
+        if self.solver == "liblinear" and len(self.classes_) > 2:
+            raise ParameterError(
+                "The 'liblinear' solver does not support multiclass classification (n_classes "
+                ">= 3): take another solver, which fits softmax regression"
+            )
+        native = self.two_class_learner()
+        if self.warm_start and hasattr(self, "native_"):
+            native = self.native_.set_params(**native.get_params())
+        native.fit(X, y, sample_weight)
         _keep(self, native)
         self.n_iter_ = np.array([native.n_iter_], dtype=np.int32)
         return self
+
+    def two_class_learner(self) -> linear.LogisticRegression:
+        """The separatrix learner of these parameters, not fitted."""
+        liblinear = self.solver == "liblinear"
+        if liblinear:
+            _unscaled_intercept(self)
+        return linear.LogisticRegression(
+            **_shared(self),
+            **self._penalty(),
+            tol=max(self.tol**2, _LEAST_GAP) if self.tol < 1 else self.tol,
+            class_weight=self.class_weight,
+            warm_start=self.warm_start,
+            n_jobs=self.n_jobs,
+            penalize_intercept=liblinear,
+        )
 
     def _penalty(self) -> dict[str, Any]:
         """Penalty, C and l1_ratio, whichever of scikit-learn's two ways to say it is taken."""
@@ -165,9 +167,8 @@ class LinearSVC(svm.LinearSVC):  # type: ignore[misc]
         """Fit the weights; see scikit-learn."""
         X, y = _checked(self, X, y)
         _unscaled_intercept(self)
-        given = _shared(self) | {"tol": self.tol, "C": self.C, "penalize_intercept": True}
         if self.multi_class == "crammer_singer":
-            given["class_weight"] = self.class_weight
+            given = self._given() | {"class_weight": self.class_weight}
             native = linear.LinearSVM("hinge", **given).fit(X, y, sample_weight)
             _keep(self, native)
             self.n_iter_ = int(native.n_iter_)
@@ -177,9 +178,20 @@ class LinearSVC(svm.LinearSVC):  # type: ignore[misc]
                 "penalty='l1' with loss='hinge' is not supported, as in scikit-learn: take "
                 "loss='squared_hinge'"
             )
-        native = linear.LinearClassifier(self.loss, self.penalty, **given)
+        native = self.two_class_learner()
+        native.class_weight = None
         self.n_iter_ = _one_vs_rest(self, native, X, y, sample_weight)
         return self
+
+    def _given(self) -> dict[str, Any]:
+        return _shared(self) | {"tol": self.tol, "C": self.C, "penalize_intercept": True}
+
+    def two_class_learner(self) -> linear.LinearClassifier:
+        """The separatrix learner of two classes with these parameters, not fitted."""
+        _unscaled_intercept(self)
+        return linear.LinearClassifier(
+            self.loss, self.penalty, class_weight=self.class_weight, **self._given()
+        )
 
 
 class Perceptron(linear_model.Perceptron):  # type: ignore[misc]
