@@ -70,7 +70,7 @@ class BayesianRidge(linear_model.BayesianRidge):  # type: ignore[misc]
         self.alpha_, self.lambda_ = kind.type(alpha), kind.type(rate)
         coef, errors = self._posterior(spectrum, rate / alpha)
         scores.append(self._evidence(spectrum, d, total, alpha, rate, coef, errors))
-        self.scores_ = np.array(scores) if self.compute_score else []
+        self.scores_: Any = np.array(scores) if self.compute_score else []
         covariance = spectrum.spread(np.eye(d), rate / alpha, 1.0) / alpha
         self.coef_, self.sigma_ = coef.astype(kind), covariance.astype(kind)
         self.X_scale_ = np.ones(d, dtype=kind)
@@ -101,7 +101,7 @@ class BayesianRidge(linear_model.BayesianRidge):  # type: ignore[misc]
         """The log evidence with the gamma priors of both precisions."""
         volume = float(np.log(rate + alpha * spectrum.values**2).sum())
         volume += (d - len(spectrum.values)) * math.log(rate)
-        return (
+        return float(
             self.lambda_1 * math.log(rate)
             - self.lambda_2 * rate
             + self.alpha_1 * math.log(alpha)
