@@ -101,7 +101,13 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_copyright = False
 html_copy_source = False
-html_sidebars = {"performance": [], "notes": [], "tutorial": [], "design": []}
+# Pages that stand alone have nothing to navigate to.
+html_sidebars = {
+    name: []
+    for name in (
+        "performance", "notes", "tutorial", "design", "tour", "command_line", "service", "security",
+    )
+}  # fmt: skip
 html_theme_options = {
     "logo": {"text": "separatrix"},
     "navbar_align": "left",
@@ -200,7 +206,7 @@ def write_exercises(app: Any) -> None:
 
     there = HERE / "generated" / "exercises"
     there.mkdir(parents=True, exist_ok=True)
-    names = []
+    titles: dict[str, str] = {}
     for path in sorted((HERE / "exercises").glob("*.py")):
         notebook, known = jupytext.read(path), {"__name__": "__main__"}
         page: list[str] = []
@@ -217,8 +223,8 @@ def write_exercises(app: Any) -> None:
         jupytext.write(notebook, there / f"{path.stem}.ipynb")
         page.append(f"{{download}}`The notebook <{path.stem}.ipynb>` (jupytext, without outputs)")
         (there / f"{path.stem}.md").write_text("\n\n".join(page) + "\n", encoding="utf-8")
-        names.append(path.stem)
-    listed = "\n".join(names)
+        titles[path.stem] = notebook.cells[0].source
+    listed = "\n".join(sorted(titles, key=titles.__getitem__))  # titles begin with the note
     (there / "index.md").write_text(
         "# Exercises\n\nOne or more for every note, with solutions from nothing and the library's "
         f"one line at the end.\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n",
@@ -232,9 +238,14 @@ def write_report(app: Any) -> None:
     if target.exists():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "separatrix", "compare", "digits", "--quiet", "--report"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    subprocess.run([*command, str(target)], check=True, env=environment, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "separatrix", "compare", "digits", "--quiet"]
+    subprocess.run(
+        [*command, "--report", target.name],
+        check=True,
+        cwd=target.parent,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def write_further_names(app: Any) -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+import typer
+
+import separatrix
+from separatrix.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "separatrix"
@@ -66,3 +71,55 @@ def test_names_and_files_in_a_page_are_there(page):
         name for name in files - EXAMPLE_NAMES if not any((root / name).exists() for root in ROOTS)
     ]
     assert sorted(lost) == []
+
+
+def commands():
+    """Name of every command -> its options."""
+    group = typer.main.get_command(app)
+    context = typer.Context(group)
+    found = {}
+    for name in group.list_commands(context):
+        parameters = group.get_command(context, name).params
+        found[name] = {one for p in parameters for one in (*p.opts, *p.secondary_opts)}
+    return found
+
+
+#: Options of other programs, and of the command itself.
+OTHER_PROGRAMS = {"--version", "--help", "--install-completion", "--show-completion"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_parameters_and_options_in_a_page_are_there(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    wrong = []
+    for name, given in re.findall(r"(?<![\w.])`(\w+)\(([^`]*)\)`", text):
+        ours = getattr(separatrix, name, None)
+        if ours is None or page.stem.startswith(
+            "from_"
+        ):  # those pages have the classes of others, of the same names
+            continue
+        parameters = inspect.signature(ours).parameters
+        if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+            continue
+        said = re.findall(r"(?:^|, )(\w+)=", given)
+        wrong += [f"{name}({one})" for one in said if one not in parameters]
+    known = commands()
+    options = set().union(*known.values(), OTHER_PROGRAMS)
+    pattern = (
+        r"`(separatrix [^`]*)`"
+        if page.stem.startswith("from_")
+        else r"`(separatrix [^`]*|--[\w-]+[^`]*)`"
+    )
+    for line in re.findall(pattern, text):
+        wrong += [one for one in re.findall(r"(?<!\S)--[a-z-]+", line) if one not in options]
+        command = re.match(r"separatrix ([a-z]+)", line)
+        if command and command[1] not in known:
+            wrong.append(line)
+    assert wrong == []
+
+
+def test_the_page_of_the_command_line_has_every_command():
+    page = (DOCS / "command_line.md").read_text(encoding="utf-8").split("| command |")[1]
+    named = set(re.findall(r"^\| .*?\|", page, re.MULTILINE))
+    told = set(re.findall(r"`(\w+)", " ".join(named)))
+    assert set(commands()) - told == set()

@@ -108,7 +108,7 @@ class _Stochastic:
             trace=monitor.trace,
             objective=search.best_value,
             certificate=certificate,
-            solver=f"{self.title}, rate {search.rate:.3g} ({self.schedule})",
+            solver=f"{self.title}, learning rate {search.rate:.3g} ({self.schedule})",
         )
 
 
