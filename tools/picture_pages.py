@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 STATIC = Path(__file__).resolve().parent.parent / "docs" / "_static"
 TUTORIAL = STATIC.parent / "tutorial.md"
-SIZE = {"width": 1000, "height": 700}
+WIDTH, HEIGHT = 1000, 700
 
 
 def commands() -> list[str]:
@@ -36,7 +36,7 @@ def main() -> None:
                 re.sub(r"^separatrix", separatrix, command), shell=True, cwd=folder, check=True
             )
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_page(viewport=SIZE)
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.goto(f"file://{folder}/report.html")
         page.screenshot(path=STATIC / "tutorial_report.png")
         with subprocess.Popen(
