@@ -15,6 +15,7 @@ from separatrix import (
     Calibrated,
     LogisticRegression,
     NaiveBayes,
+    OneVsAll,
     Perceptron,
     SpamFeatures,
     bayes_action,
@@ -79,6 +80,17 @@ def test_pairs_vote_unless_asked_for_the_formula():
         sum(h[i, j] for j in range(3) if i < j) - sum(h[j, i] for j in range(i)) for i in range(3)
     ]
     assert np.allclose(pair_scores(margins, model.code_), [formula])
+
+
+def test_one_vs_all_fails_where_pairs_do_not():
+    """A class amid three others: no line parts it from the rest, but one from each of them."""
+    angles = np.repeat([0.0, 2.1, 4.2], 20)
+    around = 4 * np.column_stack([np.cos(angles), np.sin(angles)])
+    X = np.vstack([np.zeros((20, 2)), around]) + np.random.default_rng(0).normal(0, 0.2, (80, 2))
+    y = np.repeat(["red", "a", "b", "c"], 20)
+    rest, pairs = (kind(LogisticRegression(C=10.0)).fit(X, y) for kind in (OneVsAll, AllPairs))
+    assert (rest.column_scores(X)[:20, list(rest.classes_).index("red")] < 0).all()
+    assert pairs.score(X, y) == 1.0
 
 
 def test_bins_of_the_calibration_error_hold_equal_mass():
