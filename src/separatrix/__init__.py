@@ -155,7 +155,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CRF": "learners.structured.crf",
+    "CRF": "learners.structured.minimizing",
     "MIRA": "learners.linear.mira",
     "AllPairs": "learners.reductions",
     "BayesDecision": "bayes",
@@ -215,7 +215,7 @@ _HOMES = {
     "SampledSoftmax": "learners.extreme",
     "SpamFeatures": "features.text.spam",
     "StructuredPerceptron": "learners.structured.perceptron",
-    "StructuredSVM": "learners.structured.svm",
+    "StructuredSVM": "learners.structured.minimizing",
     "SupervisedBins": "features.tables.bins",
     "TableEncoder": "features.tables.encoder",
     "Templates": "features.templates",

@@ -15,7 +15,7 @@ from separatrix.metrics import (
     token_accuracy,
     token_counts,
 )
-from separatrix.structures.chain.grammar import grammar_of
+from separatrix.structures.chain.constraints import grammar_of
 
 TAGS = st.sampled_from(["O", "B-A", "I-A", "E-A", "S-A", "B-B", "I-B", "E-B", "S-B"])
 

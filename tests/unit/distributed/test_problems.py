@@ -14,7 +14,7 @@ from separatrix.data import as_attribute_sequences
 from separatrix.distributed.problems import Problem, Setting, make_problem
 from separatrix.distributed.rows import Rows, aligned
 from separatrix.distributed.sentences import ChainProblem
-from separatrix.structures.chain.features import observed_chain
+from separatrix.structures.chain.structure import observed_chain
 from separatrix.structures.coded_labels import encode_tags
 from tests.unit.distributed.sequences import sentences
 

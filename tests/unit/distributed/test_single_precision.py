@@ -21,7 +21,7 @@ from separatrix.distributed import fit
 from separatrix.distributed.problems import Setting, make_problem
 from separatrix.distributed.rows import Rows
 from separatrix.distributed.sentences import ChainProblem
-from separatrix.structures.chain.features import observed_chain
+from separatrix.structures.chain.structure import observed_chain
 from separatrix.structures.coded_labels import encode_tags
 from tests.unit.distributed.sequences import sentences, sequence_bags
 

@@ -10,7 +10,7 @@ from separatrix.losses import LogSumExp
 from separatrix.objective import objective_for
 from separatrix.penalties import L2
 from separatrix.structures import CodedLabels
-from separatrix.structures.chain.features import observed_chain
+from separatrix.structures.chain.structure import observed_chain
 
 
 def tokens(lengths, n_attributes=6, edge_attributes=0, seed=0, ones=False, dtype=np.float64):

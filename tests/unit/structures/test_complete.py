@@ -8,7 +8,7 @@ import pytest
 from separatrix.structures.graph import junction
 from separatrix.structures.graph.scores import labelling_scores
 from separatrix.structures.label_set import complete
-from separatrix.structures.label_set.features import LabelGraph
+from separatrix.structures.label_set.structure import LabelGraph
 
 
 @pytest.mark.parametrize("L", [2, 3, 5, 8])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from separatrix.structures.label_set.features import chow_liu, mutual_information
+from separatrix.structures.label_set.structure import chow_liu, mutual_information
 
 
 @pytest.mark.filterwarnings("error")

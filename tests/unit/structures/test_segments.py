@@ -11,7 +11,7 @@ from separatrix.data import as_attribute_sequences
 from separatrix.errors import DataError, ParameterError
 from separatrix.metrics import chunk_f1
 from separatrix.structures import SegmentFeatures
-from separatrix.structures.chain.features import ChainFeatures, Pattern
+from separatrix.structures.chain.structure import ChainFeatures, Pattern
 
 OWN = runpy.run_path(str(Path(__file__).parents[3] / "examples" / "semi_markov.py"), run_name="own")
 

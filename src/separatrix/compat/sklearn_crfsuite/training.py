@@ -22,7 +22,7 @@ from separatrix.protocols import Penalty, Solver
 from separatrix.results import Solution, StopReason, TraceRow
 from separatrix.solvers import Auto, Lbfgs, OwlQn
 from separatrix.structures import Chain, ChainFeatures, CodedLabels
-from separatrix.structures.chain.features import Pattern, observed_chain
+from separatrix.structures.chain.structure import Pattern, observed_chain
 
 __all__ = ["LabelScore", "Training", "TrainingLog", "frequent_chain", "in_order_of_appearance"]
 

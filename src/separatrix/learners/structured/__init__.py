@@ -1,9 +1,8 @@
 """Learners of structured outputs: sequences of labels."""
 
-from separatrix.learners.structured.crf import CRF
 from separatrix.learners.structured.frequency import LabelPerWord, MajorityLabel
+from separatrix.learners.structured.minimizing import CRF, StructuredSVM
 from separatrix.learners.structured.perceptron import StructuredPerceptron
-from separatrix.learners.structured.svm import StructuredSVM
 from separatrix.structures import Constraints
 
 __all__ = [

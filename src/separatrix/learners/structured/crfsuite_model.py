@@ -20,7 +20,7 @@ from separatrix.learners.structured.crfsuite_file import (
 from separatrix.learners.structured.crfsuite_write import crfsuite_bytes
 from separatrix.results import Solution, StopReason, Trace
 from separatrix.structures import Chain
-from separatrix.structures.chain.features import ChainFeatures, Pattern
+from separatrix.structures.chain.structure import ChainFeatures, Pattern
 
 __all__ = ["CrfsuiteFormat", "chain_of", "crfsuite_model_of"]
 

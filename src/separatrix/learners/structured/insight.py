@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from separatrix.explanation.trellis import Step, Trellis
 from separatrix.explanation.weights import Weights, strongest
-from separatrix.structures.chain.features import Pattern
 from separatrix.structures.chain.inference import ChainScores, k_best_labels, marginals
+from separatrix.structures.chain.structure import Pattern
 
 if TYPE_CHECKING:
     from separatrix.learners.structured.base import StructuredLearner

@@ -1,7 +1,6 @@
 """Chains of labels: features, scores and inference (maxima, sums, draws, the k best)."""
 
 from separatrix.structures.chain.constraints import Constraints
-from separatrix.structures.chain.features import ChainFeatures
 from separatrix.structures.chain.inference import (
     ChainMarginals,
     ChainScores,
@@ -13,7 +12,7 @@ from separatrix.structures.chain.inference import (
     sample_labels,
     second_order_states,
 )
-from separatrix.structures.chain.structure import Chain
+from separatrix.structures.chain.structure import Chain, ChainFeatures
 
 __all__ = [
     "Chain",

@@ -1,20 +1,124 @@
-"""What is known beforehand about the labels of new sequences."""
+"""What labels of sequences must obey: grammars of chunk encodings, and what is known beforehand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from separatrix.errors import DataError
-from separatrix.structures.chain.grammar import Grammar, grammar_of
+from separatrix.errors import DataError, ParameterError
 from separatrix.structures.chain.inference import ChainScores
 from separatrix.structures.coded_labels import encode_tags
 
-__all__ = ["Constraints"]
+__all__ = ["GRAMMARS", "Constraints", "Grammar", "grammar_of", "split_tag"]
+
+#: Encodings of chunks by the prefixes of their labels.
+GRAMMARS = ("BIO", "BIOES", "IOB1")
+
+
+class Grammar(NamedTuple):
+    """What is forbidden.
+
+    Attributes
+    ----------
+    pairs : bool array of shape (K, K)
+        (label before, label) that may not follow each other.
+    start, end : bool arrays of shape (K,)
+        Labels that may not begin, or end, a sequence.
+    """
+
+    pairs: npt.NDArray[np.bool_]
+    start: npt.NDArray[np.bool_]
+    end: npt.NDArray[np.bool_]
+
+    @classmethod
+    def free(cls, n_labels: int) -> Grammar:
+        """Nothing is forbidden."""
+        nothing = np.zeros(n_labels, dtype=bool)
+        return cls(np.zeros((n_labels, n_labels), dtype=bool), nothing, nothing.copy())
+
+
+def split_tag(tag: Any) -> tuple[str, str]:
+    """The prefix and the type of a label: ``B-NP`` is ("B", "NP"), ``O`` is ("O", "").
+
+    Examples
+    --------
+    >>> split_tag("I-PER"), split_tag("O"), split_tag("B")
+    (('I', 'PER'), ('O', ''), ('B', ''))
+    """
+    prefix, _, kind = str(tag).partition("-")
+    return prefix, kind
+
+
+def _follows(encoding: str, before: tuple[str, str] | None, after: tuple[str, str] | None) -> bool:
+    """Whether `after` may follow `before`; None stands for the ends of a sequence."""
+    old, old_kind = before or ("O", "")
+    new, new_kind = after or ("O", "")
+    same = old_kind == new_kind
+    if encoding == "BIO":
+        return new != "I" or (old in ("B", "I") and same)
+    if encoding == "IOB1":
+        return new != "B" or (old in ("B", "I") and same)
+    if old in ("B", "I"):
+        return new in ("I", "E") and same
+    return new not in ("I", "E")
+
+
+def _check_chunks(encoding: str, labels: list[Any], tags: list[tuple[str, str]]) -> None:
+    """Raise DataError where the labels are those of another encoding.
+
+    In BIO a chunk can only begin with the B of its type, in BIOES it can only end with its E, in
+    IOB1 it can only begin with its I. Without them labels would never be predicted.
+    """
+    needed = {"BIO": "B", "BIOES": "E", "IOB1": "I"}[encoding]
+    known = set(tags)
+    lost = [
+        label
+        for label, (prefix, kind) in zip(labels, tags, strict=True)
+        if prefix in ("B", "I") and (needed, kind) not in known
+    ]
+    if lost:
+        raise DataError(
+            f"the labels {lost} do not fit the encoding {encoding}: no {needed} of their type is "
+            f"among the labels {labels}, so that they could never be predicted"
+        )
+
+
+def grammar_of(encoding: str, labels: Iterable[Any]) -> Grammar:
+    """What `encoding` forbids among the labels.
+
+    Parameters
+    ----------
+    encoding : {"BIO", "BIOES", "IOB1"}
+        BIO (also called IOB2): a chunk begins with B and goes on with I. BIOES: it also ends with
+        E, and a chunk of one token is S. IOB1: it is all I, with B only where one of the same type
+        stands directly before it.
+    labels : iterable of length K
+        Labels such as ``B-NP``, ``I-NP``, ``O``.
+
+    Examples
+    --------
+    >>> grammar_of("BIO", ["B-X", "I-X", "O"]).pairs[2].tolist()
+    [False, True, False]
+    """
+    if encoding not in GRAMMARS:
+        raise ParameterError(f"grammar must be one of {GRAMMARS}, got {encoding!r}")
+    labels = list(labels)
+    tags = [split_tag(label) for label in labels]
+    prefixes = {"BIO": "BIO", "IOB1": "BIO", "BIOES": "BIOES"}[encoding]
+    for label, (prefix, _) in zip(labels, tags, strict=True):
+        if prefix not in tuple(prefixes):
+            raise DataError(f"label {label!r} is not one of the encoding {encoding}")
+    _check_chunks(encoding, labels, tags)
+    pairs = [[not _follows(encoding, old, new) for new in tags] for old in tags]
+    return Grammar(
+        np.array(pairs, dtype=bool).reshape(len(tags), len(tags)),
+        np.array([not _follows(encoding, None, new) for new in tags], dtype=bool),
+        np.array([not _follows(encoding, old, None) for old in tags], dtype=bool),
+    )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from separatrix.structures.coded_labels import CodedLabels
 from separatrix.structures.sections import largest_square
 
 if TYPE_CHECKING:
-    from separatrix.structures.chain.features import ChainFeatures
+    from separatrix.structures.chain.structure import ChainFeatures
 
 __all__ = ["ChainMargins", "ChainPasses", "ChainUpdates"]
 
@@ -407,7 +407,7 @@ def _links(features: ChainFeatures) -> tuple[Integers, Integers, Integers, Integ
 
     Examples
     --------
-    >>> from separatrix.structures.chain.features import ChainFeatures, Pattern
+    >>> from separatrix.structures.chain.structure import ChainFeatures, Pattern
     >>> pairs = np.array([[True, False], [True, True]])
     >>> starts, weights, start, end, n = _links(ChainFeatures(2, Pattern.full(1, 2), pairs))
     >>> starts.tolist(), weights.tolist(), start.tolist(), end.tolist(), n

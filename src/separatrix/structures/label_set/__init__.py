@@ -1,6 +1,5 @@
 """Sets of labels: a node per label, present or absent; features and inference."""
 
-from separatrix.structures.label_set.features import LabelGraph
-from separatrix.structures.label_set.structure import LabelSet
+from separatrix.structures.label_set.structure import LabelGraph, LabelSet
 
 __all__ = ["LabelGraph", "LabelSet"]

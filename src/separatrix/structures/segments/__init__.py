@@ -1,6 +1,5 @@
 """Sequences cut into segments with a maximum length: semi-Markov chains, features and inference."""
 
-from separatrix.structures.segments.features import SegmentFeatures
-from separatrix.structures.segments.structure import Segments
+from separatrix.structures.segments.structure import SegmentFeatures, Segments
 
 __all__ = ["SegmentFeatures", "Segments"]

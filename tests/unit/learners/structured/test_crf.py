@@ -170,7 +170,7 @@ def test_constraints_are_obeyed():
 def test_predictions_in_parts_are_the_same(monkeypatch):
     model = CRF().fit(X, Y)
     expected = model.predict(X), model.predict(X, constraints="BIO")
-    monkeypatch.setattr("separatrix.structures.chain.features._SCORES", 40)
+    monkeypatch.setattr("separatrix.structures.chain.structure._SCORES", 40)
     assert (model.predict(X), model.predict(X, constraints="BIO")) == expected
 
 
