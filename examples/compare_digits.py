@@ -25,5 +25,5 @@ with tempfile.TemporaryDirectory() as folder:
     model = Path(folder, "digits.sx")
     result.save(model)
     page = result.to_html(Path(folder, "digits.html"))
-    said = separatrix.load(model).predict(digits.data[:5])
-    print(f"\nA report of {len(page) // 1024} kB; the loaded model says {said}.")
+    predicted = separatrix.load(model).predict(digits.data[:5])
+    print(f"\nA report of {len(page) // 1024} kB; the loaded model predicts {predicted}.")

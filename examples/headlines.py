@@ -37,11 +37,11 @@ weights = np.zeros((3, 1 + len(words)))
 weights[1, 0] = 1
 for text, right in headlines:
     scores = weights @ features(text)
-    said = int(scores.argmax())
+    predicted = int(scores.argmax())
     told = ", ".join(f"{name} {score:g}" for name, score in zip(classes, scores, strict=True))
-    print(f"{text!r} scores {told}: said {classes[said]}, right is {right}")
-    if classes[said] != right:
-        weights[said] -= features(text)
+    print(f"{text!r} scores {told}: predicted {classes[predicted]}, right is {right}")
+    if classes[predicted] != right:
+        weights[predicted] -= features(text)
         weights[classes.index(right)] += features(text)
         show(weights)
 

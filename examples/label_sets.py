@@ -87,8 +87,8 @@ for name in ("scene", "yeast_ml"):
             chosen[label, measure] = scores[C]
             if C not in final:
                 final[C] = fitted(edges, C, X, Y)
-            said = final[C].set_params(decision=decision).predict(X_test)
-            table[label, measure] = value(Y_test, said), C
+            predicted = final[C].set_params(decision=decision).predict(X_test)
+            table[label, measure] = value(Y_test, predicted), C
         print(f"  {label:12} {time.perf_counter() - start:6.1f} s for {len(GRID)} settings")
     print(f"  {'':12}" + "".join(f"{measure:>24}" for measure in MEASURES))
     for label in MODELS:

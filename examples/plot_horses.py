@@ -56,9 +56,9 @@ def load(numbers):
 
 def scores(model, images, masks):
     """Share of the pixels that are right, and IoU of the horse, over all pixels together."""
-    said = np.concatenate([one.ravel() for one in model.predict(images)])
+    predicted = np.concatenate([one.ravel() for one in model.predict(images)])
     truth = np.concatenate([one.ravel() for one in masks])
-    return float(np.mean(said == truth)), float(jaccard_score(truth, said))
+    return float(np.mean(predicted == truth)), float(jaccard_score(truth, predicted))
 
 
 train, n_held_out = range(1, 25 if short else 229), 6 if short else 60

@@ -46,6 +46,6 @@ for i, j in zip(*np.triu_indices(len(names), 1), strict=True):
 figure, panels = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 for ax, edges in zip(panels, ("tree", "full"), strict=True):
     model = MultiLabel(edges=edges, C=0.1, tol=1e-3, max_iter=300).fit(X, Y)
-    LabelGraphDisplay.from_estimator(model, names=names, shares=frequency, ax=ax)
+    LabelGraphDisplay.from_estimator(model, names=names, frequencies=frequency, ax=ax)
     ax.set_title(f"edges={edges!r}")
 plt.show()

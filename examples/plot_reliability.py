@@ -31,10 +31,10 @@ for method in ("temperature", "sigmoid", "isotonic"):
 figure, ax = plt.subplots(figsize=(6, 6), layout="constrained")
 for name, model in models.items():
     ReliabilityDisplay.from_estimator(model, X_test, y_test, n_bins=8, name=name, ax=ax)
-    shares = model.predict_proba(X_test)
+    proba = model.predict_proba(X_test)
     print(
         f"{name:12s} accuracy {accuracy(y_test, model.predict(X_test)):.3f}"
-        f"  log loss {log_loss(y_test, shares):.3f}  Brier score {brier_score(y_test, shares):.3f}"
+        f"  log loss {log_loss(y_test, proba):.3f}  Brier score {brier_score(y_test, proba):.3f}"
     )
 ax.set_title("Digits from on/off pixels")
 plt.show()

@@ -2,7 +2,7 @@
 A model as a service
 ====================
 
-A saved model, asked by the client: labels, probabilities, costs, explanations.
+A saved model, queried by the client: labels, probabilities, costs, explanations.
 """
 
 import re
@@ -40,15 +40,15 @@ with tempfile.TemporaryDirectory() as folder:
             print(f"{card['learner']} for {card['task']}: {card['classes']}\n")
 
             for text in ("free lunch today", "win money now"):
-                (said,) = client.predict([text], probabilities=True, explain=True)
-                shares = dict(zip(card["classes"], said["probabilities"], strict=True))
-                terms = {t["name"]: round(t["adds"], 2) for t in said["explanation"]["terms"]}
-                print(f"{text!r}: {said['label']}, P(spam) = {shares['spam']:.2f}")
-                print(f"  speaks for {said['label']}: {terms}")
+                (answer,) = client.predict([text], probabilities=True, explain=True)
+                probabilities = dict(zip(card["classes"], answer["probabilities"], strict=True))
+                terms = {t["name"]: round(t["adds"], 2) for t in answer["explanation"]["terms"]}
+                print(f"{text!r}: {answer['label']}, P(spam) = {probabilities['spam']:.2f}")
+                print(f"  speaks for {answer['label']}: {terms}")
 
             # A lost message costs twenty times a spam that is read.
-            (said,) = client.predict(["win money now"], cost=[[0, 20], [1, 0]])
-            print(f"\nunder costs: {said['action']}")
+            (answer,) = client.predict(["win money now"], cost=[[0, 20], [1, 0]])
+            print(f"\nunder costs: {answer['action']}")
 
             labels = [one["label"] for one in client.stream(f"offer {i}" for i in range(5000))]
             print(f"streamed: {len(labels)} rows, {labels.count('spam')} of them spam")

@@ -32,9 +32,9 @@ def learn(rows, targets):
     return np.linalg.solve(A.T @ A + 0.1 * np.eye(A.shape[1]), A.T @ targets)
 
 
-def accuracy(said):
+def accuracy(predicted):
     """Share of the test rows that are right."""
-    return (said == y[test]).mean().round(3)
+    return (predicted == y[test]).mean().round(3)
 
 
 one = np.column_stack([learn(train, 2.0 * (y[train] == k) - 1) for k in range(10)])

@@ -90,5 +90,5 @@ from separatrix import NaiveBayes, TextVectorizer
 words = TextVectorizer(token_pattern=r"\S+", use_idf=False, norm=None)
 model = make_pipeline(words, NaiveBayes("multinomial", smoothing=1.0))
 model.fit([text for _, text in MESSAGES], [label for label, _ in MESSAGES])
-said = model.predict_proba(["Would you like to lose weight"])[0]
-assert abs(said[list(model.classes_).index("spam")] - share) < 1e-12
+predicted = model.predict_proba(["Would you like to lose weight"])[0]
+assert abs(predicted[list(model.classes_).index("spam")] - share) < 1e-12

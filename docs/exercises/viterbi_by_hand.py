@@ -83,5 +83,5 @@ X = [[["he"], ["eats"], ["apples"]], [["apples"], ["eats"], ["he"]], [["he"], ["
 y = [["Pronoun", "Verb", "Noun"], ["Noun", "Verb", "Pronoun"], ["Pronoun", "Noun"]]
 model = CRF(C=10.0).fit(X, y)
 print(list(model.predict(X)[0]))
-shares = zip(model.classes_, model.predict_proba(X)[0][1], strict=True)
-print(*[f"{tag} {share:.3f}" for tag, share in shares])
+proba = zip(model.classes_, model.predict_proba(X)[0][1], strict=True)
+print(*[f"{tag} {share:.3f}" for tag, share in proba])

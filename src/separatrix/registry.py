@@ -102,9 +102,9 @@ class Learner:
     baseline : bool
         Whether it runs first in every comparison.
     widest : int or None
-        Columns up to which it is tried without being asked for; None for any number, 0 for none.
+        Columns up to which it is tried without being requested; None for any number, 0 for none.
     longest : int or None
-        Train rows up to which it is tried without being asked for; None for any number.
+        Train rows up to which it is tried without being requested; None for any number.
     raw : bool
         Whether it takes rows as they were read, not prepared ones.
     plain : bool
@@ -113,10 +113,10 @@ class Learner:
     words : bool
         Whether tokens must have words for it.
     most_labels : int or None
-        Labels of a set up to which it is tried without being asked for.
+        Labels of a set up to which it is tried without being requested.
     many : bool
         Whether it is for very many classes: from `MANY_CLASSES` on, it and not the others is tried
-        without being asked for.
+        without being requested.
     dependable : bool
         Whether it is tried first where time is short: good on most data, and never far behind.
     """

@@ -36,7 +36,7 @@ _PLAIN: dict[str, Any] = {"pretty_exceptions_enable": False, "rich_markup_mode":
 
 
 class LazyGroup(TyperGroup):
-    """Commands that are imported when they are asked for."""
+    """Commands that are imported when they are requested."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Names of the commands."""

@@ -62,7 +62,7 @@ def run_experiment(
     champion: str | None = None,
     reference: bool | None = None,
 ) -> None:
-    """Run an experiment, show it, and write what was asked for."""
+    """Run an experiment, show it, and write what was requested."""
     from time import perf_counter
 
     from rich.console import Console

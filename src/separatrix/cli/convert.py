@@ -25,7 +25,7 @@ __all__ = ["convert"]
 
 def convert(
     source: Source,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Its name tells the format.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Its name decides the format.")],
     target: Annotated[
         str | None, typer.Option("--target", help="Column of the labels, where OUT needs to know.")
     ] = None,

@@ -78,9 +78,9 @@ class LabelSets(Sequence[tuple[Any, ...]]):
         known = self.classes if classes is None else np.asarray(classes)
         columns = np.searchsorted(known, self.labels)
         present = np.minimum(columns, max(len(known) - 1, 0))
-        strange = (known[present] != self.labels) if len(known) else np.ones(len(columns), bool)
-        if strange.any():
-            raise DataError(f"label {self.labels[np.argmax(strange)]!r} is not among the classes")
+        unknown = (known[present] != self.labels) if len(known) else np.ones(len(columns), bool)
+        if unknown.any():
+            raise DataError(f"label {self.labels[np.argmax(unknown)]!r} is not among the classes")
         ones = np.ones(len(columns), dtype=np.int8)
         matrix = sp.csr_array((ones, columns, self.offsets), shape=(len(self), len(known)))
         matrix.sum_duplicates()

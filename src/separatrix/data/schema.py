@@ -220,7 +220,7 @@ class Schema:
         changed = {column.name: column for column in columns}
         return replace(self, columns=tuple(changed.get(c.name, c) for c in self.columns))
 
-    def with_role(self, name: str, role: str, why: str = "asked for") -> Schema:
+    def with_role(self, name: str, role: str, why: str = "requested") -> Schema:
         """The schema with another role for a column; only inputs can be several."""
         columns = self.columns
         if role in ("target", "weight", "group", "time"):
@@ -236,7 +236,7 @@ class Schema:
         Examples
         --------
         >>> Schema((SchemaColumn("zip", "number"),)).with_kinds({"zip": "category"})["zip"].why
-        'asked for'
+        'requested'
         """
         from separatrix.data.tables.assembly import find_column
 
@@ -245,7 +245,7 @@ class Schema:
             column = self[find_column(wanted, self.names, "kind")]
             kind, form = parse_kind(words)
             role = "input" if column.role == "left out" else column.role
-            changed.append(replace(column, kind=kind, form=form, role=role, why="asked for"))
+            changed.append(replace(column, kind=kind, form=form, role=role, why="requested"))
         return self.replace(*changed)
 
     def to_dict(self) -> dict[str, Any]:

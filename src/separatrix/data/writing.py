@@ -73,7 +73,7 @@ def write(
         format = format_named(target.name) or ""
     if format not in WRITTEN:
         known = ", ".join(WRITTEN)
-        raise ParameterError(f"{target}: the name tells no format that is written ({known})")
+        raise ParameterError(f"{target}: the name matches no format that can be written ({known})")
     writer = WRITTEN[format]
     if format in ("parquet", "arrow") and target.suffix.lower() in PACKED:
         raise ParameterError(f"{target}: {format} files pack their columns themselves")

@@ -25,7 +25,7 @@ from separatrix.results import Solution
 from separatrix.solvers import GradientDescent, Lbfgs, NewtonCG, OwlQn, check_needs
 from separatrix.validation import check_positive
 
-#: Weights up to which the Hessian is formed without being asked for.
+#: Weights up to which the Hessian is formed without being requested.
 _FEW_WEIGHTS = 256
 
 __all__ = ["FlatData", "choose_solver", "fit_flat", "read_flat"]

@@ -62,7 +62,7 @@ class Setting(NamedTuple):
 class Problem:
     """The rows of a partition with their loss; sums are those for C = 1.
 
-    Handles of the kernels are made when first asked for, stay while the partition stays where it
+    Handles of the kernels are made on first use, stay while the partition stays where it
     is, and are made again after it was moved or written to disk.
 
     Attributes

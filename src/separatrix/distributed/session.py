@@ -63,7 +63,7 @@ class Sent:
 
 @dataclass
 class _Flight:
-    """Futures of one pass: what was sent for it, and what is asked for."""
+    """Futures of one pass: what was sent for it, and what is requested."""
 
     sent: list[Any] = field(default_factory=list)
     requested: list[Any] = field(default_factory=list)

@@ -65,9 +65,9 @@ def calibrate(
         return model, f"{method.capitalize()} calibration, fitted to the held-out scores."
     model = Calibrated(fitted).calibrate(held_out.X, held_out.y)
     if hasattr(fitted, "predict_proba"):
-        shares = [m.predict_proba(held_out.X) for m in (fitted, model)]
-        before, after = (log_loss(held_out.y, p, labels=fitted.classes_) for p in shares)
-        errors = [calibration_bins(held_out.y, p, labels=fitted.classes_).error for p in shares]
+        proba = [m.predict_proba(held_out.X) for m in (fitted, model)]
+        before, after = (log_loss(held_out.y, p, labels=fitted.classes_) for p in proba)
+        errors = [calibration_bins(held_out.y, p, labels=fitted.classes_).error for p in proba]
         # A temperature that only serves a few wild mistakes makes all other rows too unsure.
         if after > before * (1 - _WORTH) or errors[1] > errors[0] + _WORTH:
             return None, "A temperature would not improve its probabilities on the held-out rows."

@@ -22,7 +22,7 @@ def candidates(
     n_classes: int = 0,
     n_plain: int | None = None,
 ) -> tuple[Learner, ...]:
-    """Baselines first, then the learners asked for, in the order of the registry.
+    """Baselines first, then the learners requested, in the order of the registry.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Result:
     leaderboard : tuple of LeaderboardRow
         Best first; a tie goes to the simpler learner.
     champion : LeaderboardRow
-        The learner that was asked for, or the first row; where its solver was cut short, the first
+        The learner that was requested, or the first row; where its solver was cut short, the first
         that was not and is behind by no more than one standard error of the difference.
     runner_up : LeaderboardRow or None
         The best of the others; a baseline only where nothing else is there.

@@ -131,9 +131,9 @@ class Experiment:
         For sequences, what tokens are described by: a preset of `Templates` or their text; "auto"
         takes the preset that serves a quick perceptron best on the held-out sequences.
     features : {"auto", "plain"}, default="auto"
-        Whether features are searched: of tables numbers bent or cut into bins by the target, pairs
-        of columns, radial functions; of texts sequences of words and characters, case, and the
-        log-count ratio. Those that serve a quick linear model better than the plain
+        Whether features are searched: of tables arsinh of the numbers, bins cut by the target,
+        pairs of columns, radial functions; of texts sequences of words and characters, case,
+        and the log-count ratio. Those that serve a quick linear model better than the plain
         ones on held-out rows, by more than the noise, are taken; of few rows (under 2,000) by five
         folds of train and held-out rows, radial functions only where they keep up on 5,000 rows.
     ngrams, characters : (int, int), None or "auto"
@@ -149,7 +149,7 @@ class Experiment:
         long.
     class_weight : "balanced" or dict of class -> float, optional
         Weights of the rows of each class, for the learners that take them; "balanced" gives every
-        class the same. Learners that take none are left out, and that is said.
+        class the same. Learners that take none are left out, and the result says so.
     calibration : {"auto", "none", "temperature", "sigmoid", "isotonic"}
         How the champion's probabilities are calibrated. Where it has none and `cost` needs them,
         "none" stands for "temperature".

@@ -355,7 +355,7 @@ def _counts(
         best, top, n_counted = settings[0], -math.inf, 1
         while settings:
             setting = settings.pop(0)
-            # The counts are shared: another smoothing of them is estimated when it is asked for.
+            # The counts are shared: another smoothing of them is estimated when it is requested.
             estimator = copy.copy(counted).set_params(**setting.parameters)
             gain = yield _Trial(setting, estimator, float(n_counted), True)
             n_counted = 0

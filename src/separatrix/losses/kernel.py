@@ -1,4 +1,4 @@
-"""What compiled kernels and proofs know about a loss, said once, on its class."""
+"""What compiled kernels and proofs know about a loss, stated once, on its class."""
 
 from __future__ import annotations
 

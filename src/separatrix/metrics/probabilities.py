@@ -29,34 +29,34 @@ def _checked(
     """Class numbers, probabilities of shape (n, K), and the classes."""
     y = np.asarray(y_true)
     given = np.asarray(probabilities)
-    shares = np.asarray(given, dtype=np.float64)
+    proba = np.asarray(given, dtype=np.float64)
     classes = np.unique(y) if labels is None else np.asarray(labels)
     if len(np.unique(classes)) != len(classes):
         raise ParameterError("labels must be a list of different labels")
-    if shares.ndim == 1:
-        shares = np.column_stack([1 - shares, shares])
-    if y.ndim != 1 or shares.ndim != 2 or len(y) != len(shares):
-        raise DataError(f"{len(y)} labels do not go with probabilities of shape {shares.shape}")
+    if proba.ndim == 1:
+        proba = np.column_stack([1 - proba, proba])
+    if y.ndim != 1 or proba.ndim != 2 or len(y) != len(proba):
+        raise DataError(f"{len(y)} labels do not go with probabilities of shape {proba.shape}")
     if len(y) == 0:
         raise DataError("there must be at least one label")
-    if shares.shape[1] != len(classes):
+    if proba.shape[1] != len(classes):
         raise DataError(
-            f"there are probabilities of {shares.shape[1]} classes, but {len(classes)} labels; "
+            f"there are probabilities of {proba.shape[1]} classes, but {len(classes)} labels; "
             "give all labels in the order of the columns"
         )
-    if not np.isfinite(shares).all() or (shares < 0).any() or (shares > 1 + 1e-8).any():
-        row = int(np.argmin((np.isfinite(shares) & (shares >= 0) & (shares <= 1)).all(axis=1)))
+    if not np.isfinite(proba).all() or (proba < 0).any() or (proba > 1 + 1e-8).any():
+        row = int(np.argmin((np.isfinite(proba) & (proba >= 0) & (proba <= 1)).all(axis=1)))
         raise DataError(f"row {row} holds something that is no probability")
     if given.dtype == np.float32:
         # They sum to one in single precision only.
-        total = shares.sum(axis=1, keepdims=True)
-        shares = np.where(np.abs(total - 1) < 1e-5, shares / total, shares)
+        total = proba.sum(axis=1, keepdims=True)
+        proba = np.where(np.abs(total - 1) < 1e-5, proba / total, proba)
     order = np.argsort(classes, kind="stable")
     found = order[np.searchsorted(classes, y, sorter=order).clip(max=len(classes) - 1)]
     if (classes[found] != y).any():
         missing = y.tolist()[np.argmax(classes[found] != y)]
         raise DataError(f"label {missing!r} occurs, but is not among {classes.tolist()}")
-    return found, shares, classes
+    return found, proba, classes
 
 
 def log_loss(
@@ -90,11 +90,9 @@ def log_loss(
     >>> round(log_loss(["a", "b"], [[0.5, 0.5], [0.2, 0.8]]), 3)
     0.458
     """
-    codes, shares, classes = _checked(y_true, probabilities, labels)
+    codes, proba, classes = _checked(y_true, probabilities, labels)
     return float(
-        _metrics.log_loss(
-            codes, shares, labels=np.arange(len(classes)), sample_weight=sample_weight
-        )
+        _metrics.log_loss(codes, proba, labels=np.arange(len(classes)), sample_weight=sample_weight)
     )
 
 
@@ -131,8 +129,8 @@ def brier_score(
     >>> round(brier_score([0, 1], [0.1, 0.6]), 3)
     0.085
     """
-    codes, shares, classes = _checked(y_true, probabilities, labels)
-    distances = ((shares - np.eye(len(classes))[codes]) ** 2).sum(axis=1)
+    codes, proba, classes = _checked(y_true, probabilities, labels)
+    distances = ((proba - np.eye(len(classes))[codes]) ** 2).sum(axis=1)
     if len(classes) == 2:
         distances = distances / 2
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -175,7 +173,7 @@ def calibration_bins(
     """Confidence against frequency, in bins of equal mass.
 
     Equal predictions always share a bin, so that the order of the rows does not matter and there
-    may be fewer bins than asked for.
+    may be fewer bins than requested.
 
     Parameters
     ----------
@@ -205,20 +203,18 @@ def calibration_bins(
     """
     if n_bins < 1:
         raise ParameterError(f"n_bins must be positive, got {n_bins!r}")
-    codes, shares, classes = _checked(y_true, probabilities, labels)
-    weights = _check_sample_weight(
-        sample_weight, shares, dtype=np.float64, ensure_non_negative=True
-    )
+    codes, proba, classes = _checked(y_true, probabilities, labels)
+    weights = _check_sample_weight(sample_weight, proba, dtype=np.float64, ensure_non_negative=True)
     if weights.sum() <= 0:
         raise DataError("all sample weights are zero")
     if label is None:
-        winners = shares.argmax(axis=1)
-        confidence, right = shares.max(axis=1), (winners == codes).astype(np.float64)
+        winners = proba.argmax(axis=1)
+        confidence, right = proba.max(axis=1), (winners == codes).astype(np.float64)
     else:
         found = np.flatnonzero(classes == label)
         if len(found) != 1:
             raise ParameterError(f"there is no class {label!r} among {classes.tolist()}")
-        confidence, right = shares[:, found[0]], (codes == found[0]).astype(np.float64)
+        confidence, right = proba[:, found[0]], (codes == found[0]).astype(np.float64)
     _, inverse = np.unique(confidence, return_inverse=True)
     mass = np.bincount(inverse, weights)
     # A group of equal predictions belongs where the middle of its mass lies.

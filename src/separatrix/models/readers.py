@@ -114,7 +114,7 @@ def reader_of(model: Fitted) -> Reader:
         return TableReader(inputs.columns, schema, getattr(first, "categories_", None))
     n_features = inputs.n_features or getattr(model.estimator, "n_features_in_", None)
     if n_features is None:
-        raise DataError("the file does not tell how many numbers a row has")
+        raise DataError("the file does not say how many numbers a row has")
     return MatrixReader(inputs.kind, int(n_features))
 
 

@@ -32,7 +32,7 @@ class LabelGraphDisplay(Display):
         Numbers of the labels that are joined.
     weights : ndarray of shape (E,)
         Positive where two labels attract each other beyond what the features tell.
-    shares : ndarray of shape (L,) or None
+    frequencies : ndarray of shape (L,) or None
         Frequencies of the labels, shown by the size of their nodes.
     figure_, ax_, lines_
         The figure, the axes and the edges, after `plot`.
@@ -41,7 +41,7 @@ class LabelGraphDisplay(Display):
     names: tuple[str, ...]
     edges: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float64]
-    shares: npt.NDArray[np.float64] | None = None
+    frequencies: npt.NDArray[np.float64] | None = None
     lines_: list[Line2D] = field(init=False, repr=False)
 
     @classmethod
@@ -50,7 +50,7 @@ class LabelGraphDisplay(Display):
         estimator: Any,
         *,
         names: Any = None,
-        shares: Any = None,
+        frequencies: Any = None,
         ax: Axes | None = None,
     ) -> Self:
         """Draw the graph of a fitted model.
@@ -61,7 +61,7 @@ class LabelGraphDisplay(Display):
             Fitted.
         names : sequence of str, optional
             Names of the labels; those of `classes_` by default.
-        shares : array of shape (L,), optional
+        frequencies : array of shape (L,), optional
             Frequencies of the labels.
         ax : Axes, optional
             Where to draw; new axes by default.
@@ -79,9 +79,11 @@ class LabelGraphDisplay(Display):
         labels = model.classes_ if names is None else names
         if len(labels) != len(model.classes_):
             raise ParameterError(f"{len(model.classes_)} names are needed, got {len(labels)}")
-        frequencies = None if shares is None else np.asarray(shares, dtype=np.float64).ravel()
+        frequencies = (
+            None if frequencies is None else np.asarray(frequencies, dtype=np.float64).ravel()
+        )
         if frequencies is not None and len(frequencies) != len(labels):
-            raise ParameterError(f"{len(labels)} shares are needed, got {len(frequencies)}")
+            raise ParameterError(f"{len(labels)} frequencies are needed, got {len(frequencies)}")
         found = cls(tuple(map(str, labels)), model.edges_, model.pair_weights_, frequencies)
         return found.plot(ax)
 
@@ -115,8 +117,8 @@ class LabelGraphDisplay(Display):
                 zorder=1,
             )
         sizes: Any = 120.0
-        if self.shares is not None:
-            sizes = 40.0 + 900.0 * self.shares
+        if self.frequencies is not None:
+            sizes = 40.0 + 900.0 * self.frequencies
         self.ax_.scatter(x, y, s=sizes, color="white", edgecolor="black", zorder=2)
         radii = np.broadcast_to(np.sqrt(sizes / np.pi), x.shape)  # in points, as sizes are
         for name, across, up, radius in zip(self.names, x, y, radii, strict=True):

@@ -34,7 +34,7 @@ class SegmentationDisplay:
         Names of the labels.
     truth : ndarray of shape (height, width) or None
         True labels, as numbers of `classes`.
-    shares : ndarray of shape (height, width) or None
+    probabilities : ndarray of shape (height, width) or None
         Probability of the last label, of two; of the predicted one, of more.
     figure_, axes_
         The figure and the axes, after `plot`.
@@ -44,7 +44,7 @@ class SegmentationDisplay:
     labels: npt.NDArray[np.int64]
     classes: tuple[str, ...]
     truth: npt.NDArray[np.int64] | None = None
-    shares: npt.NDArray[np.float64] | None = None
+    probabilities: npt.NDArray[np.float64] | None = None
     figure_: Figure = field(init=False, repr=False)
     axes_: tuple[Axes, ...] = field(init=False, repr=False)
 
@@ -70,11 +70,11 @@ class SegmentationDisplay:
         if not (hasattr(estimator, "predict") and hasattr(estimator, "classes_")):
             raise ParameterError("a segmentation shows a fitted Segmenter")
         classes = np.asarray(estimator.classes_)
-        shares = None
+        probabilities = None
         if getattr(estimator, "learner", "") == "crf":
             found = estimator.predict_proba([image])[0]
             labels = found.argmax(axis=2)
-            shares = found[..., 1] if len(classes) == 2 else found.max(axis=2)
+            probabilities = found[..., 1] if len(classes) == 2 else found.max(axis=2)
         else:
             labels = np.searchsorted(classes, estimator.predict([image])[0])
         picture = np.asarray(image)
@@ -82,7 +82,7 @@ class SegmentationDisplay:
             picture = picture.mean(axis=2)
         truth = None if y is None else _codes(np.asarray(y), classes, labels.shape)
         names = tuple(str(label) for label in classes)
-        return cls(picture, labels.astype(np.int64), names, truth, shares).plot(axes)
+        return cls(picture, labels.astype(np.int64), names, truth, probabilities).plot(axes)
 
     def plot(self, axes: Any = None) -> Self:
         """Draw the pictures.
@@ -101,9 +101,9 @@ class SegmentationDisplay:
         pictures: list[tuple[str, Any]] = [("image", None)]
         if self.truth is not None:
             pictures.append(("truth", self.truth))
-        if self.shares is not None:
+        if self.probabilities is not None:
             what = self.classes[1] if len(self.classes) == 2 else "the predicted label"
-            pictures.append((f"probability of {what}", self.shares))
+            pictures.append((f"probability of {what}", self.probabilities))
         pictures.append((self._words(), self.labels))
         if axes is None:
             self.figure_ = canvas(None)[0]
@@ -121,7 +121,7 @@ class SegmentationDisplay:
             self.figure_ = canvas(axes[0])[0]
         self.axes_ = tuple(axes)
         for ax, (title, values) in zip(axes, pictures, strict=True):
-            if values is not None and values is self.shares:
+            if values is not None and values is self.probabilities:
                 ax.imshow(values, cmap="gray", vmin=0.0, vmax=1.0)
             else:
                 ax.imshow(self.image, cmap="gray")

@@ -153,7 +153,7 @@ def _check_size(body: bytearray, settings: Settings, pa: Any) -> None:
             continue
         found = _batch_size(message)
         if min(found) < 0:
-            raise Problem("bad_arrow", "the body tells a negative length", "body")
+            raise Problem("bad_arrow", "the body gives a negative length", "body")
         rows, values, n_bytes = rows + found.rows, values + found.values, n_bytes + found.n_bytes
         for told, most, what in (
             (rows, settings.max_rows, "rows"),

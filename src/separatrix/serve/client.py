@@ -123,7 +123,7 @@ class Client:
         Returns
         -------
         list of dict
-            One per row, with "label", "labels" or "value", and what was asked for.
+            One per row, with "label", "labels" or "value", and what was requested.
 
         Raises
         ------

@@ -116,7 +116,7 @@ class PredictEndpoint:
         options = parse_query(scope)
         model = self._store.get(options.model)
         if options.top is not None:
-            raise Problem("invalid", "is not told in Arrow; ask for probabilities", "top")
+            raise Problem("invalid", "is not available in Arrow; request probabilities", "top")
         rows = arrow_rows(body, model, self._settings)
         return self._checked(model, rows, options.options, arrow_table)
 

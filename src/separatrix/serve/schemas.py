@@ -133,7 +133,7 @@ class PredictResponse(BaseModel):
 
     model: str
     version: str = Field(description="Beginning of the checksum of the model file.")
-    classes: list[Label] | None = Field(None, description="Where probabilities were asked for.")
+    classes: list[Label] | None = Field(None, description="Where probabilities were requested.")
     predictions: list[Prediction]
 
 

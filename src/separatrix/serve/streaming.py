@@ -21,7 +21,7 @@ _PIECE = 1 << 18
 
 
 class LineStream:
-    """A request of JSON lines: each line a row, each line of the answer what is said of it.
+    """A request of JSON lines: each line a row, each line of the answer the prediction for it.
 
     Memory holds one piece at a time. A client that sends much must read while it sends. What is
     wrong in the first piece is a status; later, when the status is out, it is a last line with the

@@ -235,9 +235,9 @@ class Classes(Task):
             )
         if wanted == "binary" and len(distinct) > 2:
             raise ParameterError(
-                f"binary was asked for, but {shown_name} has {len(distinct)} classes"
+                f"binary was requested, but {shown_name} has {len(distinct)} classes"
             )
-        reason = f"{shown_name} holds {len(distinct)} classes" if wanted == "auto" else "asked for"
+        reason = f"{shown_name} holds {len(distinct)} classes" if wanted == "auto" else "requested"
         return cls("binary" if len(distinct) == 2 else "multiclass", reason)
 
     def describe(self, n_labels: int | None) -> str:
@@ -335,11 +335,11 @@ class Classes(Task):
         self, inputs: Inputs, train: Rows, held_out: Rows, test: Rows
     ) -> tuple[list[Finding], tuple[str, ...]]:
         """What all tables may have, leak suspects, rare classes and those with few rows."""
-        told = "tells the class of {share} of the held-out rows"
+        told = "predicts the class of {share} of the held-out rows"
         found, checks = common_findings(inputs, train, held_out, test)
         found += leaks(inputs, train, held_out, alone_class, told)
         found += [*imbalance(train.y), *few_rows(train.y)]
-        return found, (*checks, "columns that alone tell the target", "rare classes")
+        return found, (*checks, "columns that alone give away the target", "rare classes")
 
     def parts(
         self, champion: Champion, inputs: Inputs, test: Dataset, prepared: TestRows,

@@ -110,13 +110,13 @@ def table_trials(plain: Tables | Matrices, search: Search, target: str) -> Gener
     scale = "standard"
     kinds = getattr(best.transformer, "kinds_", {"all": "number"})
     if {"number", "duration"} & set(kinds.values()):
-        found = yield Trial("numbers bent", replace(tables, numbers="robust"))
+        found = yield Trial("numbers by arsinh", replace(tables, numbers="robust"))
         if search.leads(found, best):
             best, encoded, scale = found, found, "robust"
         found = binned = yield Trial("bins", replace(tables, numbers="bins"))
         if search.leads(found, best):
             best = encoded = found
-        found = yield Trial("numbers bent and bins", replace(tables, numbers="both"))
+        found = yield Trial("numbers by arsinh and bins", replace(tables, numbers="both"))
         if search.leads(found, best):
             best = encoded = found
     base = (encoded or binned).trial

@@ -362,5 +362,5 @@ def _pairs(model: Any, learner: str) -> shown.Weights | None:
         (shown.ClassWeights("pairs of labels", tuple(names), values[chosen]),),
         positive="speaks for both labels together",
         negative="speaks against it",
-        note="beyond what the features tell of either label",
+        note="beyond what the features say about either label",
     )

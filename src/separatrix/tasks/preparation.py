@@ -66,7 +66,7 @@ class Texts:
     log_ratio : bool
         Whether terms are weighted by the log-count ratio of two classes (NBSVM).
     asked : tuple of str
-        Which of these were asked for, and are not to be searched.
+        Which of these were requested, and are not to be searched.
     """
 
     inputs: Inputs
@@ -78,7 +78,7 @@ class Texts:
 
     @classmethod
     def with_terms(cls, plain: Preparation, **asked: Any) -> Preparation:
-        """The plain preparation with the `words` and `characters` that were asked for."""
+        """The plain preparation with the `words` and `characters` that were requested."""
         if not asked:
             return plain
         if not isinstance(plain, cls):
@@ -214,9 +214,9 @@ class Tables:
         """What it does, in words."""
         numbers = {
             "standard": "numbers standardized",
-            "robust": "numbers bent (arsinh) and standardized",
+            "robust": "numbers transformed by arsinh and standardized",
             "bins": "numbers cut into bins by the target",
-            "both": "numbers bent (arsinh) and standardized, and cut into bins by the target",
+            "both": "numbers by arsinh, standardized, and cut into bins by the target",
         }[self.numbers]
         pairs = ", ".join(f"{a} & {b}" for a, b in self.pairs)
         return (

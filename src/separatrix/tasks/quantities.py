@@ -95,7 +95,7 @@ class Quantities(Task):
         if y.dtype.kind not in "fiu":
             return None
         if wanted in cls.names:
-            return cls("regression", "asked for")
+            return cls("regression", "requested")
         distinct = np.unique(y)
         whole = bool(np.all(distinct == np.round(distinct)))
         if data.kind in ("matrix", "images") and whole:
@@ -151,7 +151,7 @@ class Quantities(Task):
         told = "explains {share} of the variance of the held-out rows"
         found, checks = common_findings(inputs, train, held_out, test)
         found += leaks(inputs, train, held_out, alone_quantity, told)
-        return found, (*checks, "columns that alone tell the target")
+        return found, (*checks, "columns that alone give away the target")
 
     def parts(
         self, champion: Champion, inputs: Inputs, test: Dataset, prepared: TestRows,

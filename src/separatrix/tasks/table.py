@@ -19,7 +19,7 @@ __all__ = ["TASKS", "all_metrics", "find_task", "kind_of", "task_named", "task_o
 #: Letters of the names of columns that a message lists.
 _LISTED = 300
 #: Kind, as model files name it -> "module:Class". The first that recognizes a target has it. A
-#: kind is imported when it is asked for.
+#: kind is imported when it is requested.
 TASKS: dict[str, str] = {
     "tagging": "separatrix.tasks.tagging:Tagging",
     "label_sets": "separatrix.tasks.label_sets:SetsOfLabels",

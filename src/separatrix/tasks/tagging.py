@@ -209,12 +209,12 @@ class Tagging(Task):
     def findings(
         self, inputs: Inputs, train: Rows, held_out: Rows, test: Rows
     ) -> tuple[list[Finding], tuple[str, ...]]:
-        """Sequences that stand in two splits, and columns that alone tell the labels."""
-        checks = ("sequences that stand in two splits", "columns that alone tell the label")
+        """Sequences that stand in two splits, and columns that alone give away the labels."""
+        checks = ("sequences that stand in two splits", "columns that alone give away the label")
         names = inputs.columns
         if not isinstance(train.X, TokenSequences):
             return duplicates(train, held_out, test, self.units, "Remove duplicates."), checks[:1]
-        told = "tells the label of {share} of the held-out tokens"
+        told = "predicts the label of {share} of the held-out tokens"
         parts = [
             Rows(TokenSequences({name: rows.X.columns[name] for name in names}, rows.X.offsets),
                  rows.y)
@@ -563,5 +563,5 @@ def _weights(model: Any, learner: str) -> shown.Weights | None:
         groups,
         n_features=int(final.n_attributes_in_),
         positive="speaks for the label or the transition",
-        note="names tell the template, the place of the token that it reads, and what it finds",
+        note="names give the template, the place of the token that it reads, and what it finds",
     )

@@ -372,7 +372,7 @@ class Task(ABC):
         return plain, None
 
     def suits(self, learner: Learner, rows: Rows) -> bool:
-        """Whether a learner is tried on raw rows, unless it is asked for by name."""
+        """Whether a learner is tried on raw rows, unless it is requested by name."""
         return True
 
     def adapted(self, learner: Learner, metric: Metric) -> Learner:

@@ -187,7 +187,7 @@ def test_learner_metric_task_and_seed(run, files):
     assert found["notes"] == ["Sigmoid calibration, fitted to the held-out scores."]
     few = record(run, "compare", files / "prices.tsv.gz", "-t", "price", "--task", "regression",
                  "-l", "bayesian_regression", "--metric", "log_density")  # fmt: skip
-    assert few["task_reason"] == "asked for"
+    assert few["task_reason"] == "requested"
 
 
 def test_a_short_budget_leaves_time_for_what_was_asked_for(run, files):

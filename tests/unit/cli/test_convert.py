@@ -67,7 +67,7 @@ def test_a_model_to_onnx(run, home, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["iris", "x.xyz"], 2, "the name tells no format that is written"),
+        (["iris", "x.xyz"], 2, "the name matches no format that can be written"),
         (["iris", "/nowhere/x.csv"], 1, "there is no directory /nowhere"),
         (["iris", "/"], 1, "is a directory"),
         (["iris", "x.csv", "--target", "clas"], 2, "did you mean 'class'"),

@@ -75,12 +75,12 @@ def test_drop():
     data = as_dataset(table())
     inputs = Inputs.of(data, ["noise"])
     assert inputs.columns == ("age", "city")
-    assert inputs.left_out == (("noise", "asked for"),)
+    assert inputs.left_out == (("noise", "requested"),)
     with pytest.raises(
         ParameterError, match=r"drop: there is no column 'noize'; did you mean 'noi"
     ):
         Inputs.of(data, ["noize"])
-    with pytest.raises(DataError, match=r"no column is left to learn from: 'age' asked for; "):
+    with pytest.raises(DataError, match=r"no column is left to learn from: 'age' requested; "):
         Inputs.of(data, ["age", "city", "noise"])
     with pytest.raises(ParameterError, match="matrix, no table to drop columns from"):
         Inputs.of(as_dataset(blobs()), ["noise"])

@@ -214,7 +214,7 @@ def test_templates_may_be_given():
 def test_columns_may_be_dropped():
     found = Experiment(DATA, learners=["crf"], drop=["1"]).run()
     assert found.inputs.columns == ("0",)
-    assert ("1", "asked for") in found.inputs.left_out
+    assert ("1", "requested") in found.inputs.left_out
 
 
 def test_lists_of_tokens_and_labels():

@@ -42,7 +42,7 @@ def test_the_finding_can_be_overruled():
     numbers = data(np.arange(30))
     assert find_task(numbers).name == "regression"
     assert find_task(numbers, "classification").name == "multiclass"
-    assert find_task(numbers, "multiclass").reason == "asked for"
+    assert find_task(numbers, "multiclass").reason == "requested"
     assert find_task(data([1, 2, 3] * 4), "regression").name == "regression"
     assert find_task(data([1, 2] * 4), "binary").name == "binary"
 

@@ -35,7 +35,9 @@ def segmenter():
 
 def test_a_label_graph_has_the_edges_of_the_model():
     model = MultiLabel(edges="full").fit(X, Y)
-    display = LabelGraphDisplay.from_estimator(model, names=["a", "b", "c"], shares=Y.mean(axis=0))
+    display = LabelGraphDisplay.from_estimator(
+        model, names=["a", "b", "c"], frequencies=Y.mean(axis=0)
+    )
     assert len(display.lines_) == 3
     np.testing.assert_array_equal(display.weights, model.pair_weights_)
     widths = [line.get_linewidth() for line in display.lines_]
@@ -59,8 +61,8 @@ def test_what_is_no_label_graph():
     model = MultiLabel().fit(X, Y)
     with pytest.raises(ParameterError, match="3 names are needed, got 1"):
         LabelGraphDisplay.from_estimator(model, names=["a"])
-    with pytest.raises(ParameterError, match="3 shares are needed, got 2"):
-        LabelGraphDisplay.from_estimator(model, shares=[0.1, 0.2])
+    with pytest.raises(ParameterError, match="3 frequencies are needed, got 2"):
+        LabelGraphDisplay.from_estimator(model, frequencies=[0.1, 0.2])
 
 
 def test_a_segmentation_shows_labels_and_probabilities(segmenter):

@@ -324,8 +324,8 @@ class Calibrated(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstima
             P(y = k | x), columns in the order of `classes_`.
         """
         check_is_fitted(self)
-        shares = self._map(np.maximum(self._scores(X)[0], self._floor))
-        return shares.astype(float_type(X), copy=False)
+        proba = self._map(np.maximum(self._scores(X)[0], self._floor))
+        return proba.astype(float_type(X), copy=False)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The label of the highest calibrated probability; the first label wins a tie.

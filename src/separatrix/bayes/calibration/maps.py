@@ -73,7 +73,7 @@ class Temperature:
 
 @dataclass(frozen=True, eq=False)
 class OneByOne:
-    """A map of its own for the score of every class against the rest, shares made to sum to 1."""
+    """A map for the score of each class against the rest; results are scaled to sum to 1."""
 
     maps: tuple[Any, ...]
     raw: bool
@@ -99,12 +99,12 @@ class OneByOne:
     def __call__(self, scores: FloatArray) -> FloatArray:
         """The probabilities for scores."""
         margins = _margins(scores, self.raw)
-        shares = np.column_stack([one(margins[:, at]) for at, one in enumerate(self.maps)])
-        if shares.shape[1] == 1:
-            return np.hstack([1 - shares, shares])
-        total = shares.sum(axis=1, keepdims=True)
-        uniform = np.full_like(shares, 1 / shares.shape[1])
-        normed: FloatArray = np.divide(shares, total, out=uniform, where=total > 0)
+        proba = np.column_stack([one(margins[:, at]) for at, one in enumerate(self.maps)])
+        if proba.shape[1] == 1:
+            return np.hstack([1 - proba, proba])
+        total = proba.sum(axis=1, keepdims=True)
+        uniform = np.full_like(proba, 1 / proba.shape[1])
+        normed: FloatArray = np.divide(proba, total, out=uniform, where=total > 0)
         return normed
 
 
@@ -150,8 +150,8 @@ class Sigmoid:
 
     def __call__(self, margins: FloatArray) -> FloatArray:
         """The probabilities for margins."""
-        shares: FloatArray = expit(self.slope * margins + self.intercept)
-        return shares
+        proba: FloatArray = expit(self.slope * margins + self.intercept)
+        return proba
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +172,8 @@ class Isotonic:
 
     def __call__(self, margins: FloatArray) -> FloatArray:
         """The probabilities for margins."""
-        shares: FloatArray = np.interp(margins, self.margins, self.shares)
-        return shares
+        proba: FloatArray = np.interp(margins, self.margins, self.shares)
+        return proba
 
 
 def fit_map(

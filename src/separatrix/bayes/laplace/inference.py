@@ -57,10 +57,10 @@ class LaplaceInference(ArvizDraws, LikelihoodClassifier):
         mean, covariance = self._moments(X)
         basis = self.posterior_.basis
         if self.prediction == "probit":
-            shares = probit(mean, covariance, basis)
+            proba = probit(mean, covariance, basis)
         else:
-            shares = monte_carlo(mean, covariance, basis, self._points)
-        return shares.astype(float_type(X), copy=False)
+            proba = monte_carlo(mean, covariance, basis, self._points)
+        return proba.astype(float_type(X), copy=False)
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[Any]:
         """Logarithms of `predict_proba`, shape (n, K)."""

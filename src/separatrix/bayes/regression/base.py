@@ -271,7 +271,7 @@ class BaseGaussianRegression(NamesElsewhere, BaseEstimator):  # type: ignore[mis
         if self.noise == "evidence" and not hasattr(self, "coef_"):
             raise NotFittedError(
                 "noise='evidence' takes the noise and the prior scale from the data: call fit "
-                "before the prior is asked for"
+                "before the prior is requested"
             )
         self._require_proper_noise()
         prior = self._shape(n_features)

@@ -193,7 +193,7 @@ class BayesianLinearRegression(RegressorMixin, SelectionMixin, DrawsMixin):  # t
         return merged
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Predictive mean, and its standard deviation where asked for.
+        """Predictive mean, and its standard deviation where requested.
 
         Parameters
         ----------

@@ -49,7 +49,7 @@ def _upper(term: str) -> bool:
 
 
 def _documents(model: Any, raw: Any) -> Any:
-    """The documents as strings: read, decoded and prepared where that is asked for."""
+    """The documents as strings: read, decoded and prepared where that is requested."""
     if isinstance(raw, str):
         raise ValueError("Iterable over raw text documents expected, string object received.")
     return _prepared(model, raw)

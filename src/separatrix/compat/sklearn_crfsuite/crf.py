@@ -186,7 +186,7 @@ calibration_max_trials : optional
         if self.trainer_cls is not None:
             raise ParameterError(
                 "trainer_cls must be None: there is no trainer of python-crfsuite to replace; "
-                "training_log_ and verbose tell of the passes"
+                "training_log_ and verbose describe the passes"
             )
         if (X_dev is None) != (y_dev is None):
             raise DataError("Pass both X_dev and y_dev to use the holdout data")

@@ -12,7 +12,7 @@ __all__ = ["ModelFile"]
 
 
 class ModelFile:
-    """A file that holds a fitted model, written when its name is first asked for.
+    """A file that holds a fitted model, written when its name is first requested.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ def _dataset(
 
 
 def _layout(block: Block, format: str, options: Options) -> str | None:
-    """What parts columns: as asked for, else as the first token of the block tells."""
+    """What parts columns: as requested, else as the first token of the block tells."""
     if format == "conllu":
         return "universal"
     if options.delimiter is None:
@@ -301,7 +301,7 @@ def conll_text(columns: Sequence[TokenColumn], separator: str | None = None) -> 
         raise DataError("there is no column to write")
     for sequence, length in enumerate(np.diff(columns[0].offsets).tolist()):
         if not length:
-            raise DataError(f"sequence {sequence} is empty, which CoNLL cannot tell")
+            raise DataError(f"sequence {sequence} is empty, which CoNLL cannot express")
     separator = _separator(columns, separator)
     flat = [column.flat for column in columns]
     bounds = columns[0].offsets.tolist()

@@ -105,7 +105,7 @@ def write_crfsuite(
         raise DataError("X and y have sequences of different lengths")
     if not (np.diff(labels.offsets) > 0).all():
         empty = int(np.argmin(np.diff(labels.offsets)))
-        raise DataError(f"sequence {empty} is empty, which CRFsuite files cannot tell")
+        raise DataError(f"sequence {empty} is empty, which CRFsuite files cannot express")
     weights = np.array([], dtype=np.float64)
     if sample_weight is not None:
         weights = np.ascontiguousarray(sample_weight, dtype=np.float64)

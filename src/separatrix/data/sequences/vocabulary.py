@@ -72,7 +72,7 @@ class Vocabulary(Sequence[str]):
         return WordIndex(self.data, np.ascontiguousarray(self.offsets, dtype=np.int64))
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is made of the words when first asked for is made again elsewhere.
+        # What is made of the words on first use is made again elsewhere.
         return {"data": self.data, "offsets": self.offsets}
 
     def __len__(self) -> int:

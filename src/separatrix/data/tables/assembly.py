@@ -126,7 +126,7 @@ def make_schema(seen: Mapping[str, Seen], options: Options, notes: Sequence[str]
         if isinstance(column, Evidence):
             column = infer_words(name, column, target=name == target)
         if texts is not None and name in texts:
-            column = replace(column, kind="text", form="", missing=(), why="asked for")
+            column = replace(column, kind="text", form="", missing=(), why="requested")
         elif texts is not None and column.kind == "text":
             column = replace(column, kind="category", why="words")
         columns.append(replace(column, role="target" if name == target else "input"))
@@ -137,7 +137,7 @@ def make_schema(seen: Mapping[str, Seen], options: Options, notes: Sequence[str]
 
 
 def _texts(names: Sequence[str], target: str | None, options: Options) -> list[str] | None:
-    """The columns that were said to hold texts; None where they are to be found."""
+    """The columns that hold texts, as given; None where they are to be found."""
     if options.text is None:
         return []
     if isinstance(options.text, str) and options.text == "auto" and "auto" not in names:
@@ -151,7 +151,7 @@ def _texts(names: Sequence[str], target: str | None, options: Options) -> list[s
 
 
 def _given_schema(names: Sequence[str], options: Options) -> Schema:
-    """The schema that was given, without what is left out; the target where it is asked for."""
+    """The schema that was given, without what is left out; the target where it is requested."""
     given: Schema = options.schema.with_kinds(options.kinds)
     target = given.target
     if options.target is None:
@@ -240,7 +240,7 @@ def with_schema(data: Dataset) -> Dataset:
     for name, values in data.X.items():
         column = infer_array(name, values)
         if name in data.text_names:
-            column = SchemaColumn(name, "text", why="asked for")
+            column = SchemaColumn(name, "text", why="requested")
         if values.dtype == object and column.kind in ("number", "date", "duration", "flag"):
             values = from_values([None if is_missing(value) else value for value in values], column)
         columns.append(column)

@@ -31,7 +31,7 @@ __all__ = [
     "reader",
 ]
 
-#: Words that stand for a missing value in a table of text, where nothing else is said.
+#: Words that stand for a missing value in a table of text, where nothing else is given.
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "Null")
 #: Words that stand for a missing value among numbers, dates and durations, and are words
 #: elsewhere: "-" may be a class beside "+", and "None" a kind of garage.

@@ -99,7 +99,7 @@ class NumericEncoder:
 
 @dataclass
 class RobustEncoder(NumericEncoder):
-    """Numbers bent before they are standardized: arsinh((x - median) / spread).
+    """Numbers transformed before they are standardized: arsinh((x - median) / spread).
 
     Near the median that is a straight line, far from it a logarithm of either sign, so that a
     skewed column or a wild value does not rule the others. The spread is half the distance of the
@@ -110,7 +110,7 @@ class RobustEncoder(NumericEncoder):
     spread: float = field(default=1.0, init=False)
 
     def fit(self, column: Column, y: Any) -> Self:
-        """Median and spread, then mean and deviation of the bent values."""
+        """Median and spread, then mean and deviation of the transformed values."""
         values = column.values[~column.missing]
         if len(values):
             ends = np.quantile(values, [0.025, 0.25, 0.5, 0.75, 0.975])
@@ -127,7 +127,7 @@ class RobustEncoder(NumericEncoder):
         return Column(column.name, np.clip(bent, -largest, largest), column.missing)
 
     def chooses_center(self, n_nonzero: int, n_values: int) -> bool:
-        """Always, unless it is asked for: zero has no meaning after the median is taken off."""
+        """Always, unless it is requested: zero has no meaning after the median is taken off."""
         return True if self.center == "auto" else bool(self.center)
 
     def encode(self, column: Column) -> Encoded:

@@ -263,7 +263,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return table
 
     def _given(self, names: list[str]) -> dict[str, SchemaColumn]:
-        """The columns whose kind was said."""
+        """The columns whose kind was given."""
         if isinstance(self.kinds, Schema):
             given = {column.name: column for column in self.kinds if column.name in names}
         else:
@@ -276,7 +276,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 dropped = words == "drop"
                 kind, form = ("category", "") if dropped else parse_kind(words)
                 role = "left out" if dropped else "input"
-                given[name] = SchemaColumn(name, kind, role, form, why="asked for")
+                given[name] = SchemaColumn(name, kind, role, form, why="requested")
         for name, column in given.items():
             if column.role != "left out" and column.kind not in ENCODED:
                 raise ParameterError(

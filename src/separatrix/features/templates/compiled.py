@@ -44,7 +44,7 @@ class CompiledTemplates:
     templates : tuple of (int, tuple)
         Group of each template, and its parts (value, offset, absolute).
     label_bigrams : bool
-        Whether pairs of labels are asked for as such.
+        Whether pairs of labels are requested as such.
     marks : {None, "_B", "_x"}
         How places outside the sequence are written (CRF++, Wapiti); None if they have no value.
     reach : int

@@ -25,7 +25,7 @@ def _suffix(word: str, n: int) -> str | None:
 
 
 class _Classes(dict[int, str]):
-    """What each character becomes in a shape, found when first asked for."""
+    """What each character becomes in a shape, found on first use."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -40,7 +40,7 @@ class _Classes(dict[int, str]):
 
 
 class _Zeros(dict[int, str]):
-    """Every digit to 0, found when first asked for."""
+    """Every digit to 0, found on first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = found = "0" if chr(code).isdigit() else chr(code)

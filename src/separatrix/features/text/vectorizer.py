@@ -84,7 +84,7 @@ class TextVectorizer(NamesElsewhere, TransformerMixin, BaseEstimator):  # type: 
     Attributes
     ----------
     vocabulary_ : dict
-        Column of every term (made when first asked for); absent with hashing.
+        Column of every term (made on first use); absent with hashing.
     idf_ : ndarray of shape (n_columns,)
         Weights of the columns; absent with ``use_idf=False``.
     log_ratio_ : ndarray of shape (n_columns,)

@@ -40,7 +40,7 @@ class Vocabulary:
 
     @property
     def index(self) -> TextIndex:
-        """The look-up table, made when first asked for."""
+        """The look-up table, made on first use."""
         if self._index is None:
             self._index = TextIndex(self.analysis.handle, self.terms)
         return self._index

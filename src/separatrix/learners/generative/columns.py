@@ -107,7 +107,7 @@ def _like_words(X: Any, columns: npt.NDArray[np.bool_]) -> bool:
 def _given_kinds(
     features: Any, d: int, names: Any
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32] | None]:
-    """The kind of every column as asked for, -1 for "auto", and the numbers of their bags."""
+    """The kind of every column as requested, -1 for "auto", and the numbers of their bags."""
     codes = {name: code for code, name in enumerate(KINDS)} | {"auto": -1}
     # What follows "multinomial:" is the name of a bag; those without one are a bag together.
     numbers = {"": 0}

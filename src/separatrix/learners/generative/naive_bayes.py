@@ -134,7 +134,7 @@ class NaiveBayes(Readable, GenerativeClassifier):
 
     counts_: Counts = field(init=False)
     _columns: Columns = field(init=False)
-    #: Made of the counts when it is first asked for.
+    #: Made of the counts on first use.
     _made: Likelihood | None = field(init=False)
 
     features: Any = "auto"

@@ -34,7 +34,7 @@ class _Term(NamedTuple):
 
     name: str
     column: int
-    shares: FloatArray
+    proba: FloatArray
     addends: FloatArray
 
 
@@ -204,14 +204,14 @@ class Readable:
         k = len(shown)
         prior = self.class_log_prior_[chosen]
         addends = np.array([prior, *(term.addends[chosen] for term in terms)]).reshape(-1, k)
-        shares = np.array([np.exp(prior), *(term.shares[chosen] for term in terms)]).reshape(-1, k)
+        proba = np.array([np.exp(prior), *(term.proba[chosen] for term in terms)]).reshape(-1, k)
         total = addends.sum(axis=0)
         found = Explanation(
             shown,
             ("(prior)", *(term.name for term in terms)),
             addends,
             posterior=softmax(total if np.isfinite(total).any() else prior),
-            probabilities=shares,
+            probabilities=proba,
             columns=np.array([-1, *(term.column for term in terms)]),
             unknown=tuple(unknown),
         )
@@ -239,9 +239,9 @@ class Readable:
         terms, unknown = [], []
         for word in words:
             if word in numbers:
-                shares = events[:, numbers[word]]
+                proba = events[:, numbers[word]]
                 with np.errstate(divide="ignore"):
-                    terms.append(_Term(word, numbers[word], shares, np.log(shares)))
+                    terms.append(_Term(word, numbers[word], proba, np.log(proba)))
             else:
                 unknown.append(word)
         return terms, unknown
@@ -265,14 +265,14 @@ class Readable:
             kind, value = kinds[j], values[j]
             name, times = names(j), 1.0
             if kind == MULTINOMIAL:
-                shares, times = found.events[:, j], float(value)
+                proba, times = found.events[:, j], float(value)
                 name += "" if times == 1 else f" x {times:.4g}"
             elif kind == BERNOULLI and found.off is not None:
                 on = value > self.binarize
-                shares = found.events[:, j] if on else found.off[:, j]
+                proba = found.events[:, j] if on else found.off[:, j]
                 name += " on" if on else " off"
             elif kind == CATEGORICAL:
-                shares = found.table[:, offsets[j] + int(value)]
+                proba = found.table[:, offsets[j] + int(value)]
                 name += f" = {value:g}"
             else:
                 assert found.mean is not None
@@ -282,7 +282,7 @@ class Readable:
                 terms.append(_Term(f"{name} = {value:g}", j, np.exp(logs), logs))
                 continue
             with np.errstate(divide="ignore"):
-                terms.append(_Term(name, j, shares, times * np.log(shares)))
+                terms.append(_Term(name, j, proba, times * np.log(proba)))
         return terms
 
 

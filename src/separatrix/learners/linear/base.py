@@ -105,9 +105,9 @@ def warn_unless_converged(name: str, solution: Solution, tol: float, advice: str
     name : str
         What was fitted.
     solution : Solution
-        How the run ended. Nothing is said of stationary points: no bound is known for them.
+        How the run ended. Stationary points warn of nothing: no bound is known for them.
     tol : float
-        What was asked for.
+        What was requested.
     advice : str
         What else may help, after raising max_iter and tol.
     """

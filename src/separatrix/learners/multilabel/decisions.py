@@ -11,12 +11,12 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-def f1_tables(shares: Floats, sets: Integers) -> tuple[Floats, Floats]:
+def f1_tables(proba: Floats, sets: Integers) -> tuple[Floats, Floats]:
     """What the expected F1 of a prediction is made of, from probabilities of sets.
 
     Parameters
     ----------
-    shares : array of shape (n, M)
+    proba : array of shape (n, M)
         Probability of every set; rows sum to one.
     sets : array of shape (M, L)
         The sets.
@@ -33,12 +33,12 @@ def f1_tables(shares: Floats, sets: Integers) -> tuple[Floats, Floats]:
     sizes = sets.sum(axis=1)
     by_size = 2.0 / (np.arange(L + 1)[:, None] + np.arange(1, L + 1))
     # p(y_l = 1, |y| = s), one size after the other, so that no array has more than n L^2 cells.
-    gains = np.zeros((len(shares), L, L))
+    gains = np.zeros((len(proba), L, L))
     for size in range(1, L + 1):
         chosen = sizes == size
-        present = shares[:, chosen] @ sets[chosen]
+        present = proba[:, chosen] @ sets[chosen]
         gains += present[:, :, None] * by_size[size]
-    return gains, shares[:, sizes == 0].sum(axis=1)
+    return gains, proba[:, sizes == 0].sum(axis=1)
 
 
 def drawn_f1_tables(draws: Integers) -> tuple[Floats, Floats]:

@@ -334,9 +334,9 @@ class MultiLabel(LabelSetTarget, ClassifierMixin, BaseEstimator):  # type: ignor
         first, second = self.edges_.T
         scores = (unary[:, :, 1] - unary[:, :, 0]) @ sets.T
         scores += (sets[:, first] * sets[:, second]) @ self.pair_weights_
-        shares: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
-        return shares
+        proba: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
+        proba /= proba.sum(axis=1, keepdims=True)
+        return proba
 
     @available_if(_has_marginals)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -356,7 +356,7 @@ class MultiLabel(LabelSetTarget, ClassifierMixin, BaseEstimator):  # type: ignor
         """The sum behind the label set of one row; see `separatrix.explain`.
 
         The score of a set against the empty one is the sum of its biases, of w_l x over its labels,
-        and of the weights of its pairs. Where no label is predicted, or `every` is asked for, each
+        and of the weights of its pairs. Where no label is predicted, or `every` is requested, each
         label has a column of its own: what speaks for it, given the others that are predicted.
 
         Parameters

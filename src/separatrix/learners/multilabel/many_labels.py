@@ -226,8 +226,8 @@ class ManyLabels(LabelSetTarget, LabelRanking):
         ndarray of shape (n, K)
             Probabilities; those of a row do not sum to one.
         """
-        shares: Floats = expit(self.decision_function(X).astype(float_type(X)))
-        return shares
+        proba: Floats = expit(self.decision_function(X).astype(float_type(X)))
+        return proba
 
     def _sets(self, X: Any) -> sp.csr_array:
         chosen = [sp.csr_array(scores > 0, dtype=np.int64) for scores in self._blocks(X)]

@@ -91,7 +91,7 @@ class AllPairs(Reduction):
             return vote(margins, self.code_)
         return tournament(margins, len(self.classes_))
 
-    def _class_shares(self, shares: FloatArray) -> FloatArray:
+    def _class_proba(self, proba: FloatArray) -> FloatArray:
         if self.coupling == "wu_lin_weng":
-            return couple_pairs(shares, len(self.classes_))
-        return couple(shares, self.code_, self.column_weights_)
+            return couple_pairs(proba, len(self.classes_))
+        return couple(proba, self.code_, self.column_weights_)

@@ -115,7 +115,7 @@ class Reduction(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         """Scores of shape (n, K) from margins of shape (n, L)."""
         raise NotImplementedError
 
-    def _class_shares(self, shares: FloatArray) -> FloatArray:
+    def _class_proba(self, proba: FloatArray) -> FloatArray:
         """Probabilities of shape (n, K) from those of the columns, of shape (n, L)."""
         raise NotImplementedError
 
@@ -285,7 +285,7 @@ class Reduction(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     def estimators_(self) -> list[Any]:
         """A fitted two-class estimator for every column, of the labels -1 and +1.
 
-        Estimators of columns that were fitted in one pass are made when asked for, without the
+        Estimators of columns that were fitted in one pass are made when requested, without the
         record of the solver.
         """
         check_is_fitted(self, "columns_")
@@ -391,15 +391,15 @@ class Reduction(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             P(y = k | x), columns in the order of `classes_`.
         """
         check_is_fitted(self, "columns_")
-        shares = self.columns_.shares(self, X, number_of_threads(self.n_jobs))
-        return self._probabilities(shares).astype(float_type(X), copy=False)
+        proba = self.columns_.proba(self, X, number_of_threads(self.n_jobs))
+        return self._probabilities(proba).astype(float_type(X), copy=False)
 
-    def _probabilities(self, shares: FloatArray) -> FloatArray:
+    def _probabilities(self, proba: FloatArray) -> FloatArray:
         """Probabilities of the classes from those of the columns."""
-        if len(self.classes_) == 2 and shares.shape[1] == 1:
-            second = shares if self.code_.values[1, 0] > 0 else 1 - shares
+        if len(self.classes_) == 2 and proba.shape[1] == 1:
+            second = proba if self.code_.values[1, 0] > 0 else 1 - proba
             return np.hstack([1 - second, second])
-        return self._class_shares(shares)
+        return self._class_proba(proba)
 
     def _has_scores(self) -> bool:
         """Whether the columns give more than labels."""

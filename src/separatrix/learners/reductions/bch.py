@@ -51,7 +51,7 @@ def bch_words(length: int, n_words: int) -> npt.NDArray[np.uint8]:
     """
     m = next((m for m in _PRIMITIVE if 2**m - 1 >= length and 2**m - 1 > n_words.bit_length()), 0)
     if not m:
-        raise ParameterError(f"BCH codes here have at most 1023 columns, asked for {length}")
+        raise ParameterError(f"BCH codes here have at most 1023 columns, requested {length}")
     n = 2**m - 1
     generators = _generators(m)
     # The larger the distance, the fewer the words.

@@ -55,7 +55,7 @@ class Columns(Protocol):
         """Scores of shape (n, L), positive for the side of +1."""
         ...
 
-    def shares(self, owner: Any, X: Any, n_threads: int) -> FloatArray:
+    def proba(self, owner: Any, X: Any, n_threads: int) -> FloatArray:
         """Probabilities of +1, of shape (n, L)."""
         ...
 
@@ -98,7 +98,7 @@ class LinearColumns:
         result += self.intercept
         return result
 
-    def shares(self, owner: Any, X: Any, n_threads: int) -> FloatArray:
+    def proba(self, owner: Any, X: Any, n_threads: int) -> FloatArray:
         """Probabilities of +1, for columns fitted with the logistic loss."""
         return np.asarray(expit(self.margins(owner, X, n_threads)))
 
@@ -147,7 +147,7 @@ class SupportColumns:
         result += self.intercept.astype(dtype)
         return result
 
-    def shares(self, owner: Any, X: Any, n_threads: int) -> FloatArray:
+    def proba(self, owner: Any, X: Any, n_threads: int) -> FloatArray:
         """Probabilities of +1, for columns fitted with the logistic loss."""
         return np.asarray(expit(self.margins(owner, X, n_threads)))
 
@@ -169,7 +169,7 @@ class FittedColumns:
         """Scores of shape (n, L): decision values, log-odds, predicted numbers, or labels."""
         return self._answers(X, _margin, 0.0)
 
-    def shares(self, owner: Any, X: Any, n_threads: int) -> FloatArray:
+    def proba(self, owner: Any, X: Any, n_threads: int) -> FloatArray:
         """Probabilities of +1, of shape (n, L)."""
         return self._answers(X, _share, 0.5)
 

@@ -18,14 +18,14 @@ _BLOCK = 1 << 22
 
 
 def couple(
-    shares: npt.ArrayLike,
+    proba: npt.ArrayLike,
     code: CodeMatrix,
     n_rows: npt.ArrayLike | None = None,
     *,
     tol: float = 1e-8,
     max_iter: int = 2000,
 ) -> FloatArray:
-    r"""Probabilities p of the classes whose shares of the columns are closest to the given ones.
+    r"""Probabilities p of the classes whose sums over the columns come closest to the given ones.
 
     Minimizes :math:`\sum_l n_l \, \mathrm{KL}(r_l \,\|\, q_l)` where :math:`q_l` is the
     probability of the classes with +1 given those with +1 or -1. For all pairs that is Hastie &
@@ -34,7 +34,7 @@ def couple(
 
     Parameters
     ----------
-    shares : array-like of shape (n, L)
+    proba : array-like of shape (n, L)
         r, probability of +1 in every column.
     code : CodeMatrix
         The code, K x L.
@@ -56,7 +56,7 @@ def couple(
     >>> couple([[0.5 / 0.8, 0.5 / 0.7, 0.3 / 0.5]], all_pairs(3)).round(6)
     array([[0.5, 0.3, 0.2]])
     """
-    r = np.clip(np.asarray(shares, dtype=np.float64), _LEAST, 1 - _LEAST)
+    r = np.clip(np.asarray(proba, dtype=np.float64), _LEAST, 1 - _LEAST)
     weights = np.ones(code.n_columns) if n_rows is None else np.asarray(n_rows, dtype=np.float64)
     weights = np.maximum(weights, np.finfo(np.float64).tiny)
     weights = weights / weights.sum()
@@ -77,7 +77,7 @@ def couple(
     return p
 
 
-def couple_pairs(shares: npt.ArrayLike, n_classes: int) -> FloatArray:
+def couple_pairs(proba: npt.ArrayLike, n_classes: int) -> FloatArray:
     r"""Probabilities from all pairs by the second method of Wu, Lin & Weng (2004).
 
     Minimizes :math:`\sum_{i \ne j} (r_{ji} p_i - r_{ij} p_j)^2` over the probabilities p: a
@@ -85,7 +85,7 @@ def couple_pairs(shares: npt.ArrayLike, n_classes: int) -> FloatArray:
 
     Parameters
     ----------
-    shares : array-like of shape (n, K (K - 1) / 2)
+    proba : array-like of shape (n, K (K - 1) / 2)
         Probability of class i given i or j > i, in the order of `codes.all_pairs`.
     n_classes : int
         K.
@@ -100,7 +100,7 @@ def couple_pairs(shares: npt.ArrayLike, n_classes: int) -> FloatArray:
     >>> couple_pairs([[0.5 / 0.8, 0.5 / 0.7, 0.3 / 0.5]], 3).round(6)
     array([[0.5, 0.3, 0.2]])
     """
-    given = np.clip(np.asarray(shares, dtype=np.float64), _LEAST, 1 - _LEAST)
+    given = np.clip(np.asarray(proba, dtype=np.float64), _LEAST, 1 - _LEAST)
     k = n_classes
     first, second = np.triu_indices(k, 1)
     answer = np.empty((len(given), k))

@@ -153,8 +153,8 @@ class OneVsAll(Reduction):
         """
         return self.column_scores(X) if self.multilabel_ else super().decision_function(X)
 
-    def _probabilities(self, shares: FloatArray) -> FloatArray:
-        return shares if self.multilabel_ else super()._probabilities(shares)
+    def _probabilities(self, proba: FloatArray) -> FloatArray:
+        return proba if self.multilabel_ else super()._probabilities(proba)
 
     def _code(self, n_classes: int, X: Any, codes: Any, weights: Any) -> CodeMatrix:
         return one_vs_all(n_classes)
@@ -162,10 +162,10 @@ class OneVsAll(Reduction):
     def _class_scores(self, margins: FloatArray) -> FloatArray:
         return np.hstack([-margins / 2, margins / 2]) if margins.shape[1] == 1 else margins
 
-    def _class_shares(self, shares: FloatArray) -> FloatArray:
-        total = shares.sum(axis=1, keepdims=True)
-        uniform = np.full_like(shares, 1 / shares.shape[1])
-        return np.asarray(np.divide(shares, total, out=uniform, where=total > 0))
+    def _class_proba(self, proba: FloatArray) -> FloatArray:
+        total = proba.sum(axis=1, keepdims=True)
+        uniform = np.full_like(proba, 1 / proba.shape[1])
+        return np.asarray(np.divide(proba, total, out=uniform, where=total > 0))
 
 
 def _label_sets(y: Any, n: int) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:

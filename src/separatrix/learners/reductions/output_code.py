@@ -178,8 +178,8 @@ class OutputCode(Reduction):
             return -hamming_distances(margins, self.code_)
         return -loss_distances(margins, self.code_, self.loss_)
 
-    def _class_shares(self, shares: FloatArray) -> FloatArray:
-        return couple(shares, self.code_, self.column_weights_)
+    def _class_proba(self, proba: FloatArray) -> FloatArray:
+        return couple(proba, self.code_, self.column_weights_)
 
 
 def decoding_loss(estimator: Any) -> str:

@@ -134,7 +134,7 @@ class _File:
             )
         if header["size"] != len(self.data):
             raise self.fail(
-                f"the header tells of {header['size']} bytes, the file has {len(self.data)}; it "
+                f"the header gives {header['size']} bytes, the file has {len(self.data)}; it "
                 "is cut short or damaged"
             )
         labels = self._names(int(header["labels"]), int(header["n_labels"]), "label")

@@ -61,7 +61,7 @@ def explained(
     ((paths, values),) = k_best_labels(scores, 2)
     best = paths[0]
     second = paths[1] if len(paths) > 1 else None
-    shares, log_partition = _shares(scores, best, probabilities)
+    proba, log_partition = _proba(scores, best, probabilities)
     terms = _terms(model, encoded, best)
     steps = []
     for place, word in enumerate(words):
@@ -70,7 +70,7 @@ def explained(
             Step(
                 word,
                 model.classes_[best[place]].item(),
-                float(shares[place]),
+                float(proba[place]),
                 None if second is None else model.classes_[second[place]].item(),
                 tuple(order[:top]),
                 sum(value for _, value in order[top:]),
@@ -81,7 +81,7 @@ def explained(
     return Trellis(tuple(steps), first, other, first - log_partition, other - log_partition)
 
 
-def _shares(
+def _proba(
     scores: ChainScores, best: npt.NDArray[Any], probabilities: bool
 ) -> tuple[Floats, float]:
     """Marginals of the labels of a path, and ln Z; NaN where scores mean no probabilities."""

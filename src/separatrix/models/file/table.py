@@ -1,4 +1,4 @@
-"""The closed table of classes that a model file may name. Imports no family until one is asked for.
+"""The closed table of classes that a model file may name. Imports no family until one is requested.
 
 Learners of `registry` are in it by themselves; features, value objects and scikit-learn's
 containers have a line each; a program may `register` classes of its own. A file that names any

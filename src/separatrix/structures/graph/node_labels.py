@@ -72,11 +72,11 @@ def encode_nodes(
         classes_ = classes
     try:
         places = np.minimum(np.searchsorted(classes_, flat), len(classes) - 1)
-        strange = classes_[places] != flat
+        unknown = classes_[places] != flat
     except TypeError:
         raise DataError(f"labels are of another type than the known labels {classes}") from None
-    if np.any(strange):
-        node = int(np.argmax(strange))
+    if np.any(unknown):
+        node = int(np.argmax(unknown))
         raise DataError(
             f"label {flat[node : node + 1].tolist()[0]!r} of {_place(node, graphs)} is not among "
             f"the known labels {classes.tolist()}"

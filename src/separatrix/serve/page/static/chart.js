@@ -55,5 +55,5 @@ export function drawCurve(model, name, xs, content, here) {
   const strokes = ["full line", "dashed line", "dotted line"];
   const told = lines.map((line, at) => (quantity ? "value (line) and its 95 % interval" : `${line.name} (${strokes[at]})`));
   const what = quantity ? "The" : content.classes ? "Probability of" : "Where the model says";
-  caption.textContent = `${what} ${told.join(", ")} while ${name} changes; the upright line is the row above.`;
+  caption.textContent = `${what} ${told.join(", ")} while ${name} changes; the vertical line is the row above.`;
 }
