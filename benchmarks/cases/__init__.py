@@ -17,6 +17,7 @@ from benchmarks.cases import (
     serving,
     small,
     tables,
+    taggers,
     templates,
     text,
 )
@@ -37,6 +38,7 @@ CASES: tuple[Case, ...] = (
     *serving.CASES,
     *templates.CASES,
     *chains.CASES,
+    *taggers.CASES,
     *graphs.CASES,
     *distributed.CASES,
 )

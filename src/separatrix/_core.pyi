@@ -896,6 +896,7 @@ class Chains:
         labels: _Labels | None,
         allowed: _Bools | None,
         sequence_weights: _Doubles | None,
+        free_edges: _Bools | None,
         n_threads: int,
     ) -> tuple[float, float, _ChainWeights]: ...
     def widened(self) -> Chains: ...

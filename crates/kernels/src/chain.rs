@@ -17,6 +17,7 @@ mod layout;
 pub mod likelihood;
 mod likelihood_log;
 mod likelihood_scaled;
+mod likelihood_sparse;
 pub mod links;
 pub mod log_domain;
 pub mod margin;

@@ -146,8 +146,8 @@ impl Chains {
 
     /// Negative log-likelihood, its size (its rounding is a small multiple of the size times that of one number), and its
     /// gradient by (variables, edges, start, end, edge_weights): the weights that there are, in order, each divided by the
-    /// square root of its multiplicity.
-    #[pyo3(signature = (graph, weights, labels, allowed, sequence_weights, n_threads))]
+    /// square root of its multiplicity. Edges that are not free score zero, and may have no part in the gradient.
+    #[pyo3(signature = (graph, weights, labels, allowed, sequence_weights, free_edges, n_threads))]
     #[allow(clippy::too_many_arguments)]
     fn value_and_grad<'py>(
         &self,
@@ -157,6 +157,7 @@ impl Chains {
         labels: Option<PyReadonlyArray1<'py, i64>>,
         allowed: Option<PyReadonlyArray2<'py, bool>>,
         sequence_weights: Option<PyReadonlyArray1<'py, f64>>,
+        free_edges: Option<PyReadonlyArray1<'py, bool>>,
         n_threads: usize,
     ) -> PyResult<(f64, f64, Bound<'py, PyTuple>)> {
         let arrays = weight_arrays(weights)?;
@@ -169,12 +170,13 @@ impl Chains {
             allowed: allowed.as_ref().map(|a| matrix("allowed", a)).transpose()?,
             weights: sequence_weights.as_ref().map(|c| vector("sequence_weights", c)).transpose()?,
         };
+        let free = free_edges.as_ref().map(|free| vector("free_edges", free)).transpose()?;
         let graph: &Graph = &graph.get().inner;
         let found = either!(&self.inner, |data: T| {
             let work = data.work() + data.n_tokens() * graph.n_edges();
             run(py, work, |stop| {
                 let weights = data.weights_of(state)?;
-                let model = Model { graph, weights: &weights, edges, start, end, edge_weights };
+                let model = Model { graph, weights: &weights, edges, free, start, end, edge_weights };
                 let found = value_and_grad_by_variables(data, &model, targets, n_threads, stop);
                 data.give_back(weights);
                 found

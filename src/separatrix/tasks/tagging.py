@@ -253,8 +253,11 @@ class Tagging(Task):
         """Fewer or more tokens outside of chunks, where that is better for the chunks' F1.
 
         For learners with probabilities only: scores of others have another scale after each fit.
+        Those that have none get some, from their scores times a factor.
         """
-        if metric.name != "chunk_f1" or not hasattr(fitted, "predict_proba"):
+        if not hasattr(fitted, "predict_proba"):
+            return _with_probabilities(fitted, held_out, plain)
+        if metric.name != "chunk_f1":
             return None
         if not hasattr(fitted.features_, "shifted") or _OUTSIDE not in fitted.classes_.tolist():
             return None
@@ -492,6 +495,17 @@ def _conll(pieces: Iterator[tuple[Any, Dataset]]) -> Iterator[str]:
             separator = "\t" if spaced or data.format == "conllu" else " "
         for part in conll_text(columns, separator):
             yield part.decode()
+
+
+def _with_probabilities(fitted: Any, held_out: Rows, plain: Outcome) -> Decision | None:
+    """The same labels from a CRF whose marginals the held-out labels calibrate."""
+    if getattr(fitted, "__sx_task__", None) != Tagging.kind or not hasattr(fitted, "coef_"):
+        return None
+    from separatrix.learners.structured.calibrated import as_crf, calibration_factor
+
+    factor = calibration_factor(fitted, held_out.X, held_out.y)
+    told = f"Probabilities are those of its scores times {factor:.3g}, by the held-out labels."
+    return Decision(lambda learner: as_crf(learner, factor), plain, told)
 
 
 def _chunk_part(y: TokenColumn, predictions: Any) -> shown.PerChunk:

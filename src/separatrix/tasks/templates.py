@@ -171,6 +171,16 @@ def choose_templates(
             added.append(name)
     rule = f"; later ones are taken where they save {100 * _WORTH:g} % of the mistakes"
     rule = rule if len(told) > 1 else ""
+    # What none of them is worth alone, all of them may be together.
+    left = {name: text for name, text in _WIDER.items() if name not in added}
+    if len(left) > 1:
+        text = best_text + "".join(left.values())
+        found = score(text)
+        if found is not None:
+            told.append(f"with all of these {found:.4f}")
+            if _better(metric, found, reached):
+                best_text, reached = text, found
+                added += left
     chosen = " with ".join([best, ", ".join(added)] if added else [best])
     by = f"by the held-out {metric.title} of a quick perceptron"
     reason = f"{chosen}, {by} ({', '.join(told)}{rule})"

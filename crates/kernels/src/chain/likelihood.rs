@@ -11,6 +11,7 @@ use crate::chain::encoded::Encoded;
 use crate::chain::graph::Graph;
 use crate::chain::likelihood_log::LogBlock;
 use crate::chain::likelihood_scaled::ScaledBlock;
+use crate::chain::likelihood_sparse::{FewEdges, SparseBlock};
 use crate::chain::scaled::Transitions;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
@@ -36,6 +37,8 @@ pub struct Model<'a, T> {
     pub weights: &'a [T],
     /// Score of every edge.
     pub edges: &'a [f64],
+    /// Whether an edge has a weight: the others score zero, and their part of the gradient may be left out; `None`: all have.
+    pub free: Option<&'a [bool]>,
     /// Score of beginning in a state.
     pub start: &'a [f64],
     /// Score of ending in a state.
@@ -53,6 +56,7 @@ impl<T: Real> Model<'_, T> {
         check_length("labels of the graph", self.graph.n_labels(), data.n_labels())?;
         check_length("weights", self.weights.len(), data.n_weights())?;
         check_length("edge scores", self.edges.len(), self.graph.n_edges())?;
+        check_length("free edges", self.free.map_or(self.edges.len(), <[bool]>::len), self.edges.len())?;
         check_length("start scores", self.start.len(), self.graph.n_states())?;
         check_length("end scores", self.end.len(), self.graph.n_states())?;
         check_length("edge weights", self.edge_weights.len(), data.n_edge_weights())
@@ -184,15 +188,23 @@ fn sum_blocks<T: VectorExp>(
     model.check(data)?;
     targets.check(data)?;
     let simple = model.graph.is_first_order() && data.edge_pairs().is_none();
-    let transitions = if simple { Transitions::<T>::new(model.edges, data.n_labels()) } else { None };
+    let few = match model.free {
+        Some(free) if simple && targets.allowed.is_none() => {
+            FewEdges::<T>::new(model.edges, free, data.n_labels())
+        }
+        _ => None,
+    };
+    let transitions =
+        if simple && few.is_none() { Transitions::<T>::new(model.edges, data.n_labels()) } else { None };
     let n_blocks = (data.work() / (SHARE * data.n_weights().max(1))).clamp(1, MAX_BLOCKS);
     let block = |sequences: Range<usize>| -> Result<Sums<T>, KernelError> {
         let sums = Sums::new(data, model.graph);
-        match &transitions {
-            Some(transitions) => {
+        match (&few, &transitions) {
+            (Some(few), _) => dispatch(SparseBlock { data, model, few, targets, sequences, sums, stop }),
+            (_, Some(transitions)) => {
                 dispatch(ScaledBlock { data, model, transitions, targets, sequences, sums, stop })
             }
-            None => LogBlock { data, model, targets, sequences, sums, stop }.run(),
+            _ => LogBlock { data, model, targets, sequences, sums, stop }.run(),
         }
     };
     let ranges = blocks(data.offsets(), n_blocks);

@@ -12,7 +12,7 @@ use crate::real::Real;
 use crate::simd::exponential::VectorExp;
 
 /// Largest difference between two edge scores for which the scaled domain is safe.
-fn range<T>() -> f64 {
+pub(super) fn range<T>() -> f64 {
     if size_of::<T>() < size_of::<f64>() { 30.0 } else { 300.0 }
 }
 

@@ -46,6 +46,7 @@ fn the_dual_comes_close_to_the_optimum() {
             graph: &graph,
             weights: &w.state,
             edges: &w.edges,
+            free: None,
             start: &w.start,
             end: &w.end,
             edge_weights: &[],
@@ -145,6 +146,36 @@ fn an_avoided_labelling_is_found_only_where_no_other_is_as_good() {
         assert_eq!(score, most);
         assert!(best.contains(&&labels));
         assert_eq!(labels == avoid, best.len() == 1);
+    }
+}
+
+#[test]
+fn many_labels_have_the_best_path_of_a_plain_search() {
+    let (k, length) = (70usize, 12);
+    let mut random = Random::new(3);
+    for scale in [0.1, 3.0, 40.0] {
+        let mut draw =
+            |n: usize, scale: f64| -> Vec<f64> { (0..n).map(|_| (random.unit() - 0.5) * scale).collect() };
+        let (nodes, edges) = (draw(length * k, scale), draw(k * k, 4.0));
+        let mut best = nodes[..k].to_vec();
+        for t in 1..length {
+            let into = |to: usize| {
+                (0..k).map(|from| best[from] + edges[to * k + from]).fold(f64::NEG_INFINITY, f64::max)
+            };
+            best = (0..k).map(|to| nodes[t * k + to] + into(to)).collect();
+        }
+        let most = best.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let width = k.next_multiple_of(8);
+        let mut padded = vec![f64::NEG_INFINITY; length * width];
+        for (row, node) in padded.chunks_mut(width).zip(nodes.chunks(k)) {
+            row[..k].copy_from_slice(node);
+        }
+        let mut labels = vec![0; length];
+        assert_eq!(best_path(&Steps::<f64>::new(&edges, k), &mut padded, None, &mut labels), most);
+        let node = |(t, &y): (usize, &u32)| nodes[t * k + y as usize];
+        let score = labels.iter().enumerate().map(node).sum::<f64>()
+            + labels.windows(2).map(|pair| edges[pair[1] as usize * k + pair[0] as usize]).sum::<f64>();
+        assert!((score - most).abs() < 1e-9 * (1.0 + most.abs()), "{scale}: {score} {most}");
     }
 }
 

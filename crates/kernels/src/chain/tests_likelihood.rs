@@ -89,7 +89,15 @@ fn random_weights(data: &Encoded<f64>, graph: &Graph, scale: f64, seed: u64) -> 
 }
 
 fn model<'a>(graph: &'a Graph, w: &'a Weights) -> Model<'a, f64> {
-    Model { graph, weights: &w.state, edges: &w.edges, start: &w.start, end: &w.end, edge_weights: &[] }
+    Model {
+        graph,
+        weights: &w.state,
+        edges: &w.edges,
+        free: None,
+        start: &w.start,
+        end: &w.end,
+        edge_weights: &[],
+    }
 }
 
 fn evaluate(
@@ -153,6 +161,37 @@ fn both_domains_agree_with_partial_labels_and_weights_too() {
                 assert!(close(&fast, &slow, 1e-8), "{k} {partial} {weighted}");
             }
         }
+    }
+}
+
+#[test]
+fn few_transitions_with_a_weight_give_what_all_give() {
+    for (k, weighted) in [(48, false), (61, true), (130, false)] {
+        let data = Data::new(400, 60, k, true, 7);
+        let encoded =
+            Encoded::new(&data.csr(), data.offsets.clone(), &data.pattern(), k, true).expect("valid");
+        let graph = Graph::first_order(k);
+        let mut w = random_weights(&encoded, &graph, 4.0, 2);
+        let free: Vec<bool> = (0..k * k).map(|e| (e * 7919) % 11 < 2).collect();
+        for (score, _) in w.edges.iter_mut().zip(&free).filter(|(_, free)| !**free) {
+            *score = 0.0;
+        }
+        let weights: Vec<f64> = (0..data.offsets.len() - 1).map(|i| (i % 3) as f64 * 0.7).collect();
+        let targets =
+            Targets { labels: &data.labels, allowed: None, weights: weighted.then_some(&weights[..]) };
+        let all = evaluate(&encoded, &graph, &w, targets, 1);
+        let stop = Interrupt::new();
+        let few = |n_threads| {
+            let model = Model { free: Some(&free), ..model(&graph, &w) };
+            value_and_grad(&encoded, &model, targets, n_threads, &stop).expect("valid")
+        };
+        let mut found = few(1);
+        assert_eq!(found, few(3));
+        assert!(found.edges.iter().zip(&free).any(|(g, free)| !free && *g == 0.0), "the dense form ran");
+        for ((g, dense), _) in found.edges.iter_mut().zip(&all.edges).zip(&free).filter(|(_, free)| !**free) {
+            *g = *dense;
+        }
+        assert!(close(&found, &all, 1e-9), "{k}");
     }
 }
 
@@ -250,6 +289,7 @@ fn threads_change_nothing() {
         graph: &graph,
         weights: &weights,
         edges: &edges,
+        free: None,
         start: &zero,
         end: &zero,
         edge_weights: &[],

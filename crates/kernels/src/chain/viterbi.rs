@@ -3,9 +3,15 @@
 //! Viterbi (1967), rows of scores padded to vectors; the way back is found again by looking, for the label of a token,
 //! at all labels before it. At a tie the first label wins or, with a labelling to avoid, the first that is not
 //! in it: then the result is that labelling only where no other is as good.
+//!
+//! Where labels are many, those that cannot be the best source of any label are passed over: what they reach at most is
+//! less than what the best label reaches at least.
 
 use crate::chain::encoded::LANES;
 use crate::real::Real;
+
+/// Labels from which on it pays to look for sources that may matter.
+const MANY: usize = 48;
 
 /// Scores of the transitions, by source and by target, rows padded with minus infinity.
 #[derive(Debug, Clone)]
@@ -14,6 +20,9 @@ pub struct Steps<T> {
     width: usize,
     by_source: Vec<T>,
     by_target: Vec<T>,
+    /// Bounds of the scores after every source: none is higher, none is lower.
+    highest: Vec<T>,
+    lowest: Vec<T>,
 }
 
 impl<T: Real> Steps<T> {
@@ -21,8 +30,14 @@ impl<T: Real> Steps<T> {
     pub fn new(edges: &[f64], k: usize) -> Self {
         let width = k.next_multiple_of(LANES);
         let never = T::from_f64(f64::NEG_INFINITY);
-        let mut steps =
-            Self { k, width, by_source: vec![never; k * width], by_target: vec![never; k * width] };
+        let mut steps = Self {
+            k,
+            width,
+            by_source: vec![never; k * width],
+            by_target: vec![never; k * width],
+            highest: vec![never; k],
+            lowest: vec![T::from_f64(f64::INFINITY); k],
+        };
         for to in 0..k {
             for from in 0..k {
                 steps.set(from, to, T::from_f64(edges[to * k + from]));
@@ -37,11 +52,27 @@ impl<T: Real> Steps<T> {
         self.by_source[from * self.width + to]
     }
 
+    /// The labels, in order, that may be the best source of some label after the scores `before`.
+    #[inline(always)]
+    fn find_sources(&self, before: &[T], sources: &mut Vec<usize>) {
+        let (mut top, mut floor) = (T::from_f64(f64::NEG_INFINITY), T::from_f64(f64::NEG_INFINITY));
+        for (&score, &lowest) in before.iter().zip(&self.lowest) {
+            if score > top {
+                (top, floor) = (score, score + lowest);
+            }
+        }
+        sources.clear();
+        let reach = before.iter().zip(&self.highest).map(|(&score, &highest)| score + highest);
+        sources.extend(reach.enumerate().filter(|(_, reach)| *reach >= floor).map(|(i, _)| i));
+    }
+
     /// Change the score of `to` after `from`.
     #[inline(always)]
     pub fn set(&mut self, from: usize, to: usize, score: T) {
         self.by_source[from * self.width + to] = score;
         self.by_target[to * self.width + from] = score;
+        self.highest[from] = self.highest[from].max(score);
+        self.lowest[from] = self.lowest[from].min(score);
     }
 }
 
@@ -50,17 +81,36 @@ impl<T: Real> Steps<T> {
 #[inline(always)]
 pub fn best_path<T: Real>(steps: &Steps<T>, nodes: &mut [T], avoid: Option<&[u32]>, labels: &mut [u32]) -> T {
     let (k, width, length) = (steps.k, steps.width, labels.len());
+    let mut sources = Vec::new();
     for t in 1..length {
         let (before, here) = nodes.split_at_mut(t * width);
         let before = &before[(t - 1) * width..][..k];
+        if k >= MANY {
+            steps.find_sources(before, &mut sources);
+            if sources.len() * 2 < k {
+                let mut done = 0;
+                while done < width {
+                    let rest = &mut here[done..width];
+                    let rows = sources.iter().map(|&i| (before[i], &steps.by_source[i * width..][..width]));
+                    done += match rest.len() / LANES {
+                        1 => raise::<T, 1>(rows, done, rest),
+                        2 => raise::<T, 2>(rows, done, rest),
+                        3 => raise::<T, 3>(rows, done, rest),
+                        _ => raise::<T, 4>(rows, done, rest),
+                    };
+                }
+                continue;
+            }
+        }
         let mut done = 0;
         while done < width {
             let rest = &mut here[done..width];
+            let rows = before.iter().copied().zip(steps.by_source.chunks_exact(width));
             done += match rest.len() / LANES {
-                1 => raise::<T, 1>(before, &steps.by_source, width, done, rest),
-                2 => raise::<T, 2>(before, &steps.by_source, width, done, rest),
-                3 => raise::<T, 3>(before, &steps.by_source, width, done, rest),
-                _ => raise::<T, 4>(before, &steps.by_source, width, done, rest),
+                1 => raise::<T, 1>(rows, done, rest),
+                2 => raise::<T, 2>(rows, done, rest),
+                3 => raise::<T, 3>(rows, done, rest),
+                _ => raise::<T, 4>(rows, done, rest),
             };
         }
     }
@@ -79,17 +129,15 @@ pub fn best_path<T: Real>(steps: &Steps<T>, nodes: &mut [T], avoid: Option<&[u32
     score
 }
 
-/// here\[j\] += max over i of before\[i\] + steps\[i, j\], for `N` vectors of columns from `at` on.
+/// here\[j\] += max over the rows (score, steps) of score + steps\[j\], for `N` vectors of columns from `at` on.
 #[inline(always)]
-fn raise<T: Real, const N: usize>(
-    before: &[T],
-    steps: &[T],
-    width: usize,
+fn raise<'a, T: Real, const N: usize>(
+    rows: impl Iterator<Item = (T, &'a [T])>,
     at: usize,
     here: &mut [T],
 ) -> usize {
     let mut most = [[T::from_f64(f64::NEG_INFINITY); LANES]; N];
-    for (&b, row) in before.iter().zip(steps.chunks_exact(width)) {
+    for (b, row) in rows {
         for (most, row) in most.iter_mut().zip(row[at..at + N * LANES].as_chunks::<LANES>().0) {
             for l in 0..LANES {
                 let value = b + row[l];

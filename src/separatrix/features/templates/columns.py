@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from numbers import Number
 from operator import itemgetter
@@ -11,9 +11,16 @@ from typing import Any
 import numpy as np
 
 from separatrix.data.sequences.containers import TokenColumn, TokenSequences, Vocabulary
-from separatrix.errors import DataError
+from separatrix.errors import DataError, ParameterError
 
-__all__ = ["find_column", "has_column", "needed_columns", "positions", "token_sequences"]
+__all__ = [
+    "find_column",
+    "has_column",
+    "needed_columns",
+    "positions",
+    "token_sequences",
+    "with_computed",
+]
 
 #: Other names that a role goes by, and its position where no column has such a name.
 _ROLES = {
@@ -53,6 +60,46 @@ def token_sequences(X: Any) -> TokenSequences:
     return TokenSequences(
         {name: _numbered(name, words, offsets) for name, words in columns.items()}, offsets
     )
+
+
+def with_computed(
+    sequences: TokenSequences, functions: Mapping[str, Callable[[list[Any]], Sequence[Any]]]
+) -> TokenSequences:
+    """The sequences with a further column per function, by its name.
+
+    Parameters
+    ----------
+    sequences : TokenSequences
+    functions : dict of str to callable
+        From the tokens of a sequence, words or tuples of columns, to a word or None for each.
+
+    Examples
+    --------
+    >>> words = token_sequences([["a", "rose", "is", "a", "rose"]])
+    >>> seen = {"again": lambda words: [w if w in words[:t] else None for t, w in enumerate(words)]}
+    >>> with_computed(words, seen).columns["again"].codes.tolist()
+    [-1, -1, -1, 0, 1]
+    """
+    if not functions:
+        return sequences
+    single = len(sequences.columns) == 1
+    tokens = next(iter(sequences.columns.values())) if single else sequences
+    rows = [tokens[at] for at in range(len(sequences))]
+    columns = dict(sequences.columns)
+    for name, function in functions.items():
+        if not callable(function):
+            raise ParameterError(f"functions[{name!r}] is {function!r}; expected a function")
+        if name in columns:
+            raise ParameterError(f"the tokens have a column {name!r} already; name it otherwise")
+        found = [list(function(list(row))) for row in rows]
+        wrong = next((at for at, row in enumerate(rows) if len(found[at]) != len(row)), None)
+        if wrong is not None:
+            raise DataError(
+                f"function {name!r} gave {len(found[wrong])} values for the {len(rows[wrong])} "
+                f"tokens of sequence {wrong}"
+            )
+        columns[name] = _numbered(name, list(chain.from_iterable(found)), sequences.offsets)
+    return TokenSequences(columns, sequences.offsets)
 
 
 def _columns(tokens: list[Any], offsets: Any) -> dict[str, list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
@@ -15,9 +15,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from separatrix.data.formats.source import naming
+from separatrix.data.sequences.containers import TokenSequences
 from separatrix.errors import NotFittedError, ParameterError
 from separatrix.features.handles import check_hashed
-from separatrix.features.templates.columns import token_sequences
+from separatrix.features.templates.columns import token_sequences, with_computed
 from separatrix.features.templates.compiled import (
     CompiledTemplates,
     compile_templates,
@@ -61,6 +62,10 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     dictionaries : dict of str to list of str or dict of str to str, or None, default=None
         By name, entries for ``listed(value, name)``, whose words are parted by spaces, or classes
         of words for ``cluster(value, name)`` (see `brown_clusters`).
+    functions : dict of str to callable or None, default=None
+        By name, columns that Python computes: from the tokens of a sequence (words, or tuples where
+        there are more columns) to a str or None for each. Templates read them like any column.
+        Model files hold no functions.
     syntax : {"separatrix", "crfpp", "wapiti"}, default="separatrix"
         Language of `spec`; see `from_crfpp`.
     n_jobs : int or None, default=None
@@ -104,6 +109,7 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     hashing: int | None = None
     padding: str = "omit"
     dictionaries: Any = None
+    functions: Any = None
     syntax: str = "separatrix"
     n_jobs: int | None = None
 
@@ -194,7 +200,7 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         if not isinstance(self.min_count, Integral) or self.min_count < 1:
             raise ParameterError(f"min_count must be a number from 1 on, got {self.min_count!r}")
         model = self._make_model()
-        sequences = token_sequences(X)
+        sequences = self._sequences(X)
         n_threads = number_of_threads(self.n_jobs)
         encoded = model.learn(sequences, int(self.min_count), keep, n_threads)
         self._model = model
@@ -242,7 +248,14 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             int64 of shape (n,); `vocabulary`, the names of the attributes; `on_states` and
             `on_transitions`, what they go with.
         """
-        return self._ready().encode(token_sequences(X), number_of_threads(self.n_jobs))
+        return self._ready().encode(self._sequences(X), number_of_threads(self.n_jobs))
+
+    def _sequences(self, X: Any) -> TokenSequences:
+        """X as token columns, with those that functions compute."""
+        functions = {} if self.functions is None else self.functions
+        if not isinstance(functions, Mapping):
+            raise ParameterError(f"functions must map names to functions, got {functions!r}")
+        return with_computed(token_sequences(X), functions)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model") or self.hashing is not None
@@ -286,8 +299,12 @@ class Templates(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
 
     @property
     def columns_(self) -> tuple[str, ...]:
-        """Columns that the templates read, by the names that they use: "word", "pos", "2", …."""
-        return self._ready().compiled.columns
+        """Columns that the templates read, by the names that they use: "word", "pos", "2", ….
+
+        Those that functions compute are not among them.
+        """
+        computed = self.functions or {}
+        return tuple(name for name in self._ready().compiled.columns if name not in computed)
 
     @property
     def on_states_(self) -> npt.NDArray[np.bool_]:

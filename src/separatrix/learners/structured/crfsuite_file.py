@@ -90,15 +90,17 @@ class CrfsuiteModel:
     transitions: npt.NDArray[Any]
 
 
-def read_crfsuite_model(path: str | os.PathLike[str]) -> CrfsuiteModel:
-    """Read a model file of CRFsuite.
+def read_crfsuite_model(path: str | os.PathLike[str] | bytes) -> CrfsuiteModel:
+    """Read a model file of CRFsuite, or the bytes of one.
 
     Raises
     ------
     ModelFileError
         The file is not one, is cut short, or contradicts itself; the message says where.
     """
-    return _File(os.fspath(path), np.frombuffer(Path(path).read_bytes(), dtype=np.uint8)).model()
+    name = "the model" if isinstance(path, bytes) else os.fspath(path)
+    content = path if isinstance(path, bytes) else Path(path).read_bytes()
+    return _File(name, np.frombuffer(content, dtype=np.uint8)).model()
 
 
 class _File:

@@ -78,13 +78,13 @@ class CrfsuiteFormat(StructuredLearner):
     """A learner whose weights can come from CRFsuite's model files, and go there."""
 
     @classmethod
-    def from_crfsuite(cls, path: str | os.PathLike[str]) -> Self:
+    def from_crfsuite(cls, path: str | os.PathLike[str] | bytes) -> Self:
         """The model of a CRFsuite file, ready to predict; its labels keep their order.
 
         Parameters
         ----------
-        path : str or path
-            A file that CRFsuite, python-crfsuite or `to_crfsuite` wrote.
+        path : str, path or bytes
+            A file that CRFsuite, python-crfsuite or `to_crfsuite` wrote, or its content.
 
         Returns
         -------
@@ -97,7 +97,8 @@ class CrfsuiteFormat(StructuredLearner):
             The file is not such a model, or is damaged; the message says where.
         """
         model = cls(Chain(transitions="observed", boundaries=False))
-        model._hold(*chain_of(read_crfsuite_model(path)), f"read from {os.fspath(path)}")
+        origin = "memory" if isinstance(path, bytes) else os.fspath(path)
+        model._hold(*chain_of(read_crfsuite_model(path)), f"read from {origin}")
         return model
 
     def to_crfsuite(self, path: str | os.PathLike[str]) -> None:

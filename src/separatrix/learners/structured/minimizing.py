@@ -173,10 +173,19 @@ class MinimizingLearner(StructuredLearner):
         )
 
     def _start(self, examples: Examples) -> Floats | None:
-        """The weights of the last fit, where the learner is to begin at them and they fit."""
+        """The weights of the last fit, where the learner is to begin at them and they fit.
+
+        Those of chains grow with labels and attributes: what is new begins at zero.
+        """
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
         old, new = self.features_, examples.features
+        if hasattr(old, "moved") and isinstance(new, type(old)):
+            index = {label: number for number, label in enumerate(examples.labels.classes.tolist())}
+            numbers = np.array([index.get(label, -1) for label in self.classes_.tolist()])
+            if (numbers >= 0).any():
+                start: Floats = old.moved(self.coef_, new, numbers)
+                return start
         is_same = getattr(new, "is_same", lambda other: other.n_weights == new.n_weights)
         labels = (self.classes_, examples.labels.classes)
         same = self.coef_.shape == (new.n_weights,) and bool(is_same(old))
@@ -277,7 +286,8 @@ class CRF(CrfsuiteFormat, MinimizingLearner):
     scoring : {"accuracy", "chunk_f1"}
         Score of held-out sequences.
     warm_start : bool
-        Whether `fit` begins at the weights of the last one, where they fit.
+        Whether `fit` begins at the weights of the last one; those of chains grow with labels and
+        attributes, where some of the labels stay.
     n_jobs : int or None
         Threads; the result does not depend on them.
     random_state : int, RandomState or None
@@ -451,7 +461,8 @@ class CRF(CrfsuiteFormat, MinimizingLearner):
     ) -> Any:
         """Draws from p(y | x): n times the labels of all sequences.
 
-        On graphs inference must be exact; of label sets the result is one array (n, rows, L).
+        On graphs where inference is not exact, draws are those of Gibbs sampling: approximate, each
+        a few sweeps from the one before. Of label sets the result is one array (n, rows, L).
         """
         self._offered("sample", "draws")
         inputs, features, scores = self._scores(X, self._limits(constraints))

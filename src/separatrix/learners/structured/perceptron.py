@@ -12,7 +12,7 @@ from separatrix.errors import DataError, ParameterError
 from separatrix.learners.structured.base import StructuredLearner
 from separatrix.results import StopReason
 from separatrix.solvers.online.structured import Learned, run_passes, updates_for
-from separatrix.structures.coded_labels import example_weights
+from separatrix.structures.coded_labels import class_array, example_weights
 from separatrix.validation import (
     check_choice,
     check_positive,
@@ -57,7 +57,8 @@ class StructuredPerceptron(StructuredLearner):
         Weights of the labels. A sequence counts by the mean weight of its tokens, as a factor of
         the learning rate or of C.
     warm_start : bool
-        Whether `fit` goes on from the last weights.
+        Whether `fit` goes on from the last weights; those of chains grow with labels and
+        attributes, where some of the labels stay.
     n_jobs : int or None
         Threads for predictions.
     random_state : int, RandomState or None
@@ -125,10 +126,15 @@ class StructuredPerceptron(StructuredLearner):
         check_positive(max_iter=self.max_iter)
         structure = self._check()
         go_on = self.warm_start and hasattr(self, "coef_")
+        classes = None
         if go_on:
-            labels = structure.codes(y, structure.read(X))
-            go_on = starts_at_last_fit(self, labels=(self.classes_, labels.classes))
-        self._learn(X, y, sample_weight, token_weight, None, self.max_iter, go_on=go_on)
+            found = structure.codes(y, structure.read(X)).classes
+            grows = hasattr(structure, "grown") and np.isin(found, self.classes_).any()
+            if grows:
+                classes = class_array({*self.classes_.tolist(), *found.tolist()})
+            else:
+                go_on = starts_at_last_fit(self, labels=(self.classes_, found))
+        self._learn(X, y, sample_weight, token_weight, classes, self.max_iter, go_on=go_on)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -193,19 +199,24 @@ class StructuredPerceptron(StructuredLearner):
         """Learn from passes over examples; with `go_on` from what was learned before."""
         structure = self._structure()
         before: Learned | None = None
+        numbers: npt.NDArray[np.int64] | None = None  # of the labels so far, where there are more
         if not go_on:
             inputs = structure.read(X)
             labels = structure.codes(y, inputs, classes)
             features = structure.layout(inputs, labels)
             inputs = structure.read(inputs, features)
         elif hasattr(structure, "grown"):
-            features, inputs, labels = structure.grown(self.features_, X, y, self.classes_)
+            old, known = self.features_, self.classes_ if classes is None else classes
+            if len(known) > len(self.classes_):
+                numbers = np.searchsorted(known, self.classes_)
+                old = old.renumbered(numbers, len(known))
+            features, inputs, labels = structure.grown(old, X, y, known)
         else:
             features = self.features_
             inputs = structure.read(X, features)
             labels = structure.codes(y, inputs, self.classes_)
         if go_on:
-            before = self._learned(features)
+            before = self._learned(features, numbers)
         weights = example_weights(labels, sample_weight, self.class_weight, token_weight)
         mira, averaging = self.loss == "mira", self.averaging == "average"
         updates = updates_for(
@@ -233,10 +244,10 @@ class StructuredPerceptron(StructuredLearner):
         if solution.stopped is StopReason.INTERRUPTED and self.on_interrupt == "raise":
             raise KeyboardInterrupt
 
-    def _learned(self, features: Any) -> Learned:
+    def _learned(self, features: Any, numbers: npt.NDArray[np.int64] | None) -> Learned:
         """What was learned so far, as weights of features that may have grown."""
         old, last, average = self.features_, self._last, self._average
         if features is not old and not features.is_same(old):
-            last = old.moved(last, features)
-            average = None if average is None else old.moved(average, features)
+            last = old.moved(last, features, numbers)
+            average = None if average is None else old.moved(average, features, numbers)
         return Learned(last, average, self._seen)

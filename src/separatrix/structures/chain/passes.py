@@ -25,6 +25,9 @@ Array = npt.NDArray[np.floating[Any]]
 
 #: Entries of the marginals that the dual solver may keep.
 _MOST_MARGINALS = 1 << 29
+#: With so many labels and at most such a part of their pairs with a weight, passes over eight
+#: sequences at a time (`chain/likelihood_sparse.rs`) leave the dual, which takes one, behind.
+_MANY_LABELS, _FEW_PAIRS = 48, 1 / 3
 #: Relative gap that margin solvers in single precision do not reach.
 _SINGLE = 1e-6
 #: In the weights of starts: none, and a state that no sequence begins with.
@@ -79,6 +82,9 @@ class ChainPasses:
         self._used = np.flatnonzero(self._data.multiplicity)
         self._scale = self._data.scale[self._used]
         self._n_inner = features.sections["state"].start
+        plain = features.triples is None and features.edges is None
+        some = plain and not features.transitions.all()
+        self._free_edges = np.ascontiguousarray(features.transitions.T).ravel() if some else None
 
     @property
     def n_rows(self) -> int:
@@ -143,6 +149,7 @@ class ChainPasses:
             self._labels,
             self._allowed,
             self._weights,
+            self._free_edges,
             self.n_threads,
         )
         free = self.features.gather(edges, start, end, edge_weights)
@@ -165,6 +172,8 @@ class ChainPasses:
         n_sequences, n_tokens, _, _ = self._data.handle.shape
         width = features.n_labels + 8
         entries = n_tokens * width + n_sequences * features.n_labels * width
+        if features.n_labels >= _MANY_LABELS and features.transitions.mean() <= _FEW_PAIRS:
+            return False
         return (
             features.triples is None
             and features.edges is None

@@ -16,7 +16,7 @@ from separatrix.data import AttributeSequences, Vocabulary, as_attribute_sequenc
 from separatrix.data.sequences.attributes import with_columns_of
 from separatrix.data.sequences.containers import LabelLists
 from separatrix.errors import DataError, ParameterError
-from separatrix.structures.chain import inference
+from separatrix.structures.chain import growth, inference
 from separatrix.structures.chain.constraints import GRAMMARS, Constraints
 from separatrix.structures.chain.encoded import EncodedChains, checked_csr, make_csr
 from separatrix.structures.chain.inference import ChainMarginals, ChainScores, States
@@ -432,18 +432,11 @@ class ChainFeatures:
 
     def joined(self, new: ChainFeatures) -> ChainFeatures:
         """The features of both; the new ones may have more attributes."""
-        K = self.n_labels
-        seen = None if self.seen is None or new.seen is None else self.seen + new.seen
-        if self.is_same(new) and self.triples is None:
-            return replace(self, names=new.names, seen=seen)  # the same sequences again, say
-        cells: Any = np.union1d(_cells(self.state, K), _cells(new.state, K))
-        counts = np.bincount(cells // K, minlength=new.n_attributes)
-        pattern = Pattern(np.append(0, np.cumsum(counts)).astype(np.int64), cells % K)
-        triples = None
-        if self.triples is not None and new.triples is not None:
-            triples = self.triples | new.triples
-        pairs = self.transitions | new.transitions
-        return replace(new, state=pattern, transitions=pairs, triples=triples, seen=seen)
+        return growth.joined(self, new)
+
+    def renumbered(self, numbers: Integers, n_labels: int) -> ChainFeatures:
+        """The same features among more labels; `numbers` are those of its labels there, rising."""
+        return growth.renumbered(self, numbers, n_labels)
 
     def shifted(self, w: Floats, label: int, amount: float) -> Floats:
         """The weights w with `amount` more for every token of a label.
@@ -462,24 +455,13 @@ class ChainFeatures:
         result[self.sections["start"].start + label] += amount
         return result
 
-    def moved(self, w: Floats, new: ChainFeatures) -> Floats:
-        """The weights w as weights of `new`, which has all these features; zero for new ones."""
-        K = self.n_labels
-        result = np.zeros(new.n_weights)
-        result[new.sections["transitions"]] = self.transition_matrix(w)[new.transitions]
-        if self.triples is not None and new.triples is not None:
-            cube = np.zeros((K, K, K))
-            cube[self.triples] = w[self.sections["triples"]]
-            result[new.sections["triples"]] = cube[new.triples]
-        for name in ("start", "end"):
-            result[new.sections[name]] = w[self.sections[name]]
-        places = np.searchsorted(_cells(new.state, K), _cells(self.state, K))
-        result[new.sections["state"].start + places] = w[self.sections["state"]]
-        return result
+    def moved(self, w: Floats, new: ChainFeatures, numbers: Integers | None = None) -> Floats:
+        """The weights w as weights of `new`, zero for those that are not among these features.
 
-
-def _cells(pattern: Pattern, n_outputs: int) -> Integers:
-    return pattern.attributes * n_outputs + pattern.outputs
+        `numbers` are those of the labels there, -1 for labels that `new` lacks; without, the labels
+        are the same.
+        """
+        return growth.moved(self, w, new, numbers)
 
 
 def _same_pattern(one: Pattern, other: Pattern) -> bool:

@@ -323,6 +323,32 @@ def test_warm_start_goes_on():
     assert model.solution_.n_passes < passes
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_warm_start_grows(order):
+    words = [["the", "cat", "runs"], ["a", "cat", "sleeps", "now"], ["the", "dog", "runs"]]
+    tags = [["D", "N", "V"], ["D", "N", "V", "A"], ["D", "N", "V"]]
+    few = [[[word] for word in row] for row in words[::2]]
+    more = [[[word] for word in row] for row in words]
+    options = {"tol": 1e-10, "solver": "lbfgs"}
+    model = CRF(Chain(order=order), warm_start=True, **options).fit(few, tags[::2])
+    first, old = model.coef_.copy(), model.features_
+    start = old.moved(first, CRF(Chain(order=order)).fit(more, tags).features_, np.array([1, 2, 3]))
+    fresh = CRF(Chain(order=order), **options).fit(more, tags)
+    assert np.count_nonzero(start) == np.count_nonzero(first)
+    warm = model.fit(more, tags)
+    np.testing.assert_allclose(warm.coef_, fresh.coef_, atol=1e-4)
+    assert warm.classes_.tolist() == ["A", "D", "N", "V"]
+    # The weights of the last fit score its sequences as they did.
+    given = fresh.features_.scores(start, Chain().read(few, fresh.features_))
+    before = old.scores(first, Chain().read(few, old))
+    np.testing.assert_allclose(given.nodes[:, 1:], before.nodes, atol=1e-12)
+    again = warm.fit(few, tags[::2])
+    assert again.classes_.tolist() == ["D", "N", "V"]
+    np.testing.assert_allclose(
+        again.coef_, CRF(Chain(order=order), **options).fit(few, tags[::2]).coef_, atol=1e-4
+    )
+
+
 def test_extremes():
     single = CRF().fit([[["a"], ["b"]], []], [["only", "only"], []])
     assert single.predict([[["a"], ["new"]], []]) == [["only", "only"], []]

@@ -72,6 +72,23 @@ def test_warm_start_and_seeds():
     assert len(warm.mistakes_) == 4
 
 
+def test_a_warm_start_grows_by_labels_and_attributes():
+    few, tags = [[["the"], ["cat"]]] * 3, [["D", "N"]] * 3
+    more = [[["a"], ["cat"], ["runs"], ["now"]], [["the"], ["dog"]]]
+    new = [["D", "N", "V", "A"], ["D", "N"]]
+    model = StructuredPerceptron(random_state=0, warm_start=True, averaging="none").fit(few, tags)
+    before = model.coef_.copy()
+    old = model.features_
+    model.fit(more, new)
+    assert model.classes_.tolist() == ["A", "D", "N", "V"]
+    assert model.predict(more) == new
+    assert model.predict(few) == tags
+    moved = old.moved(before, model.features_, np.array([1, 2]))
+    assert np.count_nonzero(moved) == np.count_nonzero(before)
+    fresh = StructuredPerceptron(random_state=0, averaging="none").fit(more, new)
+    assert sorted(fresh.coef_.tolist()) != sorted(model.coef_.tolist())
+
+
 @pytest.mark.parametrize(
     "options", [{"loss": "magic"}, {"averaging": "vote"}, {"learning_rate": 0.0}, {"max_iter": 0}]
 )
