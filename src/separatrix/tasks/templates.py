@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from sklearn.base import clone
 
 from separatrix.data import Dataset
 from separatrix.data.formats.conll import UNIVERSAL
+from separatrix.errors import ConvergenceWarning
 from separatrix.features.templates import PRESETS, Templates
 from separatrix.features.templates.columns import needed_columns
 from separatrix.features.templates.dictionaries import dictionary_lines
@@ -23,6 +25,8 @@ __all__ = ["Tokens", "additions", "candidates", "choose_templates"]
 
 #: Sequences that a quick perceptron learns from, and those that it is scored on; its passes.
 _TRAIN, _SCORED, _PASSES = 4000, 2000, 3
+#: The CRF that judges all wider views together: more attributes than it needs are for C to rein in.
+_ROUGH_C, _ROUGH_TOL, _ROUGH_PASSES = 0.5, 1e-2, 80
 #: The ends of a sequence are marked: a capital there says less.
 _PADDING = "mark"
 #: Least part of the mistakes that further templates must save.
@@ -133,21 +137,21 @@ def choose_templates(
         how = f"preset {templates}" if known else "as given"
         return _tokens(Templates(templates), inputs, train, how)
     # Imported here so that other kinds of data need no learner on chains.
-    from separatrix.learners.structured import StructuredPerceptron
+    from separatrix.learners.structured import CRF, StructuredPerceptron
 
     start = time.perf_counter()
     some = train.take(np.arange(min(len(train), _TRAIN)))
     others = held_out.take(np.arange(min(len(held_out), _SCORED)))
     X, X_others = inputs.take(some), inputs.take(others)
 
-    def score(text: str) -> float | None:
+    def score(text: str, learner: Any = None) -> float | None:
         """The held-out score; None where there is no time left."""
         if scores and time.perf_counter() - start > seconds:
             return None
         tried = Templates(text, padding=_PADDING, dictionaries=dictionaries)
         quick = StructuredPerceptron(max_iter=_PASSES, random_state=0)
-        quick.fit(tried.fit_transform(X), some.y)
-        return metric(quick, tried.transform(X_others), others.y)
+        found = clone(learner or quick).fit(tried.fit_transform(X), some.y)
+        return metric(found, tried.transform(X_others), others.y)
 
     scores: dict[str, float] = {}
     best, best_text = "", ""
@@ -171,19 +175,22 @@ def choose_templates(
             added.append(name)
     rule = f"; later ones are taken where they save {100 * _WORTH:g} % of the mistakes"
     rule = rule if len(told) > 1 else ""
-    # What none of them is worth alone, all of them may be together.
+    # Many weak attributes help where weights are regularized, which a quick perceptron cannot tell.
     left = {name: text for name, text in _WIDER.items() if name not in added}
-    if len(left) > 1:
-        text = best_text + "".join(left.values())
-        found = score(text)
-        if found is not None:
-            told.append(f"with all of these {found:.4f}")
-            if _better(metric, found, reached):
-                best_text, reached = text, found
-                added += left
+    rough = CRF(C=_ROUGH_C, tol=_ROUGH_TOL, max_iter=_ROUGH_PASSES, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        plain = score(best_text, rough)
+        wide = None if plain is None else score(best_text + "".join(left.values()), rough)
+    regularized = ""
+    if plain is not None and wide is not None:
+        regularized = f"; of a rough CRF {plain:.4f}, with all wider views {wide:.4f}"
+        if _better(metric, wide, plain):
+            best_text += "".join(left.values())
+            added += left
     chosen = " with ".join([best, ", ".join(added)] if added else [best])
     by = f"by the held-out {metric.title} of a quick perceptron"
-    reason = f"{chosen}, {by} ({', '.join(told)}{rule})"
+    reason = f"{chosen}, {by} ({', '.join(told)}{regularized}{rule})"
     spec = best_text if added else best
     used = Templates(spec, padding=_PADDING, dictionaries=_used(dictionaries, added))
     return _tokens(used, inputs, train, reason)

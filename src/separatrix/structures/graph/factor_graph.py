@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from separatrix.data import FeatureGraphs
-from separatrix.errors import DataError
+from separatrix.errors import DataError, ParameterError
 from separatrix.structures.graph.factor_scores import FactorScores, factor_codes
 from separatrix.structures.graph.operations import GraphOperations, weighted
 from separatrix.structures.graph.pairwise import PairwiseGraph, joined_rows, signed_counts
@@ -191,8 +191,12 @@ class FactorGraph(GraphOperations):
 
     def sample(self, scores: Any, n_draws: int, seed: int = 0, n_threads: int = 1) -> Integers:
         """Draws from p(y) proportional to exp(score), shape (n_draws, n_nodes); exact methods."""
-        finite = not self.is_exact
-        draws = super().sample(scores.expanded(finite=finite), n_draws, seed, n_threads)
+        if not self.is_exact:
+            # Nodes that stand for factors forbid almost every single change of a label.
+            raise ParameterError(
+                f"draws with factors need inference 'forest' or 'junction', not {self.method!r}"
+            )
+        draws = super().sample(scores.expanded(finite=False), n_draws, seed, n_threads)
         return draws[:, scores.expansion.nodes]
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from separatrix.data import Graphs
 from separatrix.errors import DataError, ParameterError
-from separatrix.structures.graph import bounds, cover, forest, junction, loopy
+from separatrix.structures.graph import bounds, cover, forest, gibbs, junction, loopy
 from separatrix.structures.graph.convergence import Convergence
 from separatrix.structures.graph.scores import GraphMarginals, GraphScores, labelling_scores
 from separatrix.structures.inference import Best
@@ -244,9 +244,12 @@ class GraphOperations:
     def sample(
         self, scores: GraphScores, n_draws: int, seed: int = 0, n_threads: int = 1
     ) -> Integers:
-        """Draws from p(y) proportional to exp(score), shape (n_draws, n_nodes); exact methods."""
+        """Draws from p(y) proportional to exp(score), shape (n_draws, n_nodes).
+
+        Where the method is not exact they are those of Gibbs sampling: approximate.
+        """
         if self.method == "forest":
             return forest.sample_labels(scores, n_draws, seed, n_threads)
         if self.method == "junction":
             return junction.sample_labels(scores, n_draws, seed, n_threads=n_threads)
-        raise ParameterError(f"draws need method 'forest' or 'junction', not {self.method!r}")
+        return gibbs.sample_labels(scores, n_draws, seed)
