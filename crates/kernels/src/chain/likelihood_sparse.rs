@@ -214,8 +214,8 @@ impl<T: VectorExp> SparseBlock<'_, T> {
                 self.sums.gross += c * (most.abs() + score.abs() + 1.0);
             }
             for (s, node) in space.nodes[t * k..(t + 1) * k].iter_mut().enumerate() {
-                for l in 0..LANES {
-                    node[l] = space.rows[l * width + s];
+                for (x, row) in node.iter_mut().zip(space.rows.chunks_exact(width)) {
+                    *x = row[s];
                 }
             }
         }
@@ -321,8 +321,8 @@ impl<T: VectorExp> SparseBlock<'_, T> {
         let (k, width) = (self.data.n_labels(), self.data.width());
         for t in 0..longest {
             for (s, p) in space.marginals[t * k..(t + 1) * k].iter().enumerate() {
-                for l in 0..LANES {
-                    space.rows[l * width + s] = p[l];
+                for (p, row) in p.iter().zip(space.rows.chunks_exact_mut(width)) {
+                    row[s] = *p;
                 }
             }
             for (&number, row) in group.iter().zip(space.rows.chunks_exact_mut(width)) {
