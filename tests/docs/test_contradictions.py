@@ -21,6 +21,7 @@ from separatrix import (
     bayes_action,
 )
 from separatrix.bayes import SquaredLoss
+from separatrix.data import read
 from separatrix.features.templates.grammar import parse
 from separatrix.learners.reductions.decoding import pair_scores, vote
 from separatrix.losses import MARGIN_LOSSES
@@ -128,6 +129,13 @@ def test_the_logistic_loss_bounds_mistakes_in_bits_only():
 def test_models_of_sequences_are_served():
     everything = " ".join(path.read_text("utf-8") for path in DOCS.glob("**/*.md"))
     assert "sequences are not served" not in everything
+
+
+def test_files_of_crfsuite_are_known_by_their_content(tmp_path):
+    assert "CRFsuite files are known by their content" in page("applications")
+    path = tmp_path / "sentences"
+    path.write_text("N\tw=cat\tshape=x\nV\tw=runs\tshape=x\n\nN\tw=dog\tshape=x\n", "utf-8")
+    assert [list(labels) for labels in read(path).y] == [["N", "V"], ["N"]]
 
 
 def test_binary_is_multiclass_with_a_negative_class_of_weight_zero():

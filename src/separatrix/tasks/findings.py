@@ -357,7 +357,7 @@ def common_findings(
 
 def _useless(inputs: Inputs) -> list[Finding]:
     """Columns that were left out as they can tell nothing."""
-    told = [f"{name}: {why}" for name, why in inputs.left_out if why != "requested"]
+    told = [f"{name}: {why}" for name, why in inputs.left_out if why != "on request"]
     if not told:
         return []
     words = "1 column is" if len(told) == 1 else f"{len(told)} columns are"

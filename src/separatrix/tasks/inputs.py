@@ -94,7 +94,7 @@ class Inputs:
             names = list(data.feature_names)
             dropped = [find_column(name, names, "drop") for name in drop]
             kept = tuple(name for name in names if name not in dropped)
-            unused = tuple((name, "requested") for name in dropped)
+            unused = tuple((name, "on request") for name in dropped)
             n_columns = len(names) + (target is not None)
             return cls("sequences", kept, target=target, left_out=unused, n_columns=n_columns)
         data = with_schema(data)
@@ -102,7 +102,7 @@ class Inputs:
         assert schema is not None
         for name in drop:
             found = find_column(name, list(data.X), "drop")
-            schema = schema.replace(schema[found].left_out("requested"))
+            schema = schema.replace(schema[found].left_out("on request"))
         left_out = dict(schema.left_out)
         columns = schema.inputs
         if not columns:

@@ -25,7 +25,7 @@ def test_a_leak(run, leaky, tmp_path):
     words = ("--learners", "linear_svm")
     done = run("compare", leaky, *words)
     assert done.code == 0
-    assert "Warning, leak suspect: column 'outcome' alone tells the class" in done.out
+    assert "Warning, leak suspect: column 'outcome' alone predicts the class" in done.out
     done = run("compare", leaky, *words, "--strict", "--json")
     assert done.code == 3
     (first, *_) = json.loads(done.out)["findings"]

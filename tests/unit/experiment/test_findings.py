@@ -52,7 +52,7 @@ def test_a_column_that_tells_the_class_alone_is_a_suspect(kind):
     }[kind]
     one = found(rows)["leak suspect"]
     assert one.serious
-    assert one.message.startswith("column 'outcome' alone tells the class of 100.0 %")
+    assert one.message.startswith("column 'outcome' alone predicts the class of 100.0 %")
     assert "drop it" in one.message
     assert "leak suspect" not in found(rows, drop=["outcome"])
 

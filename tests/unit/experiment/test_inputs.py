@@ -75,12 +75,12 @@ def test_drop():
     data = as_dataset(table())
     inputs = Inputs.of(data, ["noise"])
     assert inputs.columns == ("age", "city")
-    assert inputs.left_out == (("noise", "requested"),)
+    assert inputs.left_out == (("noise", "on request"),)
     with pytest.raises(
         ParameterError, match=r"drop: there is no column 'noize'; did you mean 'noi"
     ):
         Inputs.of(data, ["noize"])
-    with pytest.raises(DataError, match=r"no column is left to learn from: 'age' requested; "):
+    with pytest.raises(DataError, match=r"no column is left to learn from: 'age' on request; "):
         Inputs.of(data, ["age", "city", "noise"])
     with pytest.raises(ParameterError, match="matrix, no table to drop columns from"):
         Inputs.of(as_dataset(blobs()), ["noise"])
@@ -202,7 +202,7 @@ def test_data_of_any_kind_becomes_a_data_set():
         ((np.array([["a"], ["b"]]), [0, 1]), "X must be a matrix of numbers"),
         ((np.array([[1.0], [np.nan]]), [0, 1]), "NaN or infinity; missing values"),
         ((sp.csr_array([[1.0], [np.inf]]), [0, 1]), "NaN or infinity"),
-        ((np.zeros((2, 2)), np.zeros((2, 2, 2))), "one value for every row"),
+        ((np.zeros((2, 2)), np.zeros((2, 2, 2, 2))), "one value for every row"),
     ],
 )
 def test_bad_arrays(data, words):

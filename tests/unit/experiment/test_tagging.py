@@ -214,7 +214,7 @@ def test_templates_may_be_given():
 def test_columns_may_be_dropped():
     found = Experiment(DATA, learners=["crf"], drop=["1"]).run()
     assert found.inputs.columns == ("0",)
-    assert ("1", "requested") in found.inputs.left_out
+    assert ("1", "on request") in found.inputs.left_out
 
 
 def test_lists_of_tokens_and_labels():
@@ -344,7 +344,7 @@ def test_a_column_that_tells_the_label_and_duplicates_are_found():
     ).run()
     kinds = {one.kind: one.message for one in part(found, Findings).findings}
     assert "8 of 8 test sequences (100.0 %)" in kinds["duplicates"]
-    assert "column 'hint' alone tells the label of 100.0 %" in kinds["leak suspect"]
+    assert "column 'hint' alone predicts the label of 100.0 %" in kinds["leak suspect"]
 
 
 def test_labels_that_only_the_test_has_are_remarked_upon():
