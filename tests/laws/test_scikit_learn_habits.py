@@ -31,6 +31,7 @@ from separatrix import (
 )
 from separatrix.errors import DataError, ParameterError, UnusedParameterWarning
 from separatrix.metrics import log_loss
+from separatrix.results import Solution
 
 X, Y = load_iris(return_X_y=True)
 SMALL = slice(None, None, 2)
@@ -92,6 +93,20 @@ def test_names_of_columns_are_missed_once(name):
             getattr(model, answer)(X[:5])
         about = [str(w.message) for w in told if "feature names" in str(w.message)]
         assert len(about) <= 1, (answer, about)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", FLAT)
+def test_what_a_fit_leaves_is_typed(name):
+    model = made(name).fit(np.abs(X), Y)
+    typed = {"n_features_in_", "feature_names_in_"}  # scikit-learn sets these
+    for one in type(model).__mro__:
+        typed |= set(vars(one).get("__annotations__", ()))
+    assert {attribute for attribute in vars(model) if attribute.endswith("_")} <= typed
+    if isinstance(getattr(type(model), "solution_", None), property):
+        assert type(model).solution_.fget.__annotations__["return"] in ("Solution", Solution)
+    elif hasattr(model, "solution_"):
+        assert typing.get_type_hints(type(model))["solution_"] is not Any
 
 
 def test_fit_returns_the_estimator_it_was_called_on():

@@ -52,7 +52,7 @@ Cost = Annotated[
 Test = Annotated[str | None, typer.Option("--test", help="A file of test rows.")]
 HeldOut = Annotated[str | None, typer.Option("--held-out", help="A file of held-out rows.")]
 Group = Annotated[
-    str | None, typer.Option("--group", help="Column of groups that must not be parted.")
+    str | None, typer.Option("--group", help="Column of groups; no group is in two splits.")
 ]
 Time = Annotated[
     str | None, typer.Option("--time", help="Column of times: the latest rows are the test.")

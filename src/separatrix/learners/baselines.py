@@ -67,6 +67,9 @@ class _PriorClassifier(Featureless, ClassifierMixin, BaseEstimator):  # type: ig
     #: Fitted arrays that describe the model.
     __sx_state__: ClassVar[tuple[str, ...]] = ("classes_", "class_prior_")
 
+    classes_: npt.NDArray[Any]
+    class_prior_: npt.NDArray[np.float64]
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Estimate the class prior by (weighted) relative frequency.
 
@@ -88,7 +91,7 @@ class _PriorClassifier(Featureless, ClassifierMixin, BaseEstimator):  # type: ig
         check_targets(y)
         self.classes_, codes = distinct_values(y)
         counts = np.bincount(codes, weights=weights, minlength=len(self.classes_))
-        self.class_prior_: npt.NDArray[np.float64] = counts / float(counts.sum())
+        self.class_prior_ = counts / float(counts.sum())
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -95,6 +95,9 @@ class Calibrated(NamesElsewhere, ClassifierMixin, MetaEstimatorMixin, BaseEstima
         "cv": "say folds, or held_out for one split; `calibrate` takes a fitted estimator",
         "ensemble": "one estimator is fitted to all rows, as with ensemble=False",
     }
+
+    estimator_: Any = field(init=False)
+    classes_: npt.NDArray[Any] = field(init=False)
 
     estimator: Any
     method: str = "temperature"

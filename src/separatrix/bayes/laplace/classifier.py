@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -120,6 +120,8 @@ class LaplaceLogisticRegression(LaplaceInference):
     """
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("C_", "posterior_", "evidence_path_", "_points")
+
+    C_: float = field(init=False)
 
     C: Any = 1.0
     _: KW_ONLY

@@ -133,6 +133,8 @@ class NaiveBayes(Readable, GenerativeClassifier):
     }
 
     counts_: Counts = field(init=False)
+    class_count_: npt.NDArray[np.float64] = field(init=False)
+    zero_probabilities_: int = field(init=False)
     _columns: Columns = field(init=False)
     #: Made of the counts on first use.
     _made: Likelihood | None = field(init=False)

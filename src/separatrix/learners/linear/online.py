@@ -131,6 +131,7 @@ class OnlineClassifier(BaseLinearClassifier):
     margin_: float | None = field(init=False)
     radius_: float | None = field(init=False)
     mistake_bound_: float | None = field(init=False)
+    vote_: Vote = field(init=False)
     averaging: str = "average"
     shuffle: bool = True
     max_iter: int = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -96,6 +96,8 @@ class LinearSVM(MinimizingClassifier):
     """
 
     __sx_state__: ClassVar[tuple[str, ...]] = ("support_",)
+
+    support_: npt.NDArray[np.int64] = field(init=False)
 
     loss: str = "hinge"
     _: KW_ONLY

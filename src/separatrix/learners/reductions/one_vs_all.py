@@ -84,7 +84,7 @@ class OneVsAll(Reduction):
     """
 
     #: Whether rows have several labels each.
-    multilabel_ = False
+    multilabel_: bool = False
     __sx_state__: ClassVar[tuple[str, ...]] = ("multilabel_",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
