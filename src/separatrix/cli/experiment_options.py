@@ -38,8 +38,8 @@ Metric = Annotated[
     typer.Option(
         "--metric",
         help="accuracy, balanced_accuracy, macro_f1, f1, roc_auc, average_precision, log_loss, "
-        "cost, rmse, log_density, chunk_f1, "
-        "token_accuracy, sequence_accuracy, subset_accuracy, hamming_loss or example_f1.",
+        "cost, rmse, log_density, chunk_f1, token_accuracy, sequence_accuracy, subset_accuracy, "
+        "hamming_loss, example_f1, pixel_accuracy or mean_overlap.",
     ),
 ]
 Budget = Annotated[
@@ -60,7 +60,8 @@ Time = Annotated[
 Task = Annotated[
     str,
     typer.Option(
-        "--task", help="binary, multiclass, regression, tagging or label_sets; default: found."
+        "--task",
+        help="binary, multiclass, regression, tagging, label_sets or label_images; default: found.",
     ),
 ]
 Text = Annotated[

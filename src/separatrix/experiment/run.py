@@ -109,9 +109,10 @@ class Experiment:
         "accuracy", "balanced_accuracy", "macro_f1", "log_loss", "cost"; "rmse", "log_density" for
         regression; "chunk_f1", "token_accuracy", "sequence_accuracy" for sequences;
         "subset_accuracy", "hamming_loss", "example_f1" for label sets, whose predictions are then
-        the best for it. "auto": cost where `cost` is given, else accuracy or rmse; of sequences
-        chunk F1 where the labels tell chunks (BIO, IOB, BIOES), else the accuracy of the tokens; of
-        label sets the share of whole sets.
+        the best for it; "pixel_accuracy", "mean_overlap" for label images. "auto": cost where
+        `cost` is given, else accuracy or rmse; of sequences chunk F1 where the labels tell chunks
+        (BIO, IOB, BIOES), else the accuracy of the tokens; of label sets the share of whole sets;
+        of label images the accuracy of the pixels.
     split : three floats, Stratified, Grouped, ByTime or Given, default=(0.6, 0.2, 0.2)
         How rows are split; shares stand for `Stratified`, or for `ByDocument` where a file of
         sequences marks documents.
@@ -123,8 +124,8 @@ class Experiment:
         Costs of decisions (see `separatrix.experiment.costs`): the metric, and what predictions
         of the champion minimize.
     task : str
-        "binary", "multiclass", "classification", "regression", "tagging", "label_sets" or "auto";
-        "auto" finds it from the target.
+        "binary", "multiclass", "classification", "regression", "tagging", "label_sets",
+        "label_images" or "auto"; "auto" finds it from the target.
     drop : sequence of str
         Columns to leave out.
     templates : str or list, default="auto"

@@ -6,19 +6,22 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from separatrix.cli import messages
+from separatrix.cli import experiment_options, messages
 from separatrix.cli.app import COMMANDS, main
 from separatrix.cli.options import THREAD_VARIABLES, Format
 from separatrix.cli.tables import Table, column_texts, plain
 from separatrix.progress import Bar
+from separatrix.tasks.table import all_metrics, tasks
 
 HEAVY = ("numpy", "scipy", "sklearn", "rich", "narwhals", "matplotlib", "separatrix._core")
 
@@ -237,3 +240,10 @@ def test_reading_a_file_moves_the_bar(home, monkeypatch):
     assert expected == [2 * size]
     # A few bytes more: the delimiter is told by the first of them.
     assert 2 * size <= sum(seen) <= 4 * size
+
+
+def test_the_options_of_experiments_name_all_metrics_and_tasks():
+    options = (experiment_options.Metric, experiment_options.Task)
+    (_, metric), (_, task) = map(get_args, options)
+    assert set(re.findall(r"\w+", metric.help)) >= {*all_metrics(), "cost"}
+    assert set(re.findall(r"\w+", task.help)) >= {name for one in tasks() for name in one.names}
