@@ -114,6 +114,7 @@ def run_experiment(
         ngrams=parse_lengths("--ngrams", options.ngrams),
         characters=parse_lengths("--characters", options.characters),
         reference=reference,
+        folds=options.folds,
         class_weight=parse_weights(options.class_weight),
         champion=champion,
         previous=known,

@@ -109,6 +109,13 @@ Characters = Annotated[
         "--characters", help="Of texts, characters in a term: 2-5 or none; default: searched."
     ),
 ]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        "--folds",
+        help="Folds that choose features and settings; default: 5 below 2,000 rows, else 1.",
+    ),
+]
 ClassWeight = Annotated[
     str | None,
     typer.Option("--class-weight", help="balanced, or weights such as spam=1,ham=5."),
@@ -150,6 +157,7 @@ class ExperimentOptions:
     features: Features = "auto"
     ngrams: Ngrams = "auto"
     characters: Characters = "auto"
+    folds: Folds = None
     class_weight: ClassWeight = None
     calibration: Calibration = "auto"
     input_format: InputFormat = None

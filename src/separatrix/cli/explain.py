@@ -30,8 +30,12 @@ __all__ = ["explain"]
 def explain(
     model: ModelFile,
     what: Annotated[
-        str, typer.Argument(metavar="TEXT_OR_FILE", help="A text, or a file whose row to explain.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="TEXT_OR_FILE",
+            help="A text, or a file whose row to explain; without one, the scorecard of a table.",
+        ),
+    ] = None,
     row: Annotated[
         int | None, typer.Option("--row", min=1, help="Row of the file, from 1; default: first.")
     ] = None,
@@ -53,9 +57,11 @@ def explain(
 ) -> None:
     """Explain a prediction: what each word or feature adds.
 
-    Works for linear models and naive Bayes. Of a sequence it shows the trellis: the label of each
-    token, how sure it is, the second-best path, and the weights behind it. Of a file, --format
-    jsonl without --row explains every row, one JSON object a line.
+    Works for linear models and naive Bayes. Without a row, a linear model of a table shows its
+    scorecard: what each bin, category or value of each column adds to the score. Of a sequence it
+    shows the trellis: the label of each token, how sure it is, the second-best path, and the
+    weights behind it. Of a file, --format jsonl without --row explains every row, one JSON object
+    a line.
     """
     import json as encoder
 
@@ -63,7 +69,11 @@ def explain(
     from separatrix.cli.tables import Table, plain, print_json, show
 
     opened = open_model(model)
-    if _is_file(opened, what):
+    if what is None:
+        from separatrix.features.tables.scorecard import scorecard
+
+        found: Any = scorecard(opened.estimator, opened.inputs.target or "the target")
+    elif _is_file(opened, what):
         reading = {"format": input_format, "encoding": encoding, "delimiter": delimiter}
         if format is Format.jsonl and row is None:
             for x in _rows(opened, what, None, quiet, reading):

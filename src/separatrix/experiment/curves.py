@@ -111,7 +111,9 @@ def learning_curves(
         seen.append(metric(model, part.X, part.y))
     chosen = [point for point in champion.curve if point.value == champion.value]
     sizes.append(n)
-    scores.append(champion.held_out)
+    # The score over folds is not one of these rows.
+    whole = champion.estimator
+    scores.append(champion.held_out if whole is None else metric(whole, held_out.X, held_out.y))
     seen.append(chosen[0].train if chosen else float("nan"))
     curve = LearningCurve(
         champion.learner.name, np.array(sizes), np.array(scores), train=np.array(seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -25,8 +26,7 @@ _ROUNDS, _TREE, _VALUE = 100, 2e-3, 1e-8
 
 
 def reference_row(
-    train: Prepared,
-    held_out: Prepared,
+    folds: Sequence[tuple[Prepared, Prepared]],
     metric: Metric,
     task: Task,
     seconds: float,
@@ -39,8 +39,8 @@ def reference_row(
 
     Parameters
     ----------
-    train, held_out : Prepared
-        Where to fit and where to score.
+    folds : sequence of (Prepared, Prepared)
+        Where to fit and where to score; scores of several are pooled.
     metric : Metric
     task : Task
     seconds : float
@@ -48,11 +48,12 @@ def reference_row(
     random_state : int
         Its seed.
     """
-    rows, others = ((one.plain or one).rows for one in (train, held_out))
+    parts = [tuple((one.plain or one).rows for one in fold) for fold in folds]
+    rows = parts[0][0]
     width = getattr(rows.X, "shape", (0, 0))[1]
     n_classes = 1 if task.labels(rows.y) is None else len(np.unique(rows.y))
     n_trees = _ROUNDS * (1 if n_classes == 2 else n_classes)
-    expected = n_trees * (_TREE + _VALUE * len(rows.y) * width)
+    expected = len(parts) * n_trees * (_TREE + _VALUE * len(rows.y) * width)
     if width > _WIDEST or n_classes > _CLASSES or expected > min(seconds, _SECONDS):
         return None
     # Here: with it comes half of scikit-learn.
@@ -60,8 +61,13 @@ def reference_row(
 
     make = HistGradientBoostingRegressor if n_classes == 1 else HistGradientBoostingClassifier
     start = time.perf_counter()
-    model = make(max_iter=_ROUNDS, random_state=random_state).fit(_dense(rows), rows.y)
-    score = metric(model, _dense(others), others.y)
+    outcomes = []
+    for first, second in parts:
+        model = make(max_iter=_ROUNDS, random_state=random_state).fit(_dense(first), first.y)
+        outcomes.append(metric.outcome(model, _dense(second), second.y))
+    score = outcomes[0].score
+    if len(parts) > 1:
+        score = metric.pooled(outcomes, np.concatenate([second.y for _, second in parts])).score
     return LeaderboardRow(
         REFERENCE, "boosted trees", score, time.perf_counter() - start, _ROUNDS,
         solver="scikit-learn", reference=True, note="no linear model: never champion",

@@ -21,6 +21,13 @@ from separatrix.experiment.calibrating import N_FOLDS, calibrate, check_calibrat
 from separatrix.experiment.candidates import Wanted, candidates
 from separatrix.experiment.clock import Clock
 from separatrix.experiment.curves import learning_curves, training_curves
+from separatrix.experiment.folding import (
+    contenders,
+    folds_of,
+    number_of_folds,
+    over_folds,
+    pooled_targets,
+)
 from separatrix.experiment.ranking import (
     efforts_of,
     finalists_of,
@@ -51,8 +58,6 @@ from separatrix.validation import check_choice
 
 __all__ = ["Experiment", "Progress"]
 
-#: Train and held-out rows below which features are chosen by folds of both.
-_SMALL = 2000
 CALIBRATIONS = ("auto", "none", "temperature", "sigmoid", "isotonic")
 
 
@@ -133,13 +138,17 @@ class Experiment:
         takes the preset that serves a quick perceptron best on the held-out sequences.
     features : {"auto", "plain"}, default="auto"
         Whether features are searched: of tables arsinh of the numbers, bins cut by the target,
-        pairs of columns, radial functions; of texts sequences of words and characters, case,
-        and the log-count ratio. Those that serve a quick linear model better than the plain
-        ones on held-out rows, by more than the noise, are taken; of few rows (under 2,000) by five
-        folds of train and held-out rows, radial functions only where they keep up on 5,000 rows.
+        splines, pairs of columns, radial functions; of texts sequences of words and characters,
+        case, and the log-count ratio. Those that serve a quick linear model better than the plain
+        ones on held-out rows, by more than the noise, are taken; radial functions only where they
+        keep up on 5,000 rows.
     ngrams, characters : (int, int), None or "auto"
         Of texts, least and largest number of words, and of characters inside words, in a term;
         None for no such terms. "auto": searched, where `features` is, from single words on.
+    folds : int, optional
+        Folds of the train and held-out rows by which features and settings are chosen, every row
+        held out once; the test rows stay outside. None: 5 where there are fewer than 2,000 such
+        rows, split at random, and no budget, else 1 for the held-out rows alone.
     champion : str, optional
         Name of the learner that is to be the champion, whatever the held-out rows say.
     previous : estimator, optional
@@ -191,6 +200,7 @@ class Experiment:
         features: str = "auto",
         ngrams: Any = "auto",
         characters: Any = "auto",
+        folds: int | None = None,
         champion: str | None = None,
         previous: Any = None,
         reference: bool | None = None,
@@ -212,6 +222,7 @@ class Experiment:
         terms = {"words": ngrams, "characters": characters}
         self.terms = {name: value for name, value in terms.items() if value != "auto"}
         self.champion, self.templates, self.features = champion, templates, features
+        self.folds = folds
         self.random_state, self.n_jobs = random_state, n_jobs
         self.name, self.command = name, command
 
@@ -273,17 +284,22 @@ class Experiment:
         raw_held_out = Rows(inputs.take(parts.held_out), parts.held_out.y)
         plain, search = Texts.with_terms(preparation, **self.terms), None
         preparation = plain
+        everything = raw.joined(raw_held_out)
+        n_folds = number_of_folds(
+            self.folds, len(everything.y), self.split, task, metric, self.budget is not None
+        )
+        folds = folds_of(raw, raw_held_out, task, n_folds, self.random_state)
         if self._searches_features():
-            folds = self._folds(raw, raw_held_out, task)
             preparation, search = task.features(
                 plain, folds, metric, clock.for_search(4), self.n_jobs
             )
-        everything = raw.joined(raw_held_out)
         check_calibration(self.calibration, everything.y, task)
         ways = (preparation,) if preparation is plain else (preparation, plain)
         first = [way.fit(raw.X, raw.y, self.n_jobs) for way in ways]
         train: Any = Prepared.of(raw, *first)
         held_out = Prepared.of(raw_held_out, *first)
+        further = [Prepared.fold(fold, ways, self.n_jobs) for fold in folds[1:]]
+        seen = pooled_targets(folds)
 
         classes = task.labels(raw.y)
         n_classes = 0 if classes is None else len(classes)
@@ -300,15 +316,19 @@ class Experiment:
             if task.suits(line, raw) or (self.learners != "auto" and not line.baseline)
         )
         lines, unweighted = self._weighted(lines, classes)
-        tuned, notes = self._search(lines, train, held_out, task, metric, clock, tell)
+        pairs = ((train, held_out), *further)
+        tuned, notes = self._search(lines, pairs, task, metric, clock, tell)
         notes += (*thinned, *remarks, *unweighted)
-        rows = [row_of(one) for one in tuned]
+        if further:
+            tell(Progress(stage=f"{len(folds)} folds"))
+        tuned, behind = self._over_folds(tuned, pairs, metric)
+        rows = [row_of(one, one.learner.name in behind) for one in tuned]
         if self.previous is not None:
-            rows.append(row_of_previous(self.previous, raw_held_out, metric, task))
-        # Stable: ties keep the order of the registry.
-        leaderboard = tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
+            scored = everything if further else raw_held_out
+            rows.append(row_of_previous(self.previous, scored, metric, task))
+        leaderboard = _ordered(rows, metric)
         by_name = {one.learner.name: one for one in tuned}
-        front = preferred(leaderboard, by_name, metric, held_out.raw.y)
+        front = preferred(leaderboard, by_name, metric, seen)
         chosen = finalists_of(leaderboard, self.champion, notes, front)
         if chosen[0] is not leaderboard[0]:
             why = "" if self.champion else ", but within the noise, and its solver was cut short"
@@ -318,12 +338,10 @@ class Experiment:
         wanted = self.learners == "auto" if self.reference is None else self.reference
         if wanted and task.compares_with_trees and needed.kind in ("table", "matrix"):
             tell(Progress(stage="boosted trees, for reference"))
-            beside = reference_row(
-                train, held_out, metric, task, clock.for_refit(3), self.random_state
-            )
+            beside = reference_row(pairs, metric, task, clock.for_refit(3), self.random_state)
+        del further, pairs
         if beside is not None:
-            rows_and = (*leaderboard, beside)
-            leaderboard = tuple(sorted(rows_and, key=lambda row: -metric.gain(row.held_out)))
+            leaderboard = _ordered((*leaderboard, beside), metric)
 
         names = [row.learner for row in chosen]
         roles: dict[str, Role] = dict(zip(names, ROLES, strict=False))
@@ -375,9 +393,7 @@ class Experiment:
         raw_test = Rows(inputs.take(test), test.y)
         opened = open_test(finalists, inputs, test, raw_test.X, task, metric, cost)
         suspicious, checks = task.findings(needed, raw, raw_held_out, raw_test)
-        suspicious += result_findings(
-            chosen, leaderboard, by_name, opened.report, metric, raw_held_out.y
-        )
+        suspicious += result_findings(chosen, leaderboard, by_name, opened.report, metric, seen)
         findings = tuple(sorted(suspicious, key=lambda one: not one.serious))
         looked_for = (*checks, "a champion no better than a baseline")
         efforts = efforts_of(leaderboard, finalists, opened.microseconds, clock.budget, metric)
@@ -398,6 +414,7 @@ class Experiment:
             steps=(
                 preparation.describe(),
                 *(() if search is None else (search.words(),)),
+                *_by_folds(folds, task),
                 *_left_out(needed),
             ),
             features=() if search is None else tuple(search.tried),
@@ -418,24 +435,6 @@ class Experiment:
             model=finalists[0].model,
             command=self.command,
         )
-
-    def _folds(self, train: Rows, held_out: Rows, task: Task) -> list[Fold]:
-        """Rows to learn from and to choose features by: five folds where there are few rows."""
-        one = [Fold(train, held_out)]
-        n = len(train.y) + len(held_out.y)
-        if n >= _SMALL or not isinstance(self.split, Stratified) or not task.folds:
-            return one
-        rows = train.joined(held_out)
-        order = np.random.default_rng(self.random_state).permutation(n)
-        # Each stratum is dealt out to the folds in turn.
-        numbers = np.empty(n, dtype=np.intp)
-        by_stratum = order[np.argsort(task.strata(rows.y)[order], kind="stable")]
-        numbers[by_stratum] = np.arange(n) % N_FOLDS
-        found = [
-            Fold(rows.take(np.flatnonzero(numbers != k)), rows.take(np.flatnonzero(numbers == k)))
-            for k in range(N_FOLDS)
-        ]
-        return found if all(task.complete(f.train.y, rows.y) for f in found) else one
 
     def _weighted(
         self, lines: tuple[Learner, ...], classes: Any
@@ -482,8 +481,7 @@ class Experiment:
     def _search(
         self,
         lines: tuple[Learner, ...],
-        train: Prepared,
-        held_out: Prepared,
+        folds: Sequence[tuple[Prepared, Prepared]],
         task: Task,
         metric: Metric,
         clock: Clock,
@@ -502,7 +500,7 @@ class Experiment:
             elif seconds == 0 and not learner.baseline:
                 notes.append(f"{learner.name} was not tried: the time was up.")
                 continue
-            n_steps = most_settings(learner, train.for_learner(learner))
+            n_steps = most_settings(learner, folds[0][0].for_learner(learner))
             tell(Progress(learner.name, 0, n_steps))
             step = 0
 
@@ -514,10 +512,11 @@ class Experiment:
                 tell(Progress(name, at, n, setting, score))
 
             try:
+                train, held_out = (part.for_learner(learner) for part in folds[0])
                 one = tune(
-                    learner, train.for_learner(learner), held_out.for_learner(learner), metric,
+                    learner, train, held_out, metric,
                     random_state=self.random_state, n_jobs=self.n_jobs, seconds=seconds,
-                    report=report,
+                    report=report, keep=len(folds) > 1,
                 )  # fmt: skip
             except (SeparatrixError, ValueError) as error:
                 if self.learners != "auto" or learner.baseline:
@@ -525,7 +524,7 @@ class Experiment:
                 failed = error
                 notes.append(f"{learner.name} cannot learn from these rows: {error}")
                 continue
-            one = one.decided(task, held_out.for_learner(learner), metric)
+            one = one.decided(task, held_out, metric)
             tuned.append(one)
             if not one.complete:
                 notes.append(f"{learner.name} tried {len(one.curve)} settings before time was up.")
@@ -534,6 +533,23 @@ class Experiment:
         if failed is not None and all(one.learner.baseline for one in tuned):
             raise failed
         return tuned, tuple(notes)
+
+    def _over_folds(
+        self, tuned: list[Tuned], folds: Sequence[tuple[Prepared, Prepared]], metric: Metric
+    ) -> tuple[list[Tuned], set[str]]:
+        """The learners with their scores over all folds, and the names of those left behind."""
+        if len(folds) == 1:
+            return tuned, set()
+        names = contenders(tuned, metric, folds[0][1].raw.y, self.champion)
+        found = []
+        for one in tuned:
+            if one.learner.name in names:
+                rows = [Fold(*(p.for_learner(one.learner) for p in fold)) for fold in folds]
+                given: Any = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+                one = over_folds(one, rows, metric, **given)
+            curve = tuple(point._replace(outcome=None) for point in one.curve)
+            found.append(replace(one, curve=curve))
+        return found, {one.learner.name for one in tuned} - names
 
     def _finish(
         self,
@@ -594,6 +610,21 @@ class Experiment:
             words,
             refit_seconds,
         )
+
+
+def _ordered(rows: Sequence[LeaderboardRow], metric: Metric) -> tuple[LeaderboardRow, ...]:
+    """Best first, those that know one fold only behind; ties keep the order of the registry."""
+    return tuple(sorted(rows, key=lambda row: (row.one_fold, -metric.gain(row.held_out))))
+
+
+def _by_folds(folds: Sequence[Fold], task: Task) -> tuple[str, ...]:
+    if len(folds) == 1:
+        return ()
+    rows = f"train and held-out {task.units}"
+    return (
+        f"Settings: by {len(folds)} folds of the {rows}, the test {task.units} apart; learners "
+        "behind on the first by more than the noise know only that one.",
+    )
 
 
 def _left_out(inputs: Inputs) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import copy
 import math
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -32,6 +32,7 @@ __all__ = [
     "StepReport",
     "Tuned",
     "describe",
+    "fitted_settings",
     "refit",
     "tune",
 ]
@@ -59,12 +60,14 @@ class CurvePoint(NamedTuple):
     """Scores of one setting: its value, the scores on train and held-out rows, and their worth.
 
     `settled` is False where the solver ran out of passes or time: more would change the scores.
+    `outcome` is what the held-out score was made of, where it was kept.
     """
 
     value: Any  # a Setting
     train: float
     held_out: float
-    settled: bool = True
+    settled: bool
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True)
@@ -205,6 +208,7 @@ def tune(
     n_jobs: int | None = None,
     seconds: float = math.inf,
     report: StepReport | None = None,
+    keep: bool = False,
 ) -> Tuned:
     """Fit the settings of `learner` on the train rows and choose by held-out score.
 
@@ -224,6 +228,8 @@ def tune(
         Time for the search; what was tried until then is chosen from.
     report : callable, optional
         Called after every setting.
+    keep : bool, default=False
+        Keep the outcome of every setting, to be pooled with those of other rows.
 
     Returns
     -------
@@ -250,7 +256,8 @@ def tune(
             settled = learner.kind == "passes" or _finished(solution)
             if trial.value is not None:
                 seen = metric(trial.estimator, sample.X, sample.y)
-                curve.append(CurvePoint(trial.value, seen, outcome.score, settled))
+                kept = outcome if keep else None
+                curve.append(CurvePoint(trial.value, seen, outcome.score, settled, kept))
             # A later setting must be strictly better, so that ties stay simple.
             if settled not in tried or gain > metric.gain(tried[settled].outcome.score):
                 tried[settled] = _Tried(trial, outcome, solution)
@@ -408,6 +415,32 @@ _TRIALS: dict[str, Callable[[Learner, Rows, int, int | None], Generator[_Trial, 
     "path": _path,
     "passes": _passes,
 }
+
+
+def fitted_settings(
+    learner: Learner,
+    values: Sequence[Setting | None],
+    rows: Rows,
+    *,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Iterator[tuple[Setting | None, Any]]:
+    """The settings with their fits on `rows`, one after the other; each fit is used at once."""
+    given: Any = {"random_state": random_state, "n_jobs": n_jobs}
+    with _no_surprises():
+        if learner.kind == "passes":
+            last = max(float(value) for value in values if isinstance(value, float | int))
+            grid = tuple(value for value in learner.grid if value <= last)
+            trials = _passes(replace(learner, grid=grid), rows, random_state, n_jobs)
+            yield from ((one.value, one.estimator) for one in trials if one.value in values)
+        elif learner.kind == "path":
+            grid = tuple(value for value in values if isinstance(value, float | int))
+            trials = _path(replace(learner, grid=grid), rows, random_state, n_jobs)
+            for value, one in zip(values, trials, strict=True):
+                yield value, one.estimator
+        else:
+            for value in values:
+                yield value, refit(learner, value, rows, **given)
 
 
 def refit(

@@ -39,7 +39,7 @@ from separatrix.tasks.findings import (
 )
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import Preparation
-from separatrix.tasks.reasons import explanations, weights_part
+from separatrix.tasks.reasons import explanations, scorecard_part, weights_part
 from separatrix.tasks.rows import Rows, row_text
 from separatrix.tasks.task import (
     Champion,
@@ -364,6 +364,7 @@ class Classes(Task):
         rows = np.concatenate([wrong, right])
         parts += [
             weights_part(plain, champion.learner, inputs, test),
+            scorecard_part(plain, inputs),
             explanations(
                 self, model, champion.learner, inputs, test, prepared.X, predictions, rows
             ),

@@ -119,6 +119,9 @@ def table_trials(plain: Tables | Matrices, search: Search, target: str) -> Gener
         found = yield Trial("numbers by arsinh and bins", replace(tables, numbers="both"))
         if search.leads(found, best):
             best = encoded = found
+        found = yield Trial("splines", replace(tables, numbers="splines"))
+        if search.leads(found, best):
+            best = encoded = found
     base = (encoded or binned).trial
     ranked = best_pairs(binned, search)
     for n in _PAIRS:
@@ -126,7 +129,7 @@ def table_trials(plain: Tables | Matrices, search: Search, target: str) -> Gener
         if not pairs:
             break
         name = f"{base.name} and {len(pairs)} pairs of columns"
-        found = yield Trial(name, replace(base.preparation, pairs=pairs))
+        found = yield Trial(name, replace(base.preparation, pairs=pairs, target=target))
         if not search.leads(found, best):
             break
         best = found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -171,7 +171,7 @@ class Tables:
     Attributes
     ----------
     inputs : Inputs
-    numbers : {"standard", "robust", "bins", "both"}
+    numbers : {"standard", "robust", "splines", "bins", "both"}
         How `TableEncoder` encodes numbers.
     pairs : tuple of (str, str)
         Pairs of columns with a column for each of their combinations.
@@ -215,6 +215,7 @@ class Tables:
         numbers = {
             "standard": "numbers standardized",
             "robust": "numbers transformed by arsinh and standardized",
+            "splines": "numbers as lines that bend at their quantiles",
             "bins": "numbers cut into bins by the target",
             "both": "numbers by arsinh, standardized, and cut into bins by the target",
         }[self.numbers]
@@ -296,6 +297,15 @@ class Prepared:
         kinds = None if known is None else tuple(known())
         rows = Rows(preparation.transform(raw.X), raw.y, kinds)
         return cls(raw, rows, preparation, other)
+
+    @classmethod
+    def fold(
+        cls, rows: Sequence[Rows], ways: Sequence[Preparation], n_jobs: int | None = None
+    ) -> tuple[Prepared, Prepared]:
+        """Train and held-out rows of a fold, with the features that its train rows teach."""
+        train, held_out = rows
+        made = [way.fit(train.X, train.y, n_jobs) for way in ways]
+        return cls.of(train, *made), cls.of(held_out, *made)
 
     @property
     def n_features(self) -> int:

@@ -33,7 +33,7 @@ from separatrix.tasks.findings import (
 )
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.preparation import Preparation
-from separatrix.tasks.reasons import weights_part
+from separatrix.tasks.reasons import scorecard_part, weights_part
 from separatrix.tasks.rows import Rows
 from separatrix.tasks.task import Champion, Fitted, Options, Scores, Task, TestRows
 
@@ -178,8 +178,12 @@ class Quantities(Task):
             band=band,
             residuals=Residuals(mean[thin], (y - mean)[thin]),
         )
-        weights = weights_part(champion.model, champion.learner, inputs)
-        return (report,) if weights is None else (report, weights)
+        parts = (
+            report,
+            weights_part(champion.model, champion.learner, inputs),
+            scorecard_part(champion.model, inputs),
+        )
+        return tuple(part for part in parts if part is not None)
 
     # -- predictions -----------------------------------------------------------------------------
 

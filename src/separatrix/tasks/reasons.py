@@ -11,14 +11,15 @@ from separatrix.data import Dataset
 from separatrix.errors import ParameterError
 from separatrix.explanation import see_through, top_weights
 from separatrix.features import RadialBasis
-from separatrix.report.parts import ClassWeights, Explained, Explanations, Weights
+from separatrix.features.tables.scorecard import scorecard
+from separatrix.report.parts import ClassWeights, Explained, Explanations, ScorecardPart, Weights
 from separatrix.tasks.inputs import Inputs
 from separatrix.tasks.rows import row_text, taken
 
 if TYPE_CHECKING:
     from separatrix.tasks.task import Task
 
-__all__ = ["explanations", "weights_part"]
+__all__ = ["explanations", "scorecard_part", "weights_part"]
 
 #: Features of a class, at either end, and classes that are shown; terms of an explanation.
 _TOP, _CLASSES, _TERMS = 12, 30, 12
@@ -83,6 +84,16 @@ def weights_part(
         n_features=int(final.n_features_in_),
         **words,
     )
+
+
+def scorecard_part(model: Any, inputs: Inputs) -> ScorecardPart | None:
+    """Points of all values of all columns; None where the model is no such sum."""
+    if inputs.kind != "table":
+        return None
+    try:
+        return ScorecardPart(scorecard(model, inputs.target or "the target"))
+    except ParameterError:
+        return None
 
 
 def explanations(

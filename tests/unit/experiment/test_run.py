@@ -229,7 +229,7 @@ def test_dense_sparse_and_frames_agree():
 
 def test_progress_counts_every_setting():
     events = []
-    result = Experiment(DATA, learners=[PEER]).run(events.append)
+    result = Experiment(DATA, learners=[PEER], folds=1).run(events.append)
     peer = [event for event in events if event.learner == "peer"]
     assert peer[0].step == 0
     assert [event.step for event in peer[1:-1]] == list(range(1, len(peer) - 1))
@@ -313,7 +313,7 @@ def test_a_learner_that_is_wanted_as_champion():
 def test_a_previous_model_is_a_strong_baseline():
     X, y = DATA
     strong = Experiment(DATA, learners=QUICK).run().model
-    result = Experiment(DATA, learners=["mira"], previous=strong).run()
+    result = Experiment(DATA, learners=["mira"], previous=strong, folds=1).run()
     row = next(row for row in result.leaderboard if row.learner == "previous_model")
     assert row.baseline
     assert "may have seen" in row.note
@@ -334,7 +334,7 @@ def test_a_previous_model_is_a_strong_baseline():
 
 def test_generative_learners_are_compared():
     names = ("naive_bayes", "gaussian_discriminant", "quadratic_discriminant")
-    result = Experiment(DATA, learners=names).run()
+    result = Experiment(DATA, learners=names, folds=1).run()
     rows = {row.learner: row for row in result.leaderboard}
     # Its columns are numbers, which have variances and nothing to count.
     assert rows["naive_bayes"].setting.startswith("var_smoothing = ")

@@ -38,6 +38,7 @@ TRANSFORMERS = [
     TableEncoder(),
     TableEncoder(sparse_output=False),
     TableEncoder(numbers="robust"),
+    TableEncoder(numbers="splines"),
     SpamFeatures(),
 ]
 

@@ -377,6 +377,7 @@ CASES: dict[str, Case] = {
     ),
     "table_both": _transformer(TableEncoder(numbers="both"), FRAME, Y),
     "table_robust": _transformer(TableEncoder(numbers="robust"), FRAME),
+    "table_splines": _transformer(TableEncoder(numbers="splines"), FRAME),
     "table_single": _transformer(
         TableEncoder({"age": "drop"}, min_frequency=0.1, dtype=np.float32), FRAME
     ),

@@ -134,7 +134,7 @@ def test_calibrations_and_costs(calibration, classes, learner):
         check(result.model, X, feeds_of(X))
 
 
-@pytest.mark.parametrize("numbers", ["standard", "robust", "bins", "both"])
+@pytest.mark.parametrize("numbers", ["standard", "robust", "splines", "bins", "both"])
 def test_every_way_of_columns(numbers):
     data, _ = table()
     X = {name: data.X[name] for name in data.X}

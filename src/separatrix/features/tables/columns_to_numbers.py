@@ -21,6 +21,7 @@ __all__ = [
     "Encoder",
     "NumericEncoder",
     "RobustEncoder",
+    "SplineEncoder",
     "TextEncoder",
     "trend",
 ]
@@ -133,6 +134,62 @@ class RobustEncoder(NumericEncoder):
     def encode(self, column: Column) -> Encoded:
         """Bent, standardized values and the indicator."""
         return super().encode(self._bent(column))
+
+
+#: Pieces of a spline: between so many quantiles it is straight.
+_PIECES = 8
+
+
+@dataclass
+class SplineEncoder:
+    """A number as a line that may bend at quantiles: weights of its two neighbouring knots.
+
+    Of a value between two knots each has the share of the way to it; beyond the last knots the
+    line is level. Missing values have a column of their own if training had any.
+
+    Attributes
+    ----------
+    knots : ndarray of shape (k,)
+        Rising.
+    """
+
+    knots: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(1), init=False)
+    had_missing: bool = field(default=False, init=False)
+
+    def fit(self, column: Column, y: Any) -> Self:
+        """Quantiles of the values that are there, each once."""
+        self.had_missing = bool(column.missing.any())
+        values = column.values[~column.missing]
+        if len(values):
+            self.knots = np.unique(np.quantile(values, np.linspace(0, 1, _PIECES + 1)))
+        return self
+
+    def encode(self, column: Column) -> Encoded:
+        """The shares of the knots on either side, and the indicator."""
+        rows, knots = np.flatnonzero(~column.missing), self.knots
+        values = np.clip(column.values[rows], knots[0], knots[-1])
+        below = np.clip(np.searchsorted(knots, values, side="right") - 1, 0, len(knots) - 1)
+        above = np.minimum(below + 1, len(knots) - 1)
+        # Half of each, as the difference of two large numbers may be infinite.
+        width = knots[above] / 2 - knots[below] / 2
+        there = width > 0
+        share = np.divide(
+            values / 2 - knots[below] / 2, width, out=np.zeros(len(values)), where=there
+        )
+        parts = [
+            Part(rows, below, 1 - share),
+            Part(rows[there], above[there], share[there]),
+        ]
+        if self.had_missing:
+            parts.append(_indicator(column.missing, len(knots)))
+        return Encoded(parts)
+
+    def names(self, name: str) -> list[str]:
+        """Like "age near 27.5", and its missing values."""
+        ends = [f"{knot:.6g}" for knot in self.knots]
+        if len(set(ends)) < len(ends):
+            ends = [repr(float(knot)) for knot in self.knots]
+        return [f"{name} near {end}" for end in ends] + [f"{name}={MISSING}"] * self.had_missing
 
 
 @dataclass

@@ -29,6 +29,7 @@ from separatrix.features.tables.columns_to_numbers import (
     Encoder,
     NumericEncoder,
     RobustEncoder,
+    SplineEncoder,
     TextEncoder,
 )
 from separatrix.features.tables.sparse_rows import Part, assemble, distinct, fill
@@ -106,10 +107,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     kinds : dict of str to str, Schema or None, default=None
         Kinds of some columns, to override what was found: "number", "flag", "category", "date"
         ("date dmy": day before month), "duration", "text", or "drop".
-    numbers : {"standard", "robust", "bins", "both"}, default="standard"
+    numbers : {"standard", "robust", "splines", "bins", "both"}, default="standard"
         How numbers and durations are encoded: standardized; bent by arsinh around the median before
-        that, so that skewed columns and wild values do not rule; cut into bins where a small tree
-        on the target cuts them, one indicator each (see `SupervisedBins`); or the latter two.
+        that, so that skewed columns and wild values do not rule; as lines that may bend at eight
+        quantiles; cut into bins where a small tree on the target cuts them, one indicator each (see
+        `SupervisedBins`); or bent and cut.
     bin_options : dict or None, default=None
         `max_bins`, `min_rows` and `target` of `SupervisedBins`.
     pairs : sequence of (str, str), default=()
@@ -322,7 +324,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     )
 
     def _check_parameters(self) -> None:
-        check_choice("numbers", self.numbers, ("standard", "robust", "bins", "both"))
+        check_choice("numbers", self.numbers, ("standard", "robust", "splines", "bins", "both"))
         check_choice("center", self.center, ("auto", True, False))
         least, most = self.min_frequency, self.max_categories
         share = isinstance(least, float) and 0 < least < 1
@@ -342,6 +344,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 return BothEncoder(RobustEncoder(self.center), BinEncoder(**bins))
             if self.numbers == "bins":
                 return BinEncoder(**bins)
+            if self.numbers == "splines":
+                return SplineEncoder()
             return (RobustEncoder if self.numbers == "robust" else NumericEncoder)(self.center)
         if kind == "flag":
             return BooleanEncoder()

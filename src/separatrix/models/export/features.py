@@ -15,6 +15,7 @@ from separatrix.features.tables.columns_to_numbers import (
     CategoryEncoder,
     NumericEncoder,
     RobustEncoder,
+    SplineEncoder,
     TextEncoder,
 )
 from separatrix.models.export.graph import TOKENIZER, Graph, refused
@@ -251,6 +252,8 @@ def _add_column(graph: Graph, name: str, one: Any, x: str) -> str:
         return _number(graph, one, x, one.had_missing)
     if isinstance(one, BinEncoder):
         return _bins(graph, one, x)
+    if isinstance(one, SplineEncoder):
+        return _spline(graph, one, x)
     if isinstance(one, BooleanEncoder):
         gone = graph.add("IsNaN", x)
         there = graph.add("Where", gone, graph.constant(0.0), x)
@@ -320,6 +323,26 @@ def _arsinh(graph: Graph, one: RobustEncoder, x: str) -> str:
     there = graph.add("Greater", size, graph.constant(_FAR))
     whole = graph.add("Where", there, graph.add("Add", inner, outer), inner)
     return graph.add("Mul", graph.add("Sign", z), whole)
+
+
+def _spline(graph: Graph, one: SplineEncoder, x: str) -> str:
+    """The shares of the knots: of each a line up to it and a line down, whichever is lower."""
+    knots, gone = one.knots, graph.add("IsNaN", x)
+    filled = graph.add("Where", gone, graph.constant(knots[0]), x)
+    low, high = graph.constant(knots[0]), graph.constant(knots[-1])
+    inside = graph.add("Min", graph.add("Max", filled, low), high)
+    widths = np.diff(knots)
+    # Before the first knot and behind the last the line is level.
+    up = np.concatenate([[0.0], 1 / widths]), np.concatenate([[1.0], -knots[:-1] / widths])
+    down = np.concatenate([-1 / widths, [0.0]]), np.concatenate([knots[1:] / widths, [1.0]])
+    lines = [
+        graph.add("Add", graph.add("Mul", inside, graph.constant(slope)), graph.constant(start))
+        for slope, start in (up, down)
+    ]
+    shares = graph.add("Max", graph.add("Min", *lines), graph.constant(0.0))
+    there = graph.add("Sub", graph.constant(1.0), graph.cast(gone))
+    shares = graph.add("Mul", shares, there)
+    return graph.joined([shares, graph.cast(gone)]) if one.had_missing else shares
 
 
 def _bins(graph: Graph, one: BinEncoder, x: str) -> str:

@@ -64,6 +64,7 @@ CLASSES: dict[str, str] = {
         "DateEncoder",
         "NumericEncoder",
         "RobustEncoder",
+        "SplineEncoder",
         "TextEncoder",
     ),
     **_lines("separatrix.data.schema", "Schema", "SchemaColumn"),

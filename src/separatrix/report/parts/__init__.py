@@ -26,6 +26,7 @@ from separatrix.report.parts.model import (
 from separatrix.report.parts.overview import Effort, Efforts, TestReport, TestScore
 from separatrix.report.parts.part import Fact, Part, Section, View
 from separatrix.report.parts.regression import Band, Coverage, RegressionReport, Residuals
+from separatrix.report.parts.scorecard import ScorecardPart
 from separatrix.report.parts.sequences import PerChunk, Sentence, Sentences, Token
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "RegressionReport",
     "Reliability",
     "Residuals",
+    "ScorecardPart",
     "Section",
     "Sentence",
     "Sentences",

@@ -1,0 +1,83 @@
+"""Settings chosen by folds: every row is held out once, and scores are those of all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from separatrix import Experiment
+from separatrix.errors import ParameterError
+from separatrix.experiment import Grouped
+from separatrix.experiment.folding import folds_of
+from separatrix.experiment.source import as_dataset
+from separatrix.tasks import find_task
+from separatrix.tasks.rows import Rows
+
+
+def blobs(n=240, seed=0):
+    random = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    return random.normal(size=(n, 4)) + y[:, None] * [1.0, 0.5, 0, 0], np.array(list("abc"))[y]
+
+
+def test_every_row_is_held_out_once_and_classes_are_even():
+    X, y = blobs(200)
+    X[:, 0] = np.arange(200)
+    task = find_task(as_dataset((X, y)), "auto")
+    folds = folds_of(Rows(X[:150], y[:150]), Rows(X[150:], y[150:]), task, 5, 0)
+    held = [fold.held_out.X[:, 0] for fold in folds]
+    assert sorted(np.concatenate(held).tolist()) == list(range(200))
+    np.testing.assert_array_equal(held[0], np.arange(150, 200))
+    for fold in folds:
+        assert set(fold.train.X[:, 0]) | set(fold.held_out.X[:, 0]) == set(range(200))
+        assert not set(fold.train.X[:, 0]) & set(fold.held_out.X[:, 0])
+    for fold in folds[1:]:
+        counts = np.unique(fold.held_out.y, return_counts=True)[1]
+        assert counts.max() - counts.min() <= 1
+
+
+def test_few_rows_take_folds_and_the_score_is_that_of_all_rows():
+    data, names = blobs(), ["logistic_regression", "linear_svm", "naive_bayes"]
+    result = Experiment(data, learners=names).run()
+    assert any("5 folds of the train and held-out rows" in step for step in result.steps)
+    n = result.sizes["train"] + result.sizes["held-out"]
+    row = next(row for row in result.leaderboard if not row.one_fold and not row.baseline)
+    # A share of all rows that are held out in some fold, not of those of the first alone.
+    assert round(row.held_out * n) == pytest.approx(row.held_out * n, abs=1e-6)
+    one = Experiment(data, learners=names, folds=1).run()
+    assert not any("folds" in step for step in one.steps)
+    held = [round(row.held_out * one.sizes["held-out"], 6) % 1 for row in one.leaderboard]
+    assert max(held) == 0
+    again = Experiment(data, learners=names).run()
+    assert [r.held_out for r in again.leaderboard] == [r.held_out for r in result.leaderboard]
+
+
+def test_learners_that_are_far_behind_know_one_fold():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(400, 2))
+    y = np.where((X**2).sum(axis=1) > 1.2, "out", "in")
+    result = Experiment(
+        (X, y), learners=["quadratic_discriminant", "perceptron"], features="plain"
+    ).run()
+    rows = {row.learner: row for row in result.leaderboard}
+    assert rows["perceptron"].one_fold
+    assert not rows["quadratic_discriminant"].one_fold
+    assert result.champion.learner == "quadratic_discriminant"
+
+
+def test_folds_that_cannot_be_are_refused():
+    X, y = blobs()
+    table = {f"x{j}": X[:, j] for j in range(4)} | {"g": np.arange(len(y)) % 12, "class": y}
+    for options, told in (
+        ({"split": Grouped("g")}, "not split at random"),
+        ({"budget": 60}, "with a budget"),
+        ({"metric": "f1", "learners": ["perceptron"]}, "threshold"),
+    ):
+        data = dict(table)
+        if "metric" in options:
+            data["class"] = np.where(y == "a", "a", "b")
+        with pytest.raises(ParameterError, match=told):
+            Experiment(data, "class", folds=5, **options).run()
+    with pytest.raises(ParameterError, match="folds must be a number"):
+        Experiment((X, y), folds=0).run()
+    assert Experiment((X, y), learners=["perceptron"], folds=3, features="plain").run().steps
