@@ -2,10 +2,9 @@
 
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.certificate import Certifier
-from separatrix.solvers.choose import Auto
+from separatrix.solvers.choose import SOLVERS, Auto, make_solver, make_structured_solver
 from separatrix.solvers.dual.coordinate_descent import DualCoordinateDescent
 from separatrix.solvers.dual.interior_point import InteriorPoint
-from separatrix.solvers.named import SOLVERS, make_solver, make_structured_solver
 from separatrix.solvers.primal.exact_newton import ExactNewton
 from separatrix.solvers.primal.gradient_descent import GradientDescent
 from separatrix.solvers.primal.lbfgs import Lbfgs

@@ -1,21 +1,25 @@
-"""Picks a solver for an objective by its parts and its shape, and says why."""
+"""Solvers by name, and the one that fits an objective best, by its parts and shape, and why."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from separatrix.errors import ParameterError
 from separatrix.objective import Objective
-from separatrix.protocols import Array
+from separatrix.protocols import Array, Solver
 from separatrix.results import Monitor, Solution, StopReason
+from separatrix.solvers.base import check_needs
 from separatrix.solvers.costs import Shape, seconds_of
 from separatrix.solvers.dual.chain import MEMORY, ChainDualAscent
+from separatrix.solvers.dual.coordinate_descent import DualCoordinateDescent
 from separatrix.solvers.dual.interior_point import InteriorPoint
-from separatrix.solvers.dual.margin import CachedFrankWolfe, SegmentDualAscent
+from separatrix.solvers.dual.margin import BlockVisits, CachedFrankWolfe, SegmentDualAscent
 from separatrix.solvers.primal.exact_newton import ExactNewton
+from separatrix.solvers.primal.gradient_descent import GradientDescent
 from separatrix.solvers.primal.hessian import has_hessian
 from separatrix.solvers.primal.lbfgs import Lbfgs
 from separatrix.solvers.primal.newton import NewtonCG
@@ -23,11 +27,9 @@ from separatrix.solvers.proximal.gradient import ProximalGradient
 from separatrix.solvers.proximal.newton import ProximalNewton
 from separatrix.solvers.proximal.owlqn import OwlQn
 from separatrix.solvers.row_space import RowSpace
+from separatrix.solvers.stochastic.steps import AdaDelta, AdaGrad, Adam, RmsProp, StochasticGradient
 
-if TYPE_CHECKING:
-    from separatrix.protocols import Solver
-
-__all__ = ["Auto", "choose", "describe", "rank"]
+__all__ = ["SOLVERS", "Auto", "choose", "describe", "make_solver", "make_structured_solver", "rank"]
 
 #: Weights per score up to which a square matrix of them is made at all.
 _GRAM_FEATURES = 4000
@@ -99,7 +101,7 @@ def _on(shape: Shape, objective: Objective) -> list[Candidate]:
 
     if "dual" in can and not (shape.dense and shape.smooth):
         # Smooth losses on dense data have methods without chance: equal fits give equal weights.
-        add("dual", _dual(), "a loss with a dual kernel")
+        add("dual", DualCoordinateDescent(), "a loss with a dual kernel")
     if ExactNewton.needs <= can and shape.d * shape.k <= _SMALL_HESSIAN:
         add("exact_newton", ExactNewton(), "few weights: Hessians are cheap to sum and to factor")
     if "hinge" in can and shape.dense and shape.k > 1 and shape.d * shape.k <= _SMALL_HESSIAN:
@@ -119,8 +121,6 @@ def _without_shape(objective: Objective) -> Candidate:
     """For data that lie elsewhere, or losses that kernels do not know."""
     can = objective.can
     if "smooth" not in can:
-        from separatrix.solvers.stochastic.steps import StochasticGradient
-
         return Candidate(0.0, StochasticGradient(), "the loss has a kink and no dual kernel")
     if "hvp" in can:
         return Candidate(0.0, NewtonCG(), "a smooth loss without a dual kernel")
@@ -138,13 +138,6 @@ def _by_passes(can: frozenset[str]) -> tuple[Solver, str]:
     if "smooth" in can:
         return Lbfgs(memory=MEMORY), "a smooth loss that offers gradients only"
     return OwlQn(memory=MEMORY), "the penalty has a kink, and the loss offers gradients only"
-
-
-def _dual() -> Solver:
-    from separatrix.solvers.dual.coordinate_descent import DualCoordinateDescent
-
-    solver: Solver = DualCoordinateDescent()
-    return solver
 
 
 @dataclass(frozen=True)
@@ -208,3 +201,78 @@ def _successors(ranked: list[Candidate]) -> list[Solver]:
     """
     solvers = [one.solver for one in ranked if not isinstance(one.solver, RowSpace)]
     return sorted(solvers, key=lambda one: "dual" in one.needs)
+
+
+SOLVERS: dict[str, type[Any]] = {
+    "auto": Auto,
+    "dual": DualCoordinateDescent,
+    "interior_point": InteriorPoint,
+    "newton": NewtonCG,
+    "exact_newton": ExactNewton,
+    "lbfgs": Lbfgs,
+    "row_space": RowSpace,
+    "owlqn": OwlQn,
+    "gradient_descent": GradientDescent,
+    "proximal": ProximalGradient,
+    "proximal_newton": ProximalNewton,
+    "sgd": StochasticGradient,
+    "adagrad": AdaGrad,
+    "adadelta": AdaDelta,
+    "rmsprop": RmsProp,
+    "adam": Adam,
+}
+
+
+#: For structures: of one name the first that fits the objective, likelihoods and margin losses.
+_LIKELIHOOD: dict[str, tuple[Any, ...]] = {
+    "dual": (ChainDualAscent(),),
+    "lbfgs": (Lbfgs(memory=MEMORY),),
+    "owlqn": (OwlQn(memory=MEMORY),),
+}
+_MARGIN: dict[str, tuple[Any, ...]] = {
+    "dual": (SegmentDualAscent(),),
+    "frank_wolfe": (BlockVisits("frank_wolfe"), CachedFrankWolfe()),
+    "subgradient": (BlockVisits("subgradient"),),
+}
+
+
+def make_structured_solver(solver: str | Solver, objective: Any, *, seed: int) -> Solver:
+    """The solver of that name for the objective of a structure, or the object itself.
+
+    ParameterError names those that there are; SolverError what the objective lacks.
+    """
+    if not isinstance(solver, str):
+        return make_solver(solver, seed=seed)
+    if not hasattr(objective, "passes"):
+        found = make_solver(solver, seed=seed)
+        check_needs(found, objective)
+        return found
+    table = _LIKELIHOOD if objective.passes.smooth else _MARGIN
+    names = ("auto", *table)
+    if solver not in names:
+        raise ParameterError(f"solver must be one of {names}, got {solver!r}")
+    if solver == "auto":
+        return _seeded(choose(objective), seed)
+    fitting = [one for one in table[solver] if one.needs <= objective.can]
+    made: Solver = (fitting or table[solver])[0]
+    check_needs(made, objective)
+    return _seeded(made, seed)
+
+
+def _seeded(solver: Solver, seed: int) -> Solver:
+    if any(field.name == "seed" for field in fields(solver)):  # type: ignore[arg-type]
+        solver = replace(solver, seed=seed)  # type: ignore[type-var]
+    return solver
+
+
+def make_solver(solver: str | Solver, *, seed: int) -> Solver:
+    """The solver of that name, or the object itself; `seed` goes to those named that use one."""
+    if isinstance(solver, str):
+        if solver not in SOLVERS:
+            raise ParameterError(f"solver must be one of {tuple(SOLVERS)}, got {solver!r}")
+        return _seeded(SOLVERS[solver](), seed)
+    if not isinstance(solver, Solver):
+        raise ParameterError(
+            f"solver must be a name or keep the contract protocols.Solver, got {solver!r}"
+        )
+    return solver
