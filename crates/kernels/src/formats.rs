@@ -18,4 +18,5 @@ mod spaced;
 pub mod svmlight;
 mod svmlight_line;
 pub mod svmlight_write;
+pub(crate) mod tuning;
 mod unpack;

@@ -25,4 +25,5 @@ mod tests_bounds;
 mod tests_loopy;
 pub mod trees;
 pub mod trw;
+pub(crate) mod tuning;
 pub mod wiring;

@@ -5,3 +5,4 @@ pub mod count;
 pub mod likelihood;
 pub mod moments;
 pub mod survey;
+pub(crate) mod tuning;

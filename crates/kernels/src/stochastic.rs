@@ -27,6 +27,7 @@ use crate::online::mixing::{halves, is_worth, mix};
 use crate::random::Random;
 use crate::real::Real;
 use crate::stochastic::step_rule::{Kind, Shares, StepRule};
+use crate::stochastic::tuning::{CENTERED_DENSITY, DEGREE, SAMPLE};
 use crate::threads::side_by_side;
 
 mod center;
@@ -35,13 +36,6 @@ mod lazy;
 pub mod step_rule;
 
 use center::Center;
-
-/// Rows (at least) between two looks at the interrupt flag.
-const BLOCK: usize = 1024;
-/// Degree of the polynomial weights of the average.
-const DEGREE: f64 = 4.0;
-/// Share of stored values from which on the columns are centered; below, means are near zero.
-const CENTERED_DENSITY: f64 = 0.1;
 
 /// How the rate falls with the number t of steps; m steps are a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -341,9 +335,6 @@ impl<T: Real> Stochastic<T> {
     }
 }
 
-/// Rows that [`curvature_rate`] looks at.
-const SAMPLE: usize = 250;
-
 /// The rate 1 / (b R^2) at which steps on `loss` are stable; None where there is none, or the columns are
 /// centered.
 ///
@@ -373,3 +364,4 @@ fn is_filled<T: Real, X: Rows<T>>(x: &X) -> bool {
 
 #[cfg(test)]
 mod tests;
+pub(crate) mod tuning;

@@ -11,6 +11,8 @@
 //! their values (a bag of words). Groups are numbered one after another, each by one thread in the order of the
 //! tokens, so that the result does not depend on the number of threads.
 
+use crate::templates::tuning::SMALL;
+
 pub mod encode;
 pub mod hashing;
 pub mod index;
@@ -22,12 +24,10 @@ pub mod rows;
 #[cfg(test)]
 mod tests;
 pub mod tokens;
+pub(crate) mod tuning;
 
 /// No value: of a word that is absent or unknown, of a place outside the sequence.
 pub const NONE: u32 = u32::MAX;
-
-/// Attributes of all tokens below which one thread is faster than two.
-const SMALL: usize = 1 << 15;
 
 /// Threads for `n` attributes.
 fn threads_for(n: usize, n_threads: usize) -> usize {

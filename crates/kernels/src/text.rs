@@ -9,6 +9,8 @@
 //! Numbers given on the way depend on the threads; terms are sorted by name and rows by column before any
 //! value is computed, so that the result does not.
 
+use crate::text::tuning::SMALL;
+
 pub mod analyze;
 pub mod batch;
 pub mod brown;
@@ -24,13 +26,11 @@ pub mod strings;
 pub mod terms;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tuning;
 pub mod weigh;
 
 /// No number: of a string that is not in a table, of a term that has no column.
 pub const NONE: u32 = u32::MAX;
-
-/// Bytes of text below which one thread is faster than two.
-const SMALL: usize = 1 << 17;
 
 /// Threads for `n_bytes` of text.
 fn threads_for(n_bytes: usize, n_threads: usize) -> usize {

@@ -14,13 +14,12 @@ use super::lines::{
     trim_return,
 };
 use crate::error::KernelError;
+use crate::formats::tuning::CONLL_WORTH_THREADS;
 use crate::interrupt::Interrupt;
 use crate::threads::try_each;
 
 /// Columns of CoNLL-U.
 const UNIVERSAL: usize = 10;
-/// Bytes from which on a second thread is worth its start.
-const WORTH_THREADS: usize = 1 << 18;
 /// Marks the beginning of a document in CoNLL-2003; not a token.
 pub(super) const DOCUMENT: &[u8] = b"-DOCSTART-";
 /// The same among comments (CoNLL-U).
@@ -92,7 +91,7 @@ pub fn read(
     } else {
         shape.or_else(|| shape_of(block, layout)).unwrap_or((0, 0))
     };
-    let n = if block.bytes.len() < WORTH_THREADS { 1 } else { n_threads };
+    let n = if block.bytes.len() < CONLL_WORTH_THREADS { 1 } else { n_threads };
     let pieces = at_blank_lines(block, n);
     let mut all = Sentences::new(shape);
     for part in try_each(n, &pieces, |piece| read_piece(piece, layout, shape, flag))? {
@@ -367,7 +366,7 @@ mod tests {
             })
             .collect();
         let (one, three) = (parse(&text, Layout::Space, 1).unwrap(), parse(&text, Layout::Space, 3).unwrap());
-        assert!(text.len() > WORTH_THREADS);
+        assert!(text.len() > CONLL_WORTH_THREADS);
         assert_eq!(one.starts, three.starts);
         assert_eq!(one.documents, three.documents);
         assert_eq!(one.documents.len(), 364);

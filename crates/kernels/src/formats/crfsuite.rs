@@ -13,10 +13,9 @@ use super::lines::{
 };
 use super::number;
 use crate::error::KernelError;
+use crate::formats::tuning::CRFSUITE_WORTH_THREADS;
 use crate::interrupt::Interrupt;
 use crate::threads::try_each;
-
-const WORTH_THREADS: usize = 1 << 18;
 
 /// The sequences of a file.
 #[derive(Default)]
@@ -39,7 +38,7 @@ pub struct Sequences {
 
 /// Read all sequences of a text.
 pub fn read(block: &Block, n_threads: usize, flag: &Interrupt) -> Result<Sequences, KernelError> {
-    let n = if block.bytes.len() < WORTH_THREADS { 1 } else { n_threads };
+    let n = if block.bytes.len() < CRFSUITE_WORTH_THREADS { 1 } else { n_threads };
     let pieces = at_blank_lines(block, n);
     let mut all = join(try_each(n, &pieces, |piece| read_piece(piece, flag))?)?;
     all.order(flag)?;
@@ -269,7 +268,7 @@ mod tests {
                 )
             })
             .collect();
-        assert!(text.len() > WORTH_THREADS);
+        assert!(text.len() > CRFSUITE_WORTH_THREADS);
         let (one, three) = (parse(&text, 1).unwrap(), parse(&text, 3).unwrap());
         assert_eq!(
             (one.starts, one.rows, one.indices, one.values),

@@ -8,6 +8,7 @@
 //! leading zeros are codes and make the column fail, as does every other word; whoever calls then asks for words.
 //! A column of words is numbered, each distinct one once, until most of its values are new; then it is a list.
 
+use crate::formats::tuning::{CSV_WORTH_THREADS, LOOK, PIECES, SHORT};
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
 use super::intern::Interner;
@@ -73,14 +74,6 @@ pub struct Table {
     pub n_lines: usize,
 }
 
-/// Bytes from which on a text is shared by threads.
-const WORTH: usize = 1 << 18;
-/// Pieces per thread, so that none waits long for another.
-const PIECES: usize = 4;
-/// Records after which a column of words is looked at.
-const LOOK: usize = 1024;
-/// Bytes of a field that are compared one by one before longer steps pay.
-const SHORT: usize = 16;
 /// Bytes of a field in a list of words up to which it may stand for no value; longer marks are not looked for there.
 const LONGEST_MARK: usize = 32;
 /// Digits of a whole number that a double always holds.
@@ -412,7 +405,7 @@ pub fn read(
     n_threads: usize,
     flag: &Interrupt,
 ) -> Result<Table, KernelError> {
-    let shared = n_threads > 1 && options.most == usize::MAX && text.len() >= WORTH;
+    let shared = n_threads > 1 && options.most == usize::MAX && text.len() >= CSV_WORTH_THREADS;
     let begins = starts(text, if shared { n_threads * PIECES } else { 1 });
     let limits = begins.iter().skip(1).copied().chain([text.len()]);
     let ranges: Vec<_> = begins.iter().copied().zip(limits).collect();

@@ -4,6 +4,7 @@
 //! JSON. Floats are the shortest decimals that read back as the same numbers; words come as they are to be written,
 //! each distinct one once. Blocks of rows are written side by side and put together in their order.
 
+use crate::formats::tuning::ROW_BLOCK;
 use std::io::Write;
 
 use crate::error::{KernelError, check_length};
@@ -62,9 +63,6 @@ fn write_float(value: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Rows of a block: enough that a thread is worth its turn.
-const BLOCK: usize = 4096;
-
 /// The text of all rows; `between` has one word before each column, and one behind the last.
 pub fn write(columns: &[Column<'_>], between: &[Vec<u8>], n_threads: usize) -> Result<Vec<u8>, KernelError> {
     let n = columns.first().map_or(0, Column::len);
@@ -72,9 +70,9 @@ pub fn write(columns: &[Column<'_>], between: &[Vec<u8>], n_threads: usize) -> R
     for column in columns {
         check_length("column", column.len(), n)?;
     }
-    let blocks = threads::try_each(n_threads, (0..n).step_by(BLOCK), |first| {
+    let blocks = threads::try_each(n_threads, (0..n).step_by(ROW_BLOCK), |first| {
         let mut out = Vec::new();
-        for row in first..n.min(first + BLOCK) {
+        for row in first..n.min(first + ROW_BLOCK) {
             for (column, before) in columns.iter().zip(between) {
                 out.extend_from_slice(before);
                 column.write(row, &mut out)?;
@@ -92,7 +90,7 @@ mod tests {
 
     #[test]
     fn rows_of_csv_on_any_number_of_threads() {
-        let n = 3 * BLOCK + 5;
+        let n = 3 * ROW_BLOCK + 5;
         let floats: Vec<f64> = (0..n).map(|i| i as f64 / 8.0).collect();
         let codes: Vec<i64> = (0..n as i64).map(|i| i % 2).collect();
         let columns =

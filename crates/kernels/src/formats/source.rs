@@ -3,6 +3,7 @@
 //! The first bytes tell gzip and Zstandard, not the name. A block ends with a line, or with the blank line after a
 //! group of lines, and knows the number of its first line; memory is bounded by the block asked for.
 
+use crate::formats::tuning::{PACKED, SLICE};
 use std::fs::File;
 use std::io::{BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
@@ -13,11 +14,6 @@ use super::lines::{Block, is_blank};
 use super::unpack::unpack;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
-
-/// Bytes read at a time.
-const SLICE: usize = 1 << 18;
-/// Bytes before the packed data that are looked at together.
-const PACKED: usize = 1 << 17;
 
 /// Plain bytes that packed data may always become, whatever the bound on their ratio: 256 MiB.
 const HARMLESS: usize = 1 << 28;

@@ -8,11 +8,9 @@
 use super::lines::{Block, LINES_PER_LOOK, Piece, at_line, at_line_ends, lines};
 use super::svmlight_line::{Part, Refusal};
 use crate::error::KernelError;
+use crate::formats::tuning::SVMLIGHT_PIECE;
 use crate::interrupt::Interrupt;
 use crate::threads::each;
-
-/// Bytes of text worth a task of their own.
-const PIECE: usize = 1 << 19;
 
 /// How to read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,7 +105,7 @@ fn read_as<I: Width>(
     n_threads: usize,
     flag: &Interrupt,
 ) -> Result<Svmlight<I>, Refusal> {
-    let pieces = at_line_ends(block, block.bytes.len().div_ceil(PIECE));
+    let pieces = at_line_ends(block, block.bytes.len().div_ceil(SVMLIGHT_PIECE));
     let parts: Vec<Result<Part<I>, Refusal>> =
         each(n_threads, &pieces, |piece| read_piece(piece, options, flag));
     // The first error in the file is told, unless indices are too wide somewhere: then all is read again.

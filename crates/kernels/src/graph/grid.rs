@@ -11,6 +11,7 @@ use crate::error::{KernelError, check_length};
 use crate::graph::loopy::check_start;
 use crate::graph::schedule::{Ending, Options};
 use crate::graph::scores::Scores;
+use crate::graph::tuning::{LARGE, ROWS, TOGETHER};
 use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
 use crate::real::Real;
@@ -21,10 +22,6 @@ use crate::threads::{each, try_each, with_threads};
 pub const STRONGEST: f64 = 8.0;
 /// Largest logarithm of the ratio at a node that is told apart.
 const FARTHEST: f64 = 60.0;
-/// Pixels from which on the rows of one image go on threads.
-const LARGE: usize = 1 << 16;
-/// Rows of an image that one thread takes at a time.
-const ROWS: usize = 16;
 
 /// Height and width of an image.
 pub type Shape = (usize, usize);
@@ -227,9 +224,6 @@ impl Task for Max<'_> {
         self.0.run::<FMA, true>()
     }
 }
-
-/// Pixels that are taken at once: plain arrays of so many values become vectors.
-const TOGETHER: usize = 16;
 
 #[inline(always)]
 fn load<const N: usize>(from: &[f32], at: usize) -> [f32; N] {

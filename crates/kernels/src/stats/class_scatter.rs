@@ -13,14 +13,8 @@ use crate::primal::batch::threads_for;
 use crate::primal::gram::{CHUNK, add_parts, add_products, pack_row};
 use crate::simd::{Lanes, Packed, PackedTask, Task, dispatch, dispatch_packed};
 use crate::stats::count::check_labels;
+use crate::stats::tuning::{FLUSH, MOST_PARTS, MOST_TASKS};
 use crate::threads::try_each;
-
-/// Chunks of rows whose products are summed in the data's precision.
-const FLUSH: usize = 32;
-/// Tasks of a scatter at most; each holds matrices of its own.
-const MOST_TASKS: usize = 4;
-/// Parts of the rows whose sums are taken at most.
-const MOST_PARTS: usize = 16;
 
 /// What was seen of K classes.
 #[derive(Debug, Clone, PartialEq)]

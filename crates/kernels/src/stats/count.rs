@@ -10,6 +10,7 @@
 //! time are in the cache). Parts are cut by shape and labels alone and added in order: the result is the same to
 //! the bit on any number of threads.
 
+use crate::stats::tuning::{COUNT_BLOCK, COUNT_PARTS, SMALL};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -29,13 +30,6 @@ mod tests;
 pub(crate) use dense::all_finite;
 pub use part::Part;
 pub(crate) use sparse::{ordered, place};
-
-/// Rows between two looks at the interrupt flag.
-const BLOCK: usize = 256;
-/// Parts of the rows at most.
-const MOST_PARTS: usize = 16;
-/// Statistics of all classes that stay in the cache together.
-const SMALL: usize = 1 << 15;
 
 /// How a column is modeled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,7 +216,7 @@ impl<T: Real, X: Countable<T>> Task for Counting<'_, T, X> {
         let Self { x, plan, targets, weights, order, share, stop, .. } = self;
         let mut part = Part::new(plan, share.classes.len(), X::SPARSE);
         for at in share.rows {
-            if at % BLOCK == 0 {
+            if at % COUNT_BLOCK == 0 {
                 stop.check()?;
             }
             let i = order.map_or(at, |order| order[at]);
@@ -273,7 +267,7 @@ pub fn count<T: Real, X: Countable<T>>(
         .enumerate()
         .map(|(k, bound)| {
             let (rows, classes) = (bound[1] - bound[0], if together { 0..n_classes } else { k..k + 1 });
-            let parts = (work / n.max(1) * rows / (8 * size)).clamp(1, MOST_PARTS).min(rows.max(1));
+            let parts = (work / n.max(1) * rows / (8 * size)).clamp(1, COUNT_PARTS).min(rows.max(1));
             let cut = |p: usize| bound[0] + rows * p / parts;
             (0..parts).map(|p| Share { rows: cut(p)..cut(p + 1), classes: classes.clone() }).collect()
         })

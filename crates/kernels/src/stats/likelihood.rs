@@ -12,15 +12,13 @@ use crate::primal::batch::threads_for;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
 use crate::stats::count::{Kind, Plan};
+use crate::stats::tuning::LIKELIHOOD_BLOCK;
 use crate::threads::try_each;
 
 mod dense;
 mod sparse;
 #[cfg(test)]
 mod tests;
-
-/// Rows of a task.
-const BLOCK: usize = 256;
 
 /// The terms of a model with K classes: class-major (K x d) for dense rows, feature-major (d x K) for sparse.
 ///
@@ -111,10 +109,10 @@ pub fn joint<T: Real, X: Scored<T>>(
     let mut out = vec![0.0; x.n_rows() * k];
     let block = |(b, out): (usize, &mut [f64])| {
         stop.check()?;
-        let (first, precision) = (b * BLOCK, std::marker::PhantomData);
+        let (first, precision) = (b * LIKELIHOOD_BLOCK, std::marker::PhantomData);
         dispatch(Block { x, terms, start: &start, first, out, precision })
     };
     let n_threads = threads_for(x.n_stored() * k, n_threads);
-    let ordered = try_each(n_threads, out.chunks_mut(BLOCK * k).enumerate(), block)?;
+    let ordered = try_each(n_threads, out.chunks_mut(LIKELIHOOD_BLOCK * k).enumerate(), block)?;
     Ok(ordered.into_iter().all(|fine| fine).then_some(out))
 }

@@ -14,10 +14,8 @@ use crate::primal::batch::threads_for;
 use crate::primal::gram::{CHUNK, add_parts, add_products, pack_row};
 use crate::real::Real;
 use crate::simd::{Lanes, PackedTask, dispatch_packed};
+use crate::stats::tuning::MOMENT_TASKS;
 use crate::threads::try_each;
-
-/// Tasks at most; each holds a matrix of its own.
-const MAX_TASKS: usize = 8;
 
 struct Part<'a, T> {
     x: Dense<'a, T>,
@@ -78,7 +76,7 @@ pub fn moments<T: Real>(
         check_length("weights", weights.len(), n)?;
         check_not_negative("weights", weights)?;
     }
-    let per = n.div_ceil(MAX_TASKS).max(CHUNK).next_multiple_of(CHUNK);
+    let per = n.div_ceil(MOMENT_TASKS).max(CHUNK).next_multiple_of(CHUNK);
     let task = |t: usize| {
         let rows = t * per..((t + 1) * per).min(n);
         dispatch_packed(Part { x, y, weights, shift, rows, stop })

@@ -11,10 +11,8 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Gather, Task, dispatch};
 use crate::stats::count::{Countable, infinite};
+use crate::stats::tuning::SURVEY_BLOCK;
 use crate::threads::{MOST, WORTH_THREADS, try_each};
-
-/// Rows between two looks at the interrupt flag.
-const BLOCK: usize = 256;
 
 /// What the columns hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +112,7 @@ impl<T: Real, X: Surveyed<T>> Task for Looking<'_, T, X> {
     fn run<const FMA: bool>(self) -> Self::Output {
         let mut survey = Survey::new(self.x.n_cols());
         for i in self.first..self.end {
-            if i % BLOCK == 0 {
+            if i % SURVEY_BLOCK == 0 {
                 self.stop.check()?;
             }
             self.x.look(i, &mut survey)?;

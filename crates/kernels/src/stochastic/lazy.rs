@@ -4,12 +4,13 @@
 //! per score and are zero unless the columns are centered, when m holds their means.
 
 use super::center::Center;
-use super::{BLOCK, Batchwise, Settings, Stochastic, average_share};
+use super::{Batchwise, Settings, Stochastic, average_share};
 use crate::data::rows::Rows;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
+use crate::stochastic::tuning::BLOCK;
 
 /// Size of s or b below which everything is multiplied out.
 const SMALLEST: f64 = 1e-3;

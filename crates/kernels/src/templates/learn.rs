@@ -13,10 +13,8 @@ use super::{NONE, threads_for};
 use crate::error::{KernelError, check_length};
 use crate::formats::intern::Interner;
 use crate::interrupt::Interrupt;
+use crate::templates::tuning::LEARN_BLOCK;
 use crate::threads::try_each;
-
-/// Tokens between two looks at the flag.
-const BLOCK: usize = 1 << 13;
 
 /// Words of all columns as numbers of their spaces.
 pub(super) fn intern(plan: &Plan, tokens: &Tokens<'_>) -> Result<(Vec<Interner>, Vec<Values>), KernelError> {
@@ -85,9 +83,9 @@ fn number_group(
     let mut group = Group::new(sizes, n);
     let mut kept = vec![Vec::with_capacity(if keep { n } else { 0 }); members.len()];
     let mut counts: Vec<u64> = Vec::new();
-    for first in (0..n).step_by(BLOCK) {
+    for first in (0..n).step_by(LEARN_BLOCK) {
         stop.check()?;
-        for place in tokens.places(first).take(BLOCK) {
+        for place in tokens.places(first).take(LEARN_BLOCK) {
             for (template, kept) in members.iter().zip(&mut kept) {
                 let number = group.insert(&template.parts, values, place);
                 if min_count > 1 && number != NONE {

@@ -5,6 +5,7 @@ use super::plan::Plan;
 use super::tokens::Tokens;
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
+use crate::templates::tuning::ROW_BLOCK;
 use crate::threads::{Spaces, each, try_each};
 
 /// Rows in CSR form: columns rise within a row, none twice.
@@ -17,9 +18,6 @@ pub struct Rows {
     /// How often each occurs at its token.
     pub values: Vec<f32>,
 }
-
-/// Tokens of a block, of which the attributes of all templates fit the cache.
-const BLOCK: usize = 1 << 11;
 
 /// The rows of all tokens; `find` writes the attributes of a template at tokens `first` and following (`NONE`
 /// where there is none).
@@ -40,15 +38,15 @@ pub(super) fn build(
     if width == 0 {
         return Ok(Rows { starts: vec![0; n + 1], ..Rows::default() });
     }
-    let room = BLOCK.saturating_mul(width);
+    let room = ROW_BLOCK.saturating_mul(width);
     let size = n.checked_mul(width).filter(|&size| i64::try_from(size).is_ok());
     let size = size.ok_or_else(|| KernelError::Argument("there are too many attributes".into()))?;
     let mut columns = vec![0_i32; size];
     let mut values = vec![0_f32; if rising { 0 } else { size }];
     let block = |scratch: &mut Vec<u32>, b: usize, columns: &mut [i32], values: &mut [f32]| {
         stop.check()?;
-        let first = b * BLOCK;
-        let length = BLOCK.min(n - first);
+        let first = b * ROW_BLOCK;
+        let length = ROW_BLOCK.min(n - first);
         scratch.resize(length * width, NONE);
         for (found, &t) in scratch.chunks_exact_mut(length).zip(plan.order()) {
             find(t, first, found);

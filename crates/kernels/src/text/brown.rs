@@ -14,11 +14,10 @@
 
 use crate::error::{KernelError, zeros};
 use crate::interrupt::Interrupt;
+use crate::text::tuning::TABLE;
 
 /// The most classes: C^2 counts and losses must fit into memory.
 pub const MOST_CLASSES: usize = 1 << 13;
-/// phi is tabulated below this.
-const TABLE: usize = 1 << 16;
 
 /// Classes of words, and the tree above them.
 #[derive(Debug, PartialEq)]

@@ -4,6 +4,7 @@
 //! only read; the new strings are merged when all are done. Sequences of words are counted by
 //! [`super::pairs`]. A batch is counted whole or, when it is interrupted or refused, not at all.
 
+use crate::text::tuning::{COUNT_AHEAD, PIECE};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -17,10 +18,6 @@ use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::threads::each;
 
-/// Units in a piece, about: its arrays stay in the cache.
-const PIECE: usize = 1 << 15;
-/// How far ahead of a look-up its cache line is asked for, where tables are large.
-const AHEAD: usize = 8;
 /// Numbers that are left for strings or sequences when a batch is refused.
 const MOST: usize = u32::MAX as usize - 256;
 
@@ -236,7 +233,7 @@ impl Counter {
             stop.check()?;
             self.analyzer.units(batch, i, &mut scratch)?;
             let class = classes.get(i).copied().unwrap_or(0);
-            let mut ahead = scratch.units().skip(AHEAD);
+            let mut ahead = scratch.units().skip(COUNT_AHEAD);
             for unit in scratch.units() {
                 if look_ahead && let Some(unit) = ahead.next() {
                     fresh.prefetch(unit);

@@ -3,6 +3,7 @@
 //! Names of terms are compared as sequences of words, which is the order of the joined names, since a space
 //! is below every word character; as bytes of UTF-8, which is the order of the code points.
 
+use crate::text::tuning::MANY;
 use rayon::prelude::*;
 
 use super::NONE;
@@ -14,9 +15,6 @@ use super::terms::Terms;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::threads::{each, with_threads};
-
-/// Terms from which on sorting is worth a second thread.
-const MANY: usize = 1 << 14;
 
 /// A term on its way to its column.
 #[derive(Debug, Clone)]

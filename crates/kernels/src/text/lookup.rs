@@ -3,6 +3,7 @@
 //! Units and longer sequences share one range of numbers, so that one table of pairs (sequence, next unit)
 //! holds the sequences of every length and their columns.
 
+use crate::text::tuning::LOOKUP_AHEAD;
 use std::sync::Arc;
 
 use super::analyze::{Analyzer, Kind, Scratch};
@@ -16,9 +17,6 @@ use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::simd::prefetch_lines;
 use crate::threads::each;
-
-/// How far ahead of a look-up its cache line is asked for.
-const AHEAD: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
@@ -109,7 +107,7 @@ impl Lookup {
         if self.analyzer.kind() == Kind::Word {
             work.units.extend(scratch.units().map(|unit| units.find(unit)));
         } else {
-            let mut ahead = scratch.units().skip(AHEAD);
+            let mut ahead = scratch.units().skip(LOOKUP_AHEAD);
             for unit in scratch.units() {
                 if let Some(unit) = ahead.next() {
                     units.prefetch(unit);

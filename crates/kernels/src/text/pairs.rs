@@ -4,10 +4,8 @@
 //! and parts can be counted in parallel; a part sees its occurrences in the order of the documents.
 
 use super::count::{Counted, Tally};
+use crate::text::tuning::PARTS;
 use crate::threads::each;
-
-/// Parts of a level.
-const PARTS: usize = 256;
 
 /// Occurrences to be counted: units of consecutive documents, and the numbers of the sequences of
 /// `length - 1` units that start at each of them.

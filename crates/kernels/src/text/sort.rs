@@ -3,10 +3,7 @@
 //! Rows of text are some hundred numbers of about twenty bits: two digits of ten bits, whose counters
 //! stay in the first-level cache.
 
-/// Largest number of values of a digit.
-const BASE: usize = 1 << 10;
-/// Rows shorter than this are sorted by comparison.
-const SHORT: usize = 128;
+use crate::text::tuning::{BASE, SHORT};
 
 /// Memory for sorting, used again for every row.
 #[derive(Debug, Default)]

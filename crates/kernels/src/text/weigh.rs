@@ -8,6 +8,7 @@ use super::rows::{Piece, Rows};
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
+use crate::text::tuning::TABULATED;
 use crate::threads::each;
 
 /// What the values of a row are divided by.
@@ -46,9 +47,6 @@ pub struct Matrix<T> {
     /// Values.
     pub values: Vec<T>,
 }
-
-/// Counts whose weight is tabulated.
-const TABULATED: usize = 256;
 
 /// The weight of a term that occurs n times.
 struct TermWeights {
