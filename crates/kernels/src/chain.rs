@@ -39,6 +39,7 @@ mod tests_learners;
 mod tests_likelihood;
 #[cfg(test)]
 mod tests_margin;
+pub(crate) mod tuning;
 mod variables;
 pub mod viterbi;
 mod word_layout;

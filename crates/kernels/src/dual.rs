@@ -16,3 +16,4 @@ pub mod pairs;
 pub mod planes;
 pub(crate) mod run;
 pub mod softmax;
+pub(crate) mod tuning;

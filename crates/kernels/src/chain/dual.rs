@@ -22,22 +22,12 @@ use crate::chain::encoded::{Encoded, LANES, soft};
 use crate::chain::likelihood::Targets;
 use crate::chain::online::{Free, Weights};
 use crate::chain::scaled::{Scaled, Transitions, total};
+use crate::chain::tuning::{FULL_PASSES, LARGEST, LEAST_VISITS, MORE_CAUTION, SUMMED, WORSE};
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 use crate::simd::exponential::VectorExp;
 use crate::simd::{Task, dispatch, prefetch_outer};
-
-/// Factors of the largest and of the summed curvature in a step.
-const LARGEST: f64 = 0.8;
-const SUMMED: f64 = 0.03;
-/// Factor of the caution after a pass that raised the objective by more than the order of the visits can.
-const MORE_CAUTION: f64 = 1.5;
-const WORSE: f64 = 1.001;
-/// Passes that visit all sequences, and the least probability of a visit afterwards (elastic net; both from conll2000,
-/// conll2002 Spanish and wnut17).
-const FULL_PASSES: usize = 3;
-const LEAST_VISITS: f64 = 0.1;
 
 /// The penalty l1 |w|_1 + l2/2 |w|^2.
 #[derive(Debug, Clone, Copy)]

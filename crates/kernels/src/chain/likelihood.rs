@@ -5,6 +5,7 @@
 //! constraint. Sequences are cut into blocks by shape alone, each block is summed in one order and blocks are added in
 //! order: the result is the same to the bit on any number of threads. Lafferty, McCallum & Pereira (2001).
 
+use crate::chain::tuning::{BLOCK_WORK, CHUNK, MAX_BLOCKS};
 use std::ops::Range;
 
 use crate::chain::encoded::Encoded;
@@ -20,13 +21,6 @@ use crate::real::Real;
 use crate::simd::dispatch;
 use crate::simd::exponential::VectorExp;
 use crate::threads::{each, try_each};
-
-/// Blocks of sequences at most.
-const MAX_BLOCKS: usize = 8;
-/// Multiply-adds of a block for every weight: clearing and adding up the sums must not cost much beside them.
-const SHARE: usize = 24;
-/// Entries of a gradient that are added up at a time.
-const CHUNK: usize = 1 << 13;
 
 /// The weights of a chain.
 #[derive(Debug, Clone, Copy)]
@@ -196,7 +190,7 @@ fn sum_blocks<T: VectorExp>(
     };
     let transitions =
         if simple && few.is_none() { Transitions::<T>::new(model.edges, data.n_labels()) } else { None };
-    let n_blocks = (data.work() / (SHARE * data.n_weights().max(1))).clamp(1, MAX_BLOCKS);
+    let n_blocks = (data.work() / (BLOCK_WORK * data.n_weights().max(1))).clamp(1, MAX_BLOCKS);
     let block = |sequences: Range<usize>| -> Result<Sums<T>, KernelError> {
         let sums = Sums::new(data, model.graph);
         match (&few, &transitions) {

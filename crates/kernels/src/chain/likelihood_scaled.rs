@@ -2,6 +2,7 @@
 //!
 //! Sums over edges are flushed to `f64` every few sequences; the sums of a block stay short enough for `f32`.
 
+use crate::chain::tuning::FLUSH;
 use std::ops::Range;
 
 use crate::chain::encoded::Encoded;
@@ -12,9 +13,6 @@ use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::Task;
 use crate::simd::exponential::VectorExp;
-
-/// Sequences after which the sums over edges are flushed.
-const FLUSH: usize = 16;
 
 /// Sums over edges in the precision of the data, on their way to `f64`.
 struct EdgeSums<T> {

@@ -6,6 +6,7 @@
 //! the distributions over labellings, as far as costs and features can tell: a chain's local polytope is its marginal
 //! polytope.
 
+use crate::chain::tuning::REST;
 use std::ops::Range;
 
 use crate::chain::encoded::Encoded;
@@ -14,9 +15,6 @@ use crate::real::Real;
 
 /// Less slack than this is none.
 pub(super) const TIGHT: f64 = 1e-9;
-
-/// Sweeps for which a plane rests that did not leave zero.
-const REST: u32 = 3;
 
 /// An entry of a plane other than +-1 at a weight of its own.
 #[derive(Debug, Clone, Copy)]

@@ -14,6 +14,7 @@ use crate::chain::exchange::Exchange;
 use crate::chain::margin::{AtSequence, BLOCK, Entries, Margin, Pass, runs};
 use crate::chain::planes::{Planes, Step};
 use crate::chain::rival::Rival;
+use crate::chain::tuning::PATIENCE;
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
@@ -21,9 +22,6 @@ use crate::random::Random;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
 use crate::threads::try_each;
-
-/// Searches after which a plane that was of no use is forgotten.
-const PATIENCE: u32 = 4;
 
 /// Dual variables for a later run: plane i puts the labels `labels[starts[i]..starts[i + 1]]` at the tokens from
 /// `firsts[i]` on of sequence `sequences[i]`.

@@ -3,9 +3,8 @@
 
 use crate::chain::encoded::LANES;
 use crate::chain::observed::Pattern;
+use crate::chain::tuning::WORDS_PER_WEIGHT;
 
-/// The most words of a layout, per weight, that more rows than needed may take.
-const WORDS_PER_WEIGHT: usize = 5;
 /// Numbers of sixteen bits that share a word.
 pub(super) const PACKED: usize = 4;
 

@@ -1,5 +1,6 @@
 //! What the dual solvers for two and for many classes share.
 
+use crate::dual::tuning::REBUILD;
 use crate::error::KernelError;
 use crate::real::Real;
 
@@ -25,9 +26,6 @@ pub struct Certificate {
     /// A lower bound of the optimum (of many classes with free intercepts: over all b' with |b' - b| <= 1 + |b|).
     pub dual: f64,
 }
-
-/// Passes in single precision after which the weights are rebuilt from the duals.
-pub(crate) const REBUILD: f64 = 50.0;
 
 /// Whether weights of type `T` have drifted for too long.
 pub(crate) fn due_for_rebuild<T>(passes: f64) -> bool {

@@ -8,30 +8,10 @@
 //! whose gap is far below the average. All this only reorders exact coordinate steps, so the optimum does not
 //! change (compare shrinking, Hsieh et al. 2008, section 3.2).
 
-/// Share of the rows in the first hot set.
-const SHARE: f64 = 0.003;
-/// The first hot set has at least this many rows where so many moved: 1 % of a small problem is too few.
-const LEAST: usize = 64;
-/// Sweeps over the first hot set.
-const SWEEPS: f64 = 8.0;
-/// Factor on the sweeps from one hot set to the next.
-const MORE: f64 = 2.5;
-/// Each hot set holds one row out of so many of the one before.
-const FEWER: usize = 4;
-/// Hot sets end with this many rows.
-const SMALLEST: usize = 4;
-/// First pass (from zero) in which rows rest.
-const FIRST_REST: usize = 3;
-/// First pass (from zero) that starts with hot sets.
-const FIRST_HOT: usize = 6;
-/// Every so many passes all rows are visited.
-const FULL_EVERY: usize = 5;
-/// Every so many passes begin with a look at the resting rows.
-const LOOK_EVERY: usize = 3;
-/// Visits without a move after which a row rests.
-const REST: u8 = 1;
-/// Share of the mean gap below which a row rests.
-const SMALL_GAP: f64 = 0.1;
+use crate::dual::tuning::{
+    FEWER_HOT, FIRST_HOT, FIRST_REST, FULL_EVERY, HOT_SHARE, HOT_SWEEPS, LEAST_HOT, LOOK_EVERY, MORE_SWEEPS,
+    REST, SMALL_GAP, SMALLEST_HOT,
+};
 
 /// Rows to be swept several times, reshuffled before each sweep.
 #[derive(Debug)]
@@ -69,17 +49,17 @@ impl HotRows {
             return None;
         }
         let rows = (0..self.moved.len() as u32).collect();
-        let wanted = ((self.moved.len() as f64 * SHARE) as usize).max(LEAST);
-        self.hottest(rows, wanted, SWEEPS)
+        let wanted = ((self.moved.len() as f64 * HOT_SHARE) as usize).max(LEAST_HOT);
+        self.hottest(rows, wanted, HOT_SWEEPS)
     }
 
     /// The hot set after `set`, if there is one.
     pub fn next_set(&self, set: HotSet) -> Option<HotSet> {
-        let wanted = set.rows.len() / FEWER;
-        if wanted < SMALLEST {
+        let wanted = set.rows.len() / FEWER_HOT;
+        if wanted < SMALLEST_HOT {
             return None;
         }
-        self.hottest(set.rows, wanted, set.sweeps * MORE)
+        self.hottest(set.rows, wanted, set.sweeps * MORE_SWEEPS)
     }
 
     fn hottest(&self, mut rows: Vec<u32>, wanted: usize, sweeps: f64) -> Option<HotSet> {
@@ -134,7 +114,7 @@ impl HotRows {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEWER, FIRST_HOT, FULL_EVERY, HotRows, LEAST, LOOK_EVERY, SMALLEST};
+    use super::{FEWER_HOT, FIRST_HOT, FULL_EVERY, HotRows, LEAST_HOT, LOOK_EVERY, SMALLEST_HOT};
 
     #[test]
     fn the_rows_that_moved_most_are_hot_and_still_rows_rest() {
@@ -147,16 +127,16 @@ mod tests {
         }
         assert!(hot.first_set(0).is_none());
         let mut set = hot.first_set(FIRST_HOT);
-        let mut wanted = LEAST;
+        let mut wanted = LEAST_HOT;
         let mut sweeps = 0;
         while let Some(now) = set {
             assert_eq!(now.rows.len(), wanted);
             assert!(now.rows.iter().all(|&i| i % 2 == 0 && i as usize >= n - 2 * wanted));
             assert!(now.n_sweeps > sweeps);
-            (wanted, sweeps) = (wanted / FEWER, now.n_sweeps);
+            (wanted, sweeps) = (wanted / FEWER_HOT, now.n_sweeps);
             set = hot.next_set(now);
         }
-        assert!(wanted < SMALLEST);
+        assert!(wanted < SMALLEST_HOT);
         let all: Vec<u32> = (0..n as u32).collect();
         assert_eq!(hot.awake_or_all(FULL_EVERY, &all).len(), n);
         assert_eq!(hot.awake_or_all(FULL_EVERY + 1, &all).len(), n / 2);

@@ -8,18 +8,13 @@
 //! rose. Planes that had no share over many visits are dropped. Joachims, Finley & Yu (2009); Lacoste-Julien et al. (2013);
 //! Shah, Kolmogorov & Lampert (2015), who keep planes between the calls of an expensive oracle.
 
+use crate::dual::tuning::{ENOUGH, IDLE, PLANE_STEPS};
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 
 /// Weights at most: 2 GB.
 const MOST_WEIGHTS: usize = 1 << 28;
-/// Visits without a share after which a plane is dropped.
-const IDLE: u32 = 30;
-/// Pairwise steps of a visit at most.
-const STEPS: usize = 100;
-/// A visit ends when no step gains more than this share of the first one.
-const ENOUGH: f64 = 1e-3;
 
 /// One plane of an example.
 #[derive(Debug, Clone)]
@@ -258,7 +253,7 @@ impl Planes {
         let before = shares.clone();
         let product = |a: usize, b: usize| if a == n || b == n { 0.0 } else { block.gram[a * n + b] };
         let (mut gain, mut first) = (0.0, 0.0);
-        for step in 0..STEPS {
+        for step in 0..PLANE_STEPS {
             let mut to = n;
             let mut from = usize::MAX;
             for p in 0..=n {

@@ -9,16 +9,9 @@
 //! v + e^v = t, and a monotone Newton iteration for lambda, in double precision. Neither overflows.
 
 use crate::data::rows::LANES;
+use crate::dual::tuning::{MODERATE, NEWTON_STEPS, SETTLED};
 use crate::real::Real;
 use crate::simd::exponential::VectorExp;
-
-/// Curvature up to which the joint Newton iteration is tried.
-const MODERATE: f64 = 4.0;
-/// Newton steps that are tried.
-const STEPS: usize = 8;
-/// The joint iteration stops after a step that moves no probability by more than this: the next error is
-/// of the order of its square, and the result is a feasible point in any case.
-const SETTLED: f64 = 1e-2;
 
 /// Room for one row's work.
 #[derive(Debug, Clone)]
@@ -86,7 +79,7 @@ impl<T: VectorExp> SoftmaxRow<T> {
     #[inline(always)]
     fn joint_newton<const FMA: bool>(&mut self, scores: &[T], old: &[T], s: T, next: &mut [T]) -> bool {
         let settled = T::from_f64(SETTLED);
-        for _ in 0..STEPS {
+        for _ in 0..NEWTON_STEPS {
             let (mut total, mut weighted, mut weight) =
                 ([T::ZERO; LANES], [T::ZERO; LANES], [T::ZERO; LANES]);
             let rows =

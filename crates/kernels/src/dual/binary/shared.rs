@@ -9,18 +9,12 @@ use super::DualBinary;
 use crate::dual::binary_rows::{DualRows, Local};
 use crate::dual::intercept::Bias;
 use crate::dual::merge::Copies;
+use crate::dual::tuning::{MOST_WHOLE, SAFE_MERGES, WHOLE_MERGES};
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::loss::dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::real::Real;
 use crate::threads::each;
-
-/// Merges in a sweep with safe steps.
-const SAFE_MERGES: usize = 4;
-/// Merges in a sweep with whole steps.
-const WHOLE_MERGES: usize = 2;
-/// Threads that share a sweep with whole steps: more would step so far together that little is left of them.
-const MOST_WHOLE: usize = 4;
 
 impl<T: Real> DualBinary<T> {
     /// A sweep in which each merge hands every thread an equal part of the next rows.
