@@ -115,6 +115,7 @@ def run_experiment(
         characters=parse_lengths("--characters", options.characters),
         reference=reference,
         folds=options.folds,
+        repeats=options.repeats,
         class_weight=parse_weights(options.class_weight),
         champion=champion,
         previous=known,

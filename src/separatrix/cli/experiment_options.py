@@ -116,6 +116,10 @@ Folds = Annotated[
         help="Folds that choose features and settings; default: 5 below 2,000 rows, else 1.",
     ),
 ]
+Repeats = Annotated[
+    int,
+    typer.Option("--repeats", help="Seeds to split and tune with anew; tells their mean score."),
+]
 ClassWeight = Annotated[
     str | None,
     typer.Option("--class-weight", help="balanced, or weights such as spam=1,ham=5."),
@@ -158,6 +162,7 @@ class ExperimentOptions:
     ngrams: Ngrams = "auto"
     characters: Characters = "auto"
     folds: Folds = None
+    repeats: Repeats = 1
     class_weight: ClassWeight = None
     calibration: Calibration = "auto"
     input_format: InputFormat = None

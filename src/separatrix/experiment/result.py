@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from separatrix.experiment.event_models import Counted
+from separatrix.experiment.repeating import Repeats
 from separatrix.metrics import Metric
 from separatrix.report.content import HEADINGS, LeaderboardRow
 from separatrix.report.parts import Finding, Part, TestReport
@@ -72,6 +73,8 @@ class Result:
         What repeats the experiment, where it is known.
     features : tuple of Searched
         The sets of features that were tried, with their held-out scores; empty where none were.
+    repeats : Repeats or None
+        Test scores with several seeds, where they were asked for.
     """
 
     leaderboard: tuple[LeaderboardRow, ...]
@@ -94,6 +97,7 @@ class Result:
     model: Any = field(repr=False, compare=False)
     command: str = ""
     features: tuple[Searched, ...] = ()
+    repeats: Repeats | None = None
 
     @property
     def test_score(self) -> float:
@@ -199,6 +203,7 @@ class Result:
             "steps": list(self.steps),
             "features": [_plain(asdict(one)) for one in self.features],
             "notes": list(self.notes),
+            "repeats": None if self.repeats is None else _plain(asdict(self.repeats)),
             "findings": [
                 {
                     "kind": one.kind,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -37,6 +38,7 @@ from separatrix.experiment.ranking import (
     row_of_previous,
 )
 from separatrix.experiment.reference import reference_row
+from separatrix.experiment.repeating import check_repeats, summed_up
 from separatrix.experiment.result import LeaderboardRow, Result
 from separatrix.experiment.source import as_dataset, fingerprint
 from separatrix.experiment.split import Stratified, check_shares
@@ -149,6 +151,9 @@ class Experiment:
         Folds of the train and held-out rows by which features and settings are chosen, every row
         held out once; the test rows stay outside. None: 5 where there are fewer than 2,000 such
         rows, split at random, and no budget, else 1 for the held-out rows alone.
+    repeats : int, default=1
+        Seeds with which the whole experiment is run, each splitting and tuning anew; the result is
+        that of the first, and tells the mean of the test scores with an interval.
     champion : str, optional
         Name of the learner that is to be the champion, whatever the held-out rows say.
     previous : estimator, optional
@@ -201,6 +206,7 @@ class Experiment:
         ngrams: Any = "auto",
         characters: Any = "auto",
         folds: int | None = None,
+        repeats: int = 1,
         champion: str | None = None,
         previous: Any = None,
         reference: bool | None = None,
@@ -223,6 +229,7 @@ class Experiment:
         self.terms = {name: value for name, value in terms.items() if value != "auto"}
         self.champion, self.templates, self.features = champion, templates, features
         self.folds = folds
+        self.repeats = check_repeats(repeats, self.split, budget)
         self.random_state, self.n_jobs = random_state, n_jobs
         self.name, self.command = name, command
 
@@ -255,6 +262,8 @@ class Experiment:
         Result
             `print` shows it as a table; `save` and `to_html` write model and report.
         """
+        if self.repeats > 1:
+            return self._repeated(progress)
         tell = progress or (lambda _: None)
         clock = Clock(self.budget)
         tell(Progress(stage="looking at the data"))
@@ -435,6 +444,23 @@ class Experiment:
             model=finalists[0].model,
             command=self.command,
         )
+
+    def _repeated(self, progress: Callable[[Progress], None] | None) -> Result:
+        """The result of the first seed, with the test scores of all."""
+        seeds = tuple(range(self.random_state, self.random_state + self.repeats))
+        first: Result | None = None
+        champions, scores = [], []
+        for seed in seeds:
+            one = copy.copy(self)
+            one.random_state, one.repeats = seed, 1
+            found = one.run(progress)
+            first = first or found
+            champions.append(found.champion.learner)
+            scores.append(found.test_score)
+        assert first is not None
+        over = summed_up(seeds, tuple(champions), tuple(scores), first.sizes)
+        note = over.words(first.metric.title)
+        return replace(first, repeats=over, notes=(*first.notes, note))
 
     def _weighted(
         self, lines: tuple[Learner, ...], classes: Any

@@ -17,7 +17,7 @@ from separatrix.errors import ConvergenceWarning
 from separatrix.metrics import Metric, Outcome
 from separatrix.results import time_limit
 from separatrix.tasks.rows import Rows
-from separatrix.validation import drawn_rows
+from separatrix.validation import distinct_values, drawn_rows
 
 __all__ = ["Fold", "Scored", "Search", "Searched", "Trial", "some_rows"]
 
@@ -113,7 +113,7 @@ class Search:
         n_jobs: int | None = None,
     ) -> None:
         self.metric, self.seconds, self.quantity, self.n_jobs = metric, seconds, quantity, n_jobs
-        n_classes = 1 if quantity else len(np.unique(folds[0].train.y))
+        n_classes = 1 if quantity else len(distinct_values(folds[0].train.y)[0])
         most = max(1000, min(_ROWS, _SCORES // n_classes))
         self.folds = [Fold(some_rows(f.train, most), some_rows(f.held_out, most)) for f in folds]
         self.y = _joined([fold.held_out.y for fold in self.folds])

@@ -15,7 +15,7 @@ from separatrix.metrics import Metric
 from separatrix.registry import MANY_CLASSES
 from separatrix.tasks.feature_search import Fold, Scored, Search, Trial, some_rows
 from separatrix.tasks.preparation import Matrices, Preparation, Tables, Texts
-from separatrix.validation import is_sparse
+from separatrix.validation import distinct_values, is_sparse
 
 __all__ = ["best_pairs", "search_features", "table_trials", "text_trials"]
 
@@ -48,7 +48,7 @@ def search_features(
     train = folds[0].train
     if len(train.y) < _ROWS_NEEDED:
         return plain, None
-    if target == "classes" and len(np.unique(train.y)) >= MANY_CLASSES:
+    if target == "classes" and len(distinct_values(train.y)[0]) >= MANY_CLASSES:
         return plain, None  # a quick model of so many is not quick
     if isinstance(plain, Texts):
         if target != "classes":
@@ -73,7 +73,7 @@ def text_trials(plain: Texts, search: Search) -> Generator[Trial, Scored]:
         wanted = replace(best.trial.preparation, **changed)
         return Trial(wanted.name, wanted, _TEXT_GRID)
 
-    two = len(np.unique(search.folds[0].train.y)) == 2
+    two = len(distinct_values(search.folds[0].train.y)[0]) == 2
     changes: list[dict[str, Any]] = [{"words": (1, 2)}, {"characters": (2, 5)}]
     changes += [{"lowercase": False}] + [{"log_ratio": True}] * two
     for changed in changes:

@@ -65,6 +65,25 @@ def test_learners_that_are_far_behind_know_one_fold():
     assert result.champion.learner == "quadratic_discriminant"
 
 
+def test_seeds_are_summed_up():
+    data, given = blobs(), {"learners": ["logistic_regression"], "features": "plain", "folds": 1}
+    result = Experiment(data, repeats=3, **given).run()
+    found = result.repeats
+    assert found.seeds == (0, 1, 2)
+    alone = [Experiment(data, random_state=seed, **given).run().test_score for seed in range(3)]
+    assert list(found.scores) == alone
+    assert found.mean == pytest.approx(np.mean(alone))
+    # Student's t of two degrees, and the variance of Nadeau and Bengio.
+    reach = 4.302653 * np.std(alone, ddof=1) * np.sqrt(1 / 3 + 48 / 192)
+    assert found.high - found.mean == pytest.approx(reach, rel=1e-5)
+    assert "Over 3 seeds: accuracy" in str(result)
+    assert result.to_dict()["repeats"]["champions"] == ["logistic_regression"] * 3
+    with pytest.raises(ParameterError, match="repeats must be a number"):
+        Experiment(data, repeats=0)
+    with pytest.raises(ParameterError, match="exclude each other"):
+        Experiment(data, repeats=2, budget=9)
+
+
 def test_folds_that_cannot_be_are_refused():
     X, y = blobs()
     table = {f"x{j}": X[:, j] for j in range(4)} | {"g": np.arange(len(y)) % 12, "class": y}
