@@ -52,7 +52,7 @@ def serve(
     ] = 1 << 20,
     max_held: Annotated[
         int, typer.Option("--max-held", min=1, help="Bytes of all requests at a time, in MiB.")
-    ] = 24,
+    ] = 16,
     max_concurrent: Annotated[
         int, typer.Option("--max-concurrent", min=1, help="Requests that wait at a time.")
     ] = 256,
@@ -62,6 +62,18 @@ def serve(
     max_per_address: Annotated[
         int, typer.Option("--max-per-address", min=1, help="Connections from one address.")
     ] = 1000,
+    shadow: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--shadow",
+            help="Model file whose predictions are compared with the answers, in /metrics; of "
+            "several models, one of the same name in another folder.",
+        ),
+    ] = None,
+    sample: Annotated[
+        int,
+        typer.Option("--sample", min=0, help="Rows per second looked at for drift; 0 for none."),
+    ] = 50,
     time_limit: Annotated[
         float, typer.Option("--time-limit", min=0.1, help="Seconds for a request.")
     ] = 30.0,
@@ -83,7 +95,7 @@ def serve(
         raise typer.BadParameter(
             f"must be text or json, got {log_format!r}", param_hint="--log-format"
         )
-    for path in models:
+    for path in (*models, *(shadow or ())):
         with open(path, "rb"):  # a wrong name is told before everything is imported
             pass
     from separatrix.errors import MissingPackageError
@@ -103,6 +115,8 @@ def serve(
         max_connections=max_connections,
         max_per_address=max_per_address,
         time_limit=time_limit,
+        shadow=tuple(map(str, shadow or ())),
+        sample=sample,
         watch=1.0 if watch else None,
     )
     try:

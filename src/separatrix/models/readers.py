@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -62,6 +62,10 @@ class Reader(ABC):
     @abstractmethod
     def join(self, rows: list[Any]) -> Any:
         """What the model predicts from, of all rows."""
+
+    def oddities(self, rows: list[Any]) -> Iterator[tuple[str, str]]:
+        """Columns, once for every value that is "missing", or a category that is "unknown"."""
+        return iter(())
 
     def single(self, row: Any) -> Any:
         """What explanations take, of one row."""
@@ -252,6 +256,7 @@ class TableReader(Reader):
             for name, values in self.categories.items()
             if values and all(isinstance(value, str) for value in values)
         }
+        self._known = {name: frozenset(values) for name, values in self.categories.items()}
 
     def check(self, rows: list[Any], most: int | None = None) -> tuple[list[Any], str]:
         """Values in the order of the columns."""
@@ -314,6 +319,15 @@ class TableReader(Reader):
                 table[name] = np.empty(len(values), dtype=object)
                 table[name][:] = values
         return table
+
+    def oddities(self, rows: list[Any]) -> Iterator[tuple[str, str]]:
+        """Missing values, and categories that the training had not."""
+        for row in self.check(rows)[0]:
+            for name, value in zip(self.columns, row, strict=True):
+                if value is None:
+                    yield name, "missing"
+                elif name in self._known and value not in self._known[name]:
+                    yield name, "unknown"
 
     def example(self) -> Any:
         """A row with a usual value in every column."""

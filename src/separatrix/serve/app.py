@@ -17,6 +17,7 @@ from starlette.routing import Route
 from separatrix.serve.batching import Batcher
 from separatrix.serve.documents import describe_api, error_responses
 from separatrix.serve.metrics import Metrics
+from separatrix.serve.observing import Observer
 from separatrix.serve.page import add_page
 from separatrix.serve.predicting import PredictEndpoint
 from separatrix.serve.problems import Problem
@@ -48,6 +49,7 @@ class Service:
             self.store.reloads(),
         )
         self.batcher = Batcher(self.settings, self.metrics)
+        self.observer = Observer(store, self.metrics, self.settings.sample)
         self.app = Guard(self._routes(), self.settings, self.metrics)
 
     def _routes(self) -> FastAPI:
@@ -55,6 +57,7 @@ class Service:
         async def lifespan(_: FastAPI) -> AsyncIterator[None]:
             yield
             self.batcher.stop()
+            self.observer.stop()
 
         app = FastAPI(
             title="separatrix",
@@ -64,7 +67,7 @@ class Service:
             openapi_url=None,
             lifespan=lifespan,
         )
-        predict = PredictEndpoint(self.store, self.batcher, self.metrics, self.settings)
+        predict = PredictEndpoint(self.store, self.batcher, self.observer, self.metrics)
         app.router.routes.append(Route("/v1/predict", predict, methods=["POST"]))
         self._add_models(app)
         self._add_health(app)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -154,13 +155,21 @@ def run_together(several: Sequence[Prepared]) -> list[Any]:
 
 
 def _told(error: Exception) -> Exception:
-    """The model's complaint about rows as a Problem of the request; others as they are."""
+    """The model's complaint about rows as a Problem of the request; others as they are.
+
+    What is told keeps nothing of the request alive: the frames of an error, which it is a part of
+    itself, would hold bodies and rows until the next full collection of garbage.
+    """
+    if isinstance(error, Problem):
+        # Made anew: this one knows the error that it came of, and where.
+        return Problem(error.code, error.message, error.field, error.headers)
     if isinstance(error, FieldError):
         return Problem.of(error)
-    if isinstance(error, SeparatrixError | ValueError) and not isinstance(error, Problem):
+    if isinstance(error, SeparatrixError | ValueError):
         return Problem("invalid", str(error), "rows")
     if isinstance(error, MemoryError):
         return Problem("too_large", "there is no memory for so many rows; send fewer", "rows")
+    traceback.clear_frames(error.__traceback__)
     return error
 
 

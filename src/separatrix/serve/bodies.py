@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -143,6 +143,9 @@ async def whole_body(
         yield body
     finally:
         memory.give_back(held)
+        # Whoever still refers to it, a request whose time was over or an error, keeps no bytes.
+        with suppress(BufferError):
+            body.clear()
 
 
 def parse(body: bytes | bytearray, settings: Settings) -> PredictRequest:

@@ -6,10 +6,25 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from typing import Any
 
-__all__ = ["Histogram", "Metrics"]
+__all__ = ["Histogram", "Metrics", "quoted"]
 
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+#: Probabilities of predicted classes.
+_CHANCES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 _ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384)
+
+
+#: What an observer counts in a sample of rows.
+_SAMPLED = {
+    "separatrix_missing_values_total": "Missing values in columns of sampled rows.",
+    "separatrix_sampled_labels_total": "Predictions for sampled rows, by class.",
+    "separatrix_sampled_rows_total": "Rows that were looked at for drift.",
+    "separatrix_sampled_values_squares": "Squares of predicted numbers of sampled rows.",
+    "separatrix_sampled_values_sum": "Predicted numbers of sampled rows.",
+    "separatrix_shadow_difference_sum": "Distances between predicted numbers of model and shadow.",
+    "separatrix_shadow_rows_total": "Sampled rows on which the shadow agrees, differs or fails.",
+    "separatrix_unknown_values_total": "Categories in sampled rows that the training had not.",
+}
 
 
 class Histogram:
@@ -69,6 +84,9 @@ class Metrics:
         self.batch_jobs = Histogram(_ROWS)
         self.batch_rows = Histogram(_ROWS)
         self.in_progress = 0
+        #: What an observer saw of a sample of rows, by name and labels; only its thread writes.
+        self.observed: Counter[tuple[str, str]] = Counter()
+        self.confidence: defaultdict[str, Histogram] = defaultdict(lambda: Histogram(_CHANCES))
 
     @property
     def state(self) -> dict[str, Any]:
@@ -79,6 +97,8 @@ class Metrics:
             "rows": dict(self.rows),
             "batches": (self.batch_jobs.state, self.batch_rows.state),
             "in_progress": self.in_progress,
+            "observed": dict(self.observed),
+            "confidence": {model: one.state for model, one in self.confidence.items()},
         }
 
     def merge(self, state: dict[str, Any]) -> None:
@@ -90,6 +110,9 @@ class Metrics:
         self.batch_jobs.merge(state["batches"][0])
         self.batch_rows.merge(state["batches"][1])
         self.in_progress += state["in_progress"]
+        self.observed.update(state["observed"])
+        for model, histogram in state["confidence"].items():
+            self.confidence[model].merge(histogram)
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request that is done."""
@@ -116,7 +139,7 @@ class Metrics:
         lines += ["# HELP separatrix_rows_total Rows predicted.",
                   "# TYPE separatrix_rows_total counter"]  # fmt: skip
         for model, count in sorted(self.rows.items()):
-            lines.append(f'separatrix_rows_total{{model="{_quoted(model)}"}} {count}')
+            lines.append(f'separatrix_rows_total{{model="{quoted(model)}"}} {count}')
         for name, histogram, told in (
             ("separatrix_batch_requests", self.batch_jobs, "Requests in a batch."),
             ("separatrix_batch_rows", self.batch_rows, "Rows in a batch."),
@@ -133,10 +156,29 @@ class Metrics:
                   "# HELP separatrix_model_info Models that are served.",
                   "# TYPE separatrix_model_info gauge"]  # fmt: skip
         for name, version in sorted(versions.items()):
-            labels = f'model="{_quoted(name)}",version="{version}"'
+            labels = f'model="{quoted(name)}",version="{version}"'
             lines.append(f"separatrix_model_info{{{labels}}} 1")
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self._sampled()]) + "\n"
+
+    def _sampled(self) -> list[str]:
+        """Lines of what an observer saw."""
+        lines: list[str] = []
+        named = ""
+        for (name, labels), count in sorted(self.observed.items()):
+            if name != named:
+                named = name
+                kind = "counter" if name.endswith("_total") else "gauge"
+                lines += [f"# HELP {name} {_SAMPLED[name]}", f"# TYPE {name} {kind}"]
+            lines.append(f"{name}{{{labels}}} {count:.10g}")
+        if self.confidence:
+            name = "separatrix_sampled_probability"
+            lines += [f"# HELP {name} Probabilities of predicted classes.",
+                      f"# TYPE {name} histogram"]  # fmt: skip
+        for model, histogram in sorted(self.confidence.items()):
+            lines += histogram.lines(name, f'model="{quoted(model)}"')
+        return lines
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A value of a label."""
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

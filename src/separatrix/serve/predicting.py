@@ -22,9 +22,9 @@ from separatrix.serve.bodies import (
     whole_body,
 )
 from separatrix.serve.metrics import Metrics
+from separatrix.serve.observing import Observer
 from separatrix.serve.problems import RETRY, Problem
 from separatrix.serve.security import Receive, Scope, Send, send_problem, send_whole
-from separatrix.serve.settings import Settings
 from separatrix.serve.store import ModelStore
 from separatrix.serve.streaming import LineStream
 from separatrix.tasks import FieldError, Options
@@ -39,16 +39,16 @@ class PredictEndpoint:
     ----------
     store : ModelStore
     batcher : Batcher
+    observer : Observer
     metrics : Metrics
-    settings : Settings
     """
 
     def __init__(
-        self, store: ModelStore, batcher: Batcher, metrics: Metrics, settings: Settings
+        self, store: ModelStore, batcher: Batcher, observer: Observer, metrics: Metrics
     ) -> None:
         self._store, self._batcher, self._metrics = store, batcher, metrics
-        self._settings = settings
-        self._memory = Memory(settings.max_held)
+        self._observer, self._settings = observer, store.settings
+        self._memory = Memory(self._settings.max_held)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -106,7 +106,9 @@ class PredictEndpoint:
             request.level,
         )
         try:
-            return self._checked(model, rows, options, json_answer)
+            ready = self._checked(model, rows, options, json_answer)
+            self._observer.see(model, rows, len(body))
+            return ready
         except Problem as problem:
             if request.rows is None and problem.field is not None:
                 problem.field = problem.field.replace("rows[0]", "row", 1)

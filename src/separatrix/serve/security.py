@@ -15,6 +15,7 @@ from typing import Any
 from separatrix.serve.metrics import Metrics
 from separatrix.serve.problems import Problem
 from separatrix.serve.settings import Settings, is_loopback
+from separatrix.serve.tracing import request_span
 
 __all__ = ["Guard", "Receive", "Scope", "Send", "send_problem", "send_whole"]
 
@@ -112,8 +113,12 @@ class Guard:
             await send(message)
 
         try:
-            self._admit(scope)
-            await self._app(scope, receive, guarded)
+            with request_span(_method(scope), _route(scope), _trace_headers(scope)) as span:
+                try:
+                    self._admit(scope)
+                    await self._app(scope, receive, guarded)
+                finally:
+                    span.done(status, request_id=request_id)
         except Problem as problem:
             if not status:
                 await send_problem(guarded, problem)
@@ -180,6 +185,16 @@ def _route(scope: Scope) -> str:
         return path
     folder = next((one for one in _FOLDERS if path.startswith(one)), None)
     return "other" if folder is None else f"{folder}*"
+
+
+def _trace_headers(scope: Scope) -> dict[str, str]:
+    """The headers that name a trace."""
+    wanted = (b"traceparent", b"tracestate")
+    return {
+        str(name, "latin-1"): str(value, "latin-1")
+        for name, value in scope["headers"]
+        if name in wanted
+    }
 
 
 def _request_id(scope: Scope) -> str:

@@ -84,6 +84,11 @@ class Settings:
     drain : float
         Seconds after the signal to stop in which connections that are still in use are closed
         with their next answer.
+    shadow : tuple of str
+        Model files whose predictions are compared with those that are answered: one for the only
+        model, or of the names of the models that they shadow.
+    sample : int
+        Rows per second that are looked at for drift, and by shadows; 0 for none.
     watch : float or None
         Seconds between looks at the model files; None looks upon SIGHUP only.
 
@@ -106,7 +111,7 @@ class Settings:
     max_tokens: int = 100_000
     max_text: int = 200_000
     max_values: int = 1 << 20
-    max_held: int = 24 << 20
+    max_held: int = 16 << 20
     max_concurrent: int = 256
     max_connections: int = 2000
     max_per_address: int = 1000
@@ -118,6 +123,8 @@ class Settings:
     batch_rows: int = 2048
     stream_rows: int = 1000
     drain: float = 1.0
+    shadow: tuple[str, ...] = ()
+    sample: int = 50
     watch: float | None = None
 
     def __post_init__(self) -> None:
@@ -130,6 +137,8 @@ class Settings:
             )
             if is_limit and value < 1:
                 raise ParameterError(f"{field.name} must be at least 1, got {value}")
+        if self.sample < 0:
+            raise ParameterError(f"sample must not be negative, got {self.sample}")
         if self.workers > 1 and not hasattr(os, "fork"):
             raise ParameterError("several workers need a system that can fork")
         times = (self.time_limit, self.head_time, self.idle_time, self.watch or 1.0)

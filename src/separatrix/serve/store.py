@@ -50,6 +50,8 @@ class ModelStore:
             self._paths[path.stem] = path
         if not self._paths:
             raise ParameterError("there is no model to serve")
+        #: By the name of a model that is served, the one that shadows it.
+        self._shadows = self._shadowed(map(Path, settings.shadow))
         self._stamps = {name: _stamp(path) for name, path in self._paths.items()}
         self._models = {name: _opened(path) for name, path in self._paths.items()}
         self._busy = threading.Lock()
@@ -57,14 +59,30 @@ class ModelStore:
         self.n_reloaded, self.n_failed = 0, 0
         self.complaints: dict[str, str] = {}
 
+    def _shadowed(self, paths: Iterable[Path]) -> dict[str, str]:
+        served, found = list(self._paths), {}
+        for path in paths:
+            name = served[0] if len(served) == 1 else path.stem
+            if name not in served or name in found:
+                known = ", ".join(served)
+                raise ParameterError(f"{path} shadows none of the models, or one twice: {known}")
+            found[name] = f"{name} (shadow)"
+            self._paths[found[name]] = path
+        return found
+
     def reloads(self) -> Reloads:
         """What became of reloads."""
         return self.n_reloaded, self.n_failed, dict(self.complaints)
 
     @property
     def models(self) -> dict[str, Model]:
-        """The models of this moment, by name."""
-        return self._models
+        """The models of this moment that are served, by name."""
+        shadows = self._shadows.values()
+        return {name: model for name, model in self._models.items() if name not in shadows}
+
+    def shadow_of(self, name: str) -> Model | None:
+        """The model whose predictions are compared with those of a served one."""
+        return self._models.get(self._shadows.get(name, ""))
 
     def get(self, name: str | None) -> Model:
         """A model by its name; the only one without.
@@ -74,7 +92,7 @@ class ModelStore:
         Problem
             There is no such model, or there are several.
         """
-        models = self._models
+        models = self.models
         if name is None:
             if len(models) == 1:
                 return next(iter(models.values()))

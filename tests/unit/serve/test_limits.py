@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import json
 import threading
 import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -93,6 +97,47 @@ def test_bytes_of_all_requests():
         memory.take(1, 9000)
     memory.give_back(110_001)
     memory.take(90_000, 90_000)
+
+
+async def post(app, body):
+    """Status of the answer to a body of JSON; no client in between keeps it."""
+    statuses = []
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message):
+        statuses.append(message.get("status"))
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/v1/predict", "headers": headers,
+             "query_string": b"", "root_path": "", "client": ("127.0.0.1", 1)}  # fmt: skip
+    await app(scope, receive, send)
+    return statuses[0]
+
+
+def test_refused_requests_leave_nothing_behind(paths):
+    """No error keeps the body, or what was parsed of it, until garbage is collected."""
+    rows = [*("free money " * 800 + str(i) for i in range(100)), 3]
+    body = json.dumps({"rows": rows}).encode()
+    app = create_app([paths["mail"]])
+
+    async def ask():
+        sizes = []
+        for _ in range(8):
+            assert await post(app, body) == 422
+            sizes.append(tracemalloc.get_traced_memory()[0])
+        return sizes
+
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        sizes = asyncio.run(ask())
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert sizes[-1] - sizes[1] < len(body) / 2
 
 
 def test_explained_rows(open_app):
