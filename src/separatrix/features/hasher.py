@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from separatrix._core import hash_features
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.sparse import check_float, make_csr
-from separatrix.validation import check_choice, refuse_dask
+from separatrix.validation import check_choice, check_sparse, refuse_dask
 
 __all__ = ["Hasher"]
 
@@ -88,6 +88,7 @@ class Hasher(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         dtype = self._check()
         if isinstance(X, str | bytes) or not hasattr(X, "__iter__"):
             raise DataError("Samples can not be a single string; expected an iterable of rows.")
+        check_sparse(X)
         indptr, indices, data = hash_features(
             X, self.input_type, self.n_features, bool(self.alternate_sign)
         )

@@ -12,6 +12,7 @@ import numpy as np
 
 from separatrix.data.sequences.containers import TokenColumn, TokenSequences, Vocabulary
 from separatrix.errors import DataError, ParameterError
+from separatrix.validation import check_sparse
 
 __all__ = [
     "find_column",
@@ -53,6 +54,7 @@ def token_sequences(X: Any) -> TokenSequences:
         return X
     if isinstance(X, TokenColumn):
         return TokenSequences({"0": X}, X.offsets)
+    check_sparse(X)
     sequences = _sequences(X)
     lengths = np.fromiter(map(len, sequences), dtype=np.int64, count=len(sequences))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

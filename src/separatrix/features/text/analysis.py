@@ -15,7 +15,7 @@ from separatrix._core import TextAnalyzer
 from separatrix.errors import DataError, ParameterError, UnusedParameterWarning
 from separatrix.features.text.characters import characters, strip_accents_of
 from separatrix.features.text.documents import iterate, take_documents
-from separatrix.validation import check_choice
+from separatrix.validation import check_choice, check_sparse
 
 __all__ = ["TOKEN_PATTERN", "Analysis", "make_analysis"]
 
@@ -63,6 +63,7 @@ class Analysis:
 
     def documents(self, X: Any) -> Any:
         """X as the kernels take it: documents, or their terms where a pattern was given."""
+        check_sparse(X)
         if self.token_pattern is None:
             return take_documents(X)
         return self._terms(iterate(X))

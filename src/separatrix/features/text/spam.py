@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.errors import DataError, ParameterError
 from separatrix.features.text.messages import Mail, message_text, read_mail
-from separatrix.validation import refuse_dask
+from separatrix.validation import check_sparse, refuse_dask
 
 __all__ = ["MessageText", "SpamFeatures"]
 
@@ -266,6 +266,7 @@ class SpamFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 def _messages(X: Any) -> Iterable[Any]:
     if isinstance(X, str | bytes) or not isinstance(X, Iterable):
         raise DataError("X must be an iterable of messages, not one message")
+    check_sparse(X)
     return X
 
 
