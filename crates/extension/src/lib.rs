@@ -4,6 +4,10 @@
 //! wait until all of them are done.
 
 use pyo3::prelude::*;
+use separatrix_kernels::memory::{self, WithReserve};
+
+#[global_allocator]
+static MEMORY: WithReserve = WithReserve;
 
 /// The module `separatrix._core`.
 #[pymodule]
@@ -98,6 +102,8 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // Where there is no room for it yet, the first kernel says so.
+        let _ = memory::renew();
         module.add("build_profile", if cfg!(debug_assertions) { "debug" } else { "release" })?;
         module.add("isa", format!("{:?}", separatrix_kernels::simd::isa()).to_lowercase())
     }

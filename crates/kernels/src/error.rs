@@ -86,12 +86,27 @@ pub fn check_not_negative<T: crate::real::Real>(what: &'static str, values: &[T]
     }
 }
 
+/// Fail unless memory for `n` values of type `T` can be had.
+fn room<T>(n: usize) -> Result<(), KernelError> {
+    let failed = |_| KernelError::Memory { n, what: "values", bytes: n.saturating_mul(size_of::<T>()) };
+    Vec::<T>::new().try_reserve_exact(n).map_err(failed)
+}
+
+/// `n` times a value, or an error where memory for them cannot be had.
+///
+/// Asked for first and had again: memory that is zero as it comes from the system is not written.
+pub fn filled<T: Clone>(value: T, n: usize) -> Result<Vec<T>, KernelError> {
+    room::<T>(n)?;
+    Ok(vec![value; n])
+}
+
 /// `n` zeros, or an error where memory for them cannot be had.
 pub fn zeros<T: crate::real::Real>(n: usize) -> Result<Vec<T>, KernelError> {
-    Vec::<T>::new().try_reserve_exact(n).map_err(|_| KernelError::Memory {
-        n,
-        what: "values",
-        bytes: n.saturating_mul(size_of::<T>()),
-    })?;
-    Ok(vec![T::ZERO; n])
+    filled(T::ZERO, n)
+}
+
+/// A copy, or an error where memory for it cannot be had.
+pub fn copied<T: Copy>(values: &[T]) -> Result<Vec<T>, KernelError> {
+    room::<T>(values.len())?;
+    Ok(values.to_vec())
 }

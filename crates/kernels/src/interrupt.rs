@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::KernelError;
+use crate::memory;
 
 /// Set by the calling thread, read by kernels once per block of rows.
 #[derive(Debug, Default)]
@@ -25,9 +26,9 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Fail with [`KernelError::Interrupted`] when somebody asked.
+    /// Fail with [`KernelError::Interrupted`] when somebody asked, and where memory has run out.
     #[inline]
     pub fn check(&self) -> Result<(), KernelError> {
-        if self.is_set() { Err(KernelError::Interrupted) } else { Ok(()) }
+        if self.is_set() { Err(KernelError::Interrupted) } else { memory::check() }
     }
 }

@@ -14,6 +14,7 @@ pub mod formats;
 pub mod graph;
 pub mod interrupt;
 pub mod loss;
+pub mod memory;
 pub mod online;
 pub mod primal;
 pub mod random;

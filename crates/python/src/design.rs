@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::data::dense::Dense as View;
 use separatrix_kernels::data::rows::{Rows, check_row};
+use separatrix_kernels::error::zeros;
 use separatrix_kernels::primal::batch;
 use separatrix_kernels::primal::double::{self, Widen};
 use separatrix_kernels::real::Real;
@@ -121,7 +122,7 @@ fn product<'py, T: Real + Element, X: Rows<T>>(
     let weights = matrix("weights", &w)?;
     let work = x.n_stored() * k;
     let out = run(py, work, |stop| {
-        let mut out = vec![T::ZERO; x.n_rows() * k];
+        let mut out = zeros(x.n_rows().saturating_mul(k))?;
         batch::scores(x, weights, k, &mut out, n_threads, stop)?;
         if !out.iter().all(|s| s.is_finite()) {
             (0..x.n_rows()).try_for_each(|i| check_row(x, i))?;
@@ -150,7 +151,7 @@ pub fn scores<'py>(
         let weights = matrix("weights", &w)?;
         let out = with_dense(py, array, |x| {
             run(py, x.n_stored() * k, |stop| {
-                let mut out = vec![T::ZERO; x.n_rows() * k];
+                let mut out = zeros(x.n_rows().saturating_mul(k))?;
                 batch::dense_scores(*x, weights, k, &mut out, n_threads, stop)?;
                 Ok(out)
             })

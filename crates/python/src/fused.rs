@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::data::csr::Csr as Sparse;
 use separatrix_kernels::data::rows::Rows;
+use separatrix_kernels::error::zeros;
 use separatrix_kernels::interrupt::Interrupt;
 use separatrix_kernels::loss::block as losses;
 use separatrix_kernels::loss::block::{Labeled, SmoothLoss, Targets};
@@ -89,7 +90,7 @@ pub fn losses_at<'py>(
         let values = matrix("scores", scores)?;
         let labeled = held.labeled(n, k)?;
         let (sum, out) = run(py, values.len() * 16, |stop| {
-            let mut out = vec![T::ZERO; values.len()];
+            let mut out = zeros(values.len())?;
             let sum = losses::losses_at(labeled, values, &mut out, n_threads, stop)?;
             Ok((sum, out))
         })?;
@@ -138,16 +139,18 @@ fn sparse_pass<'py, T: VectorExp + Gather + Element>(
     let (n_rows, n_cols) = (transpose.n_cols(), transpose.n_rows());
     let intercept = weights.len() > n_cols * k;
     let pass = |x: &Sparse<'_, T>, stop: &Interrupt| {
-        let mut scores = vec![T::ZERO; n_rows * k];
+        let mut scores = zeros(n_rows.saturating_mul(k))?;
         batch::scores(x, weights, k, &mut scores, n_threads, stop)?;
-        let mut residuals = vec![T::ZERO; scores.len()];
+        let mut residuals = zeros(scores.len())?;
         let value = losses::losses_at(labeled, &scores, &mut residuals, n_threads, stop)?;
-        let mut inner = vec![T::ZERO; n_cols * k];
+        let mut inner = zeros(n_cols.saturating_mul(k))?;
         batch::scores(transpose, &residuals, k, &mut inner, n_threads, stop)?;
-        let mut grad: Vec<f64> = inner.into_iter().map(T::to_f64).collect();
+        let mut grad = zeros::<f64>(inner.len() + if intercept { k } else { 0 })?;
+        for (g, v) in grad.iter_mut().zip(&inner) {
+            *g = v.to_f64();
+        }
         if intercept {
-            let at = grad.len();
-            grad.resize(at + k, 0.0);
+            let at = inner.len();
             for row in residuals.chunks_exact(k) {
                 for (g, r) in grad[at..].iter_mut().zip(row) {
                     *g += r.to_f64();

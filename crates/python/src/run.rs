@@ -8,6 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use separatrix_kernels::KernelError;
 use separatrix_kernels::interrupt::Interrupt;
+use separatrix_kernels::memory;
 use separatrix_kernels::threads::on_partner;
 
 use crate::errors::to_python;
@@ -51,6 +52,7 @@ fn failed() -> PyErr {
 /// A long kernel runs on a thread that is kept for the purpose while the calling thread wakes every 100 ms to ask
 /// Python for signals; when a handler raises, the kernel's flag is set and the exception returned.
 fn watch(py: Python<'_>, work: usize, kernel: &mut (dyn FnMut(&Interrupt) + Send)) -> PyResult<()> {
+    memory::renew().map_err(to_python)?;
     let flag = Interrupt::new();
     let mut guarded = || catch_unwind(AssertUnwindSafe(|| kernel(&flag))).map_err(|_| failed());
     if work < SMALL {

@@ -4,6 +4,7 @@ use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyUn
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::data::rows::{Rows, check_row};
+use separatrix_kernels::error::zeros;
 use separatrix_kernels::loss::row::RowLoss;
 use separatrix_kernels::real::Real;
 use separatrix_kernels::stochastic::step_rule::{Kind, Shares, StepRule as Rule};
@@ -245,7 +246,7 @@ pub fn row_adjoint<'py>(
         if r.shape()[0] != numbers.len() || k == 0 {
             return Err(data_error("the residuals must have one row per row of data".into()));
         }
-        let mut out = vec![T::ZERO; x.n_cols() * k];
+        let mut out = zeros(x.n_cols().saturating_mul(k)).map_err(to_python)?;
         for (&i, r) in numbers.iter().zip(matrix("residuals", &r)?.chunks_exact(k)) {
             x.add_to_many::<_, false>(checked(i, x.n_rows())?, r, &mut out);
         }
@@ -266,7 +267,7 @@ fn batch_scores<T: Real + Element, X: Rows<T>>(x: &X, rows: &[i64], w: &[T], k: 
         return Err(data_error("the weights do not have the shape of the data".into()));
     }
     let (features, intercepts) = w.split_at(n_features);
-    let mut out = vec![T::ZERO; rows.len() * k];
+    let mut out: Vec<T> = zeros(rows.len().saturating_mul(k)).map_err(to_python)?;
     for (&i, out) in rows.iter().zip(out.chunks_exact_mut(k)) {
         x.dot_many::<_, false>(checked(i, x.n_rows())?, features, out);
         for (o, &b) in out.iter_mut().zip(intercepts) {

@@ -6,7 +6,7 @@ use crate::chain::graph::{Edges, Graph, Sequence};
 use crate::chain::log_domain::LogSums;
 use crate::chain::sample::sample;
 use crate::chain::viterbi::{Steps, best_path};
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, filled, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
 use crate::random::Random;
@@ -164,9 +164,9 @@ impl<'a> Scores<'a> {
         let all = self.each(n_threads, stop, |sums: &mut LogSums, number, sequence| {
             let log_z = forward(sums, number, &sequence)?;
             sums.backward(&sequence);
-            let mut nodes = vec![0.0; sequence.len() * k];
+            let mut nodes = zeros(sequence.len().saturating_mul(k))?;
             sums.add_node_marginals(&sequence, 1.0, &mut nodes);
-            let mut edges = vec![0.0; if with_edges { sequence.len() * e } else { 0 }];
+            let mut edges = zeros(if with_edges { sequence.len().saturating_mul(e) } else { 0 })?;
             if with_edges {
                 for (t, row) in edges.chunks_mut(e.max(1)).enumerate().skip(1) {
                     sums.edge_marginals(&sequence, t, |edge, p| row[edge] = p);
@@ -201,7 +201,7 @@ impl<'a> Scores<'a> {
             Ok(labels)
         })?;
         let tokens = self.nodes.len() / self.graph.n_labels().max(1);
-        let mut labels = vec![0; tokens * n];
+        let mut labels = filled(0, tokens.saturating_mul(n))?;
         for (number, found) in all.iter().enumerate() {
             let (first, last) = (self.offsets[number], self.offsets[number + 1]);
             for (draw, found) in found.chunks(last.saturating_sub(first).max(1)).enumerate() {

@@ -16,7 +16,7 @@ use crate::chain::viterbi::{Steps, best_path};
 use crate::chain::word_layout::{PACKED, layout, number, packed};
 use crate::data::csr::Csr;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
 use crate::real::Real;
@@ -134,7 +134,7 @@ impl Scorer {
     ) -> Result<Vec<f64>, KernelError> {
         check_length("attributes of the weights", self.places.len(), x.n_cols())?;
         let k = self.n_labels;
-        let mut out = vec![0.0; x.n_rows() * k];
+        let mut out = zeros(x.n_rows().saturating_mul(k))?;
         let block = |(b, out): (usize, &mut [f64])| {
             stop.check()?;
             dispatch(ScoreTokens { scorer: self, x, first: b * BLOCK, out })

@@ -16,7 +16,7 @@ use crate::dual::common::{Certificate, Pass, active_rows, check_upper, due_for_r
 use crate::dual::hot::HotRows;
 use crate::dual::intercept::{Bias, Intercept, scale_of};
 use crate::dual::merge::Copies;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, copied, zeros};
 use crate::interrupt::Interrupt;
 use crate::loss::dual::{HingeDual, LogisticDual, MarginDual, MarginLoss, SquaredHingeDual};
 use crate::random::Random;
@@ -111,15 +111,15 @@ impl<T: Real> DualBinary<T> {
         let mut state = Self {
             loss,
             intercept,
-            signs: signs.to_vec(),
-            upper: upper.to_vec(),
+            signs: copied(signs)?,
+            upper: copied(upper)?,
             norms,
-            duals: vec![0.0; n],
-            weights: vec![T::ZERO; x.n_cols()],
+            duals: zeros(n)?,
+            weights: zeros(x.n_cols())?,
             bias,
             order: active_rows(upper)?,
             hot: HotRows::new(n),
-            gaps: vec![0.0; n],
+            gaps: zeros(n)?,
             random: Random::new(seed),
             n_threads: if worth_copies(x.n_stored(), x.n_cols()) { n_threads.max(1) } else { 1 },
             shared: loss == MarginLoss::Logistic && mean_square * total / n.max(1) as f64 <= GENTLE,

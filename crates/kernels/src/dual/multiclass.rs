@@ -104,12 +104,12 @@ impl<T: VectorExp> DualMulticlass<T> {
         }
         let mut state = Self {
             points,
-            values: vec![0.0; n],
+            values: zeros(n)?,
             weights: zeros(x.n_cols().saturating_mul(width))?,
             biases: Biases::new(intercept, square, width),
             order: active_rows(upper)?,
             hot: HotRows::new(n),
-            gaps: vec![0.0; n],
+            gaps: zeros(n)?,
             random: Random::new(seed),
             n_threads: if x.n_stored() * n_classes >= WORTH { n_threads.max(1) } else { 1 },
             n_sweeps: 0,

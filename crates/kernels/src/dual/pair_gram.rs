@@ -14,7 +14,7 @@ use std::ops::Range;
 use crate::data::csr::Csr;
 use crate::data::rows::Rows;
 use crate::dual::binary;
-use crate::error::KernelError;
+use crate::error::{KernelError, filled, zeros};
 use crate::real::Real;
 use crate::simd::{Gather, Task, dispatch};
 
@@ -83,7 +83,7 @@ const NONE: u32 = u32::MAX;
 
 /// How many of the rows have each column.
 fn frequencies<T: Gather>(x: &Csr<'_, T>, rows: &[u32]) -> Result<Vec<usize>, KernelError> {
-    let mut counts = vec![0usize; x.n_cols()];
+    let mut counts = filled(0usize, x.n_cols())?;
     for &i in rows {
         for &c in x.row(i as usize).0 {
             match usize::try_from(c).ok().and_then(|c| counts.get_mut(c)) {
@@ -112,8 +112,8 @@ impl<'a, T: Gather> Postings<'a, T> {
         let n = by_class.rows.len();
         let counts = frequencies(x, &by_class.rows)?;
         let mut n_dense = 0usize;
-        let mut dense_of = vec![NONE; counts.len()];
-        let mut starts = vec![0usize; counts.len() + 1];
+        let mut dense_of = filled(NONE, counts.len())?;
+        let mut starts = filled(0usize, counts.len() + 1)?;
         for (c, &count) in counts.iter().enumerate() {
             let heavy = count * DENSE >= n && count > 0;
             if heavy {
@@ -124,8 +124,8 @@ impl<'a, T: Gather> Postings<'a, T> {
         }
         let mut next = starts.clone();
         let light = starts[counts.len()];
-        let (mut places, mut values) = (vec![0u32; light], vec![T::ZERO; light]);
-        let mut dense = vec![T::ZERO; n_dense * n.div_ceil(TILE) * TILE];
+        let (mut places, mut values) = (filled(0u32, light)?, zeros(light)?);
+        let mut dense = zeros(n_dense.saturating_mul(n.next_multiple_of(TILE)))?;
         for (place, &i) in by_class.rows.iter().enumerate() {
             let (columns, stored) = x.row(i as usize);
             for (&c, &v) in columns.iter().zip(stored) {

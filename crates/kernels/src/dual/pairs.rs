@@ -10,7 +10,7 @@ use crate::data::rows::Rows;
 use crate::dual::binary::DualBinary;
 use crate::dual::columns::{Code, Column, Settings, run, solve, support};
 use crate::dual::pair_gram::{PairGram, Postings, cost};
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Gather, Task, dispatch};
@@ -135,9 +135,8 @@ fn on_gram<T: Gather>(
     let mut state = DualBinary::new(gram, &signs, &upper, loss, intercept, seed, 1, None)?;
     let answer = run(gram, &mut state, settings, stop)?;
     let (rows, duals) = support(rows, &signs, state.duals());
-    let mut weights = Vec::new();
+    let mut weights = zeros(if settings.keep_weights { x.n_cols() } else { 0 })?;
     if settings.keep_weights {
-        weights.resize(x.n_cols(), T::ZERO);
         dispatch(Combine { x, rows: &rows, duals: &duals, weights: &mut weights });
     }
     let Column { intercept, objective, gap, passes, ending, .. } = answer;

@@ -13,7 +13,7 @@
 use super::pairs::Places;
 use crate::data::csr::Csr;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, filled};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
 
@@ -319,9 +319,10 @@ pub fn rank(
         return Err(KernelError::Argument(format!("keep must be in 1..={k}, got {keep}")));
     }
     let n = x.n_rows();
-    let mut labels = vec![0; n * keep];
-    let mut scores = vec![0.0; n * keep];
-    let mut log_sums = vec![0.0; n];
+    let size = n.saturating_mul(keep);
+    let mut labels = filled(0, size)?;
+    let mut scores = filled(0.0, size)?;
+    let mut log_sums = filled(0.0, n)?;
     let one = |(i, ((labels, scores), log_sum)): (usize, (super::rerank::Best<'_>, &mut f32))| {
         stop.check()?;
         let (columns, values) = x.row(i);

@@ -19,7 +19,7 @@ use super::numbers::Number;
 use super::pairs::Places;
 use crate::data::csr::Csr;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, filled};
 use crate::interrupt::Interrupt;
 use crate::simd::{Task, dispatch};
 use crate::threads::{Spaces, side_by_side, try_each};
@@ -317,7 +317,8 @@ pub fn rank<L: Number>(
         return Err(KernelError::Argument(format!("keep must be in 1..={n_candidates}, got {keep}")));
     }
     let n = x.n_rows();
-    let mut out = Ranked { labels: vec![0; n * keep], scores: vec![0.0; n * keep], log_sums: vec![0.0; n] };
+    let size = n.saturating_mul(keep);
+    let mut out = Ranked { labels: filled(0, size)?, scores: filled(0.0, size)?, log_sums: filled(0.0, n)? };
     let spaces = Spaces::default();
     let block = |(number, ((labels, scores), log_sums)): (usize, (Best<'_>, &mut [f32]))| {
         stop.check()?;

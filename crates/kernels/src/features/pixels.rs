@@ -10,7 +10,7 @@
 
 use crate::data::dense::Dense;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, filled};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::threads::{WORTH_THREADS, try_each};
@@ -101,7 +101,7 @@ pub fn measure<T: Real>(
         return Err(KernelError::Argument(format!("a grid of {height} x {width} pixels cannot be used")));
     }
     check_length("an image", images.n_cols(), height.saturating_mul(width))?;
-    let mut out = vec![0; images.n_rows() * COUNTS];
+    let mut out = filled(0, images.n_rows().saturating_mul(COUNTS))?;
     let block = |(b, out): (usize, &mut [u32])| {
         stop.check()?;
         let mut grid = Grid::new(height, width);

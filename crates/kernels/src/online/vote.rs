@@ -5,7 +5,7 @@
 //! plus one row, so the scores of x follow from its products with the rows of the updates (the Gram
 //! row of x). At a tie the first label gets the vote. Returns each label's share of the votes.
 
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::online::{Update, n_scores};
 use crate::threads::try_each;
@@ -45,7 +45,7 @@ pub fn shares(
             return Err(KernelError::Argument("an update names a row or a label that is not there".into()));
         }
     }
-    let mut out = vec![0.0; n * log.n_classes];
+    let mut out = zeros(n.saturating_mul(log.n_classes))?;
     let one = |(i, out): (usize, &mut [f64])| {
         stop.check()?;
         row_shares(log, &start[i * k..(i + 1) * k], &gram[i * log.n_support..(i + 1) * log.n_support], out);

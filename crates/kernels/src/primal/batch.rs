@@ -6,7 +6,7 @@
 
 use crate::data::dense::Dense;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::fused::{add_in_order, rows_per_task};
 use crate::real::Real;
@@ -187,7 +187,7 @@ pub fn dense_adjoint<T: Packed>(
         stop.check()?;
         let rows = t * per..((t + 1) * per).min(n);
         let (x, r) = (&x.values()[rows.start * d..rows.end * d], &r[rows.start * k..rows.end * k]);
-        let mut grad = vec![0.0; d * k];
+        let mut grad = zeros(d.saturating_mul(k))?;
         dispatch_packed(AdjointBlock { x, d, r, k, grad: &mut grad });
         Ok(grad)
     };

@@ -6,7 +6,7 @@
 
 use crate::data::csr::Csr;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, filled, zeros};
 use crate::interrupt::Interrupt;
 use crate::simd::Gather;
 
@@ -22,7 +22,7 @@ pub fn column_gram<T: Gather>(
 ) -> Result<Vec<f64>, KernelError> {
     check_length("weights", weights.len(), x.n_rows())?;
     let size = numbers.len();
-    let mut position = vec![usize::MAX; x.n_cols() + 1];
+    let mut position = filled(usize::MAX, x.n_cols().saturating_add(1))?;
     for (at, &number) in numbers.iter().enumerate() {
         match position.get_mut(number) {
             Some(place) if *place == usize::MAX => *place = at,
@@ -33,7 +33,7 @@ pub fn column_gram<T: Gather>(
         }
     }
     let ones = position[x.n_cols()];
-    let mut out = vec![0.0; size * size];
+    let mut out = zeros(size.saturating_mul(size))?;
     let mut entries: Vec<(usize, f64)> = Vec::new();
     for (i, &c) in weights.iter().enumerate() {
         if i % BLOCK == 0 {

@@ -6,7 +6,7 @@
 
 use crate::data::dense::Dense;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length};
+use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
 use crate::loss::block::Labeled;
 use crate::primal::batch::threads_for;
@@ -49,12 +49,12 @@ struct Pass<'a, T> {
 
 impl<T: VectorExp + Packed> PackedTask<T> for Pass<'_, T> {
     /// k x d gradients, k sums of residuals, then the value.
-    type Output = Vec<f64>;
+    type Output = Result<Vec<f64>, KernelError>;
 
     #[inline(always)]
-    fn run<const FMA: bool, V: Lanes<T>>(self) -> Vec<f64> {
+    fn run<const FMA: bool, V: Lanes<T>>(self) -> Self::Output {
         let (d, k) = (self.x.n_cols(), self.labeled.n_scores());
-        let mut out = vec![0.0; k * d + k + 1];
+        let mut out = zeros(k.saturating_mul(d).saturating_add(k + 1))?;
         let (grad, rest) = out.split_at_mut(k * d);
         let mut z = vec![T::ZERO; k * BLOCK];
         let mut first = self.first;
@@ -78,7 +78,7 @@ impl<T: VectorExp + Packed> PackedTask<T> for Pass<'_, T> {
             }
             first += rows;
         }
-        out
+        Ok(out)
     }
 }
 
@@ -104,7 +104,7 @@ pub fn value_and_grad<T: VectorExp + Packed>(
     let task = |t: usize| {
         stop.check()?;
         let (first, last) = (t * per, ((t + 1) * per).min(n));
-        Ok(dispatch_packed(Pass { x, labeled, w: &turned, intercepts, first, last }))
+        dispatch_packed(Pass { x, labeled, w: &turned, intercepts, first, last })
     };
     let parts = try_each(threads_for(2 * n * d * k, n_threads), 0..n.div_ceil(per), task)?;
     let mut sum = add_in_order(parts);

@@ -8,7 +8,7 @@ use std::ops::AddAssign;
 
 use crate::data::dense::Dense;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length, check_not_negative};
+use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
 use crate::simd::{Lanes, Packed, PackedTask, dispatch_packed};
@@ -42,8 +42,8 @@ impl<T: Packed> PackedTask<T> for Part<'_, T> {
         let size = d + usize::from(self.intercept);
         let panels = size.div_ceil(panel);
         let width = panels * panel;
-        let mut out = vec![T::ZERO; width * width];
-        let mut packed = vec![T::ZERO; panels * CHUNK * panel];
+        let mut out = zeros(width.saturating_mul(width))?;
+        let mut packed = zeros(width.saturating_mul(CHUNK))?;
         let mut scaled = vec![T::ZERO; width];
         for (chunk, weights) in self.weights.chunks(CHUNK).enumerate() {
             self.stop.check()?;
@@ -160,7 +160,7 @@ pub fn gram<T: Packed>(
         dispatch_packed(Part { x, rows, first: used.start, weights, intercept, stop })
     };
     let parts = try_each(threads_for(n * size * size / 2, n_threads), 0..n.div_ceil(per), task)?;
-    let mut out = vec![T::ZERO; size * size];
+    let mut out = zeros(size.saturating_mul(size))?;
     add_parts(&parts, &mut out, size);
     Ok(out)
 }

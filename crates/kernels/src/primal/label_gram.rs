@@ -11,7 +11,7 @@
 
 use crate::data::dense::Dense;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length, check_not_negative};
+use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
 use crate::primal::gram::{CHUNK, add_products, check_rows, pack_row};
@@ -45,8 +45,8 @@ impl<T: Real> PackedTask<f64> for Pairs<'_, T> {
         let size = d + usize::from(self.intercept);
         let panels = size.div_ceil(panel);
         let width = panels * panel;
-        let mut out = vec![0.0; width * width];
-        let mut packed = vec![0.0; panels * CHUNK * panel];
+        let mut out = zeros(width.saturating_mul(width))?;
+        let mut packed = zeros(width.saturating_mul(CHUNK))?;
         let mut scaled = vec![0.0; width];
         let mut results = Vec::with_capacity(self.pairs.len());
         for &(k, l) in self.pairs {
@@ -79,7 +79,7 @@ impl<T: Real> PackedTask<f64> for Pairs<'_, T> {
                 continue;
             }
             add_products::<f64, V>(&packed, filled, panels, &mut out);
-            let mut result = vec![0.0; size * size];
+            let mut result = zeros(size.saturating_mul(size))?;
             for i in 0..size {
                 for j in i..size {
                     result[i * size + j] = out[i * width + j];
@@ -131,7 +131,7 @@ pub fn label_gram<T: Real>(
     };
     let parts = try_each(threads_for(used * size * size / 2, n_threads), cut, task)?;
     let order = kept * size;
-    let mut out = vec![0.0; order * order];
+    let mut out = zeros(order.saturating_mul(order))?;
     for (&(k, l), part) in pairs.iter().zip(parts.iter().flatten()) {
         for (i, line) in part.chunks_exact(size.max(1)).enumerate() {
             for (row, column, sign) in [(k, k, 1.0), (l, l, 1.0), (k, l, -1.0), (l, k, -1.0)] {
@@ -156,7 +156,7 @@ mod tests {
     fn plain(x: &[f64], d: usize, rows: &[i64], weights: &[f64], labels: usize, intercept: bool) -> Vec<f64> {
         let size = d + usize::from(intercept);
         let order = labels * size;
-        let mut out = vec![0.0; order * order];
+        let mut out = zeros(order.saturating_mul(order))?;
         for (&r, weights) in rows.iter().zip(weights.chunks_exact(labels)) {
             let mut row = x[r as usize * d..(r as usize + 1) * d].to_vec();
             if intercept {

@@ -284,7 +284,7 @@ impl<'a, X: Source> Run<'a, X> {
         self.known = true;
         self.passes += 1.0 / stride as f64;
         let mut sums = sums.into_iter();
-        let mut sum = sums.next().unwrap_or_else(|| Sums::new(w.len()));
+        let mut sum = sums.next().map_or_else(|| Sums::new(w.len()), Ok)?;
         for other in sums {
             sum.add(&other);
         }

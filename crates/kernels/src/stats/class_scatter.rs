@@ -57,7 +57,7 @@ impl<T: Packed> Task for Sums<'_, T> {
     #[inline(always)]
     fn run<const FMA: bool>(self) -> Self::Output {
         let d = self.data.x.n_cols();
-        let (mut count, mut sums) = (vec![0.0; self.n_classes], vec![0.0; self.n_classes * d]);
+        let (mut count, mut sums) = (zeros(self.n_classes)?, zeros(self.n_classes.saturating_mul(d))?);
         for i in self.first..self.end {
             if i % CHUNK == 0 {
                 self.stop.check()?;
@@ -91,8 +91,9 @@ impl<T: Packed> PackedTask<T> for Products<'_, T> {
         let d = self.data.x.n_cols();
         let panels = d.div_ceil(panel);
         let width = panels * panel;
-        let (mut out, mut near) = (vec![0.0; width * width], vec![T::ZERO; width * width]);
-        let mut packed = vec![T::ZERO; panels * CHUNK * panel];
+        let square = width.saturating_mul(width);
+        let (mut out, mut near) = (zeros::<f64>(square)?, zeros::<T>(square)?);
+        let mut packed = zeros(width.saturating_mul(CHUNK))?;
         let mut scaled = vec![T::ZERO; width];
         let chunks = self.rows.len().div_ceil(CHUNK);
         for (number, rows) in self.rows.chunks(CHUNK).enumerate() {
@@ -138,7 +139,7 @@ pub fn class_scatter<T: Packed>(
     if !pooled {
         rows.sort_by_key(|&i| targets[i]);
     }
-    let mut scatter = vec![0.0; groups * d * d];
+    let mut scatter = zeros(groups.saturating_mul(d).saturating_mul(d))?;
     for (k, out) in scatter.chunks_exact_mut((d * d).max(1)).enumerate() {
         let from = if pooled { 0 } else { rows.partition_point(|&i| (targets[i] as usize) < k) };
         let to = if pooled { rows.len() } else { rows.partition_point(|&i| (targets[i] as usize) <= k) };
@@ -169,7 +170,7 @@ fn means<T: Packed>(
     let task =
         |p: usize| dispatch(Sums { data, first: n * p / parts, end: n * (p + 1) / parts, n_classes, stop });
     let found = try_each(threads_for(n * d, n_threads), 0..parts, task)?;
-    let (mut count, mut mean) = (vec![0.0; n_classes], vec![0.0; n_classes * d]);
+    let (mut count, mut mean) = (vec![0.0; n_classes], zeros(n_classes.saturating_mul(d))?);
     for (counts, sums) in &found {
         for (all, part) in count.iter_mut().zip(counts).chain(mean.iter_mut().zip(sums)) {
             *all += part;

@@ -8,7 +8,7 @@
 
 use crate::data::dense::Dense;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length, check_not_negative};
+use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
 use crate::primal::gram::{CHUNK, add_parts, add_products, pack_row};
@@ -36,8 +36,8 @@ impl<T: Real> PackedTask<f64> for Part<'_, T> {
         let d = self.x.n_cols();
         let panels = (d + 2).div_ceil(panel);
         let width = panels * panel;
-        let mut out = vec![0.0; width * width];
-        let mut packed = vec![0.0; panels * CHUNK * panel];
+        let mut out = zeros(width.saturating_mul(width))?;
+        let mut packed = zeros(width.saturating_mul(CHUNK))?;
         let mut scaled = vec![0.0; width];
         let (shift_x, shift_y) = (&self.shift[..d], self.shift[d]);
         for first in self.rows.clone().step_by(CHUNK) {
@@ -82,7 +82,7 @@ pub fn moments<T: Real>(
         dispatch_packed(Part { x, y, weights, shift, rows, stop })
     };
     let parts = try_each(threads_for(n * size * size / 2, n_threads), 0..n.div_ceil(per), task)?;
-    let mut out = vec![0.0; size * size];
+    let mut out = zeros(size.saturating_mul(size))?;
     add_parts(&parts, &mut out, size);
     Ok(out)
 }

@@ -3,7 +3,7 @@
 use super::center::Center;
 use super::{Batchwise, Stochastic, average_share};
 use crate::data::rows::Rows;
-use crate::error::KernelError;
+use crate::error::{KernelError, zeros};
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
@@ -18,7 +18,7 @@ impl<T: Real> Stochastic<T> {
         center: Option<&Center<T>>,
         stop: &Interrupt,
     ) -> Result<f64, KernelError> {
-        let mut grad = vec![T::ZERO; self.weights.len()];
+        let mut grad = zeros(self.weights.len())?;
         let mut total = 0.0;
         self.tilt.fill(T::ZERO);
         for rows in order.chunks(self.settings.batch_size) {

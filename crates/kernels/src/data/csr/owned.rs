@@ -2,7 +2,7 @@
 
 use super::Csr;
 use crate::data::rows::Rows;
-use crate::error::{KernelError, check_length, zeros};
+use crate::error::{KernelError, check_length, copied, filled, zeros};
 use crate::real::Real;
 use crate::simd::{Gather, Index};
 
@@ -40,7 +40,7 @@ impl<T: Gather> OwnedCsr<T> {
     pub fn new(starts: &[usize], columns: &[i32], values: &[T], n_cols: usize) -> Result<Self, KernelError> {
         check_length("indices", columns.len(), values.len())?;
         let starts = checked_starts(&starts.iter().map(|&s| s as i64).collect::<Vec<_>>(), values.len())?;
-        let (columns, values) = (columns.to_vec(), values.to_vec());
+        let (columns, values) = (copied(columns)?, copied(values)?);
         let norms = Csr::new(&starts, &columns, &values, n_cols)?.measure(1)?.norms;
         Ok(Self { starts, columns, values, n_cols, norms })
     }
@@ -56,7 +56,7 @@ impl<T: Gather> OwnedCsr<T> {
         let bad = |i| x.fault(i).unwrap_or_else(|| KernelError::Argument("the rows changed".into()));
         // Three arrays of this length: better to hear now that there is no memory for them.
         zeros::<f64>(n_cols.saturating_mul(3))?;
-        let mut starts = vec![0usize; n_cols + 1];
+        let mut starts = filled(0usize, n_cols.saturating_add(1))?;
         for i in 0..n_rows {
             for &c in x.row(i).0 {
                 *starts.get_mut(super::place(c).saturating_add(1)).ok_or_else(|| bad(i))? += 1;
@@ -67,8 +67,8 @@ impl<T: Gather> OwnedCsr<T> {
         }
         let mut next = starts.clone();
         let nnz = starts[n_cols];
-        let (mut columns, mut values) = (vec![0i32; nnz], vec![T::ZERO; nnz]);
-        let mut norms = vec![0.0; n_cols];
+        let (mut columns, mut values) = (filled(0i32, nnz)?, zeros(nnz)?);
+        let mut norms = zeros(n_cols)?;
         for i in 0..n_rows {
             let (cols, vals) = x.row(i);
             for (&c, &v) in cols.iter().zip(vals) {

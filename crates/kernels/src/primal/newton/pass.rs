@@ -7,7 +7,7 @@ use crate::data::csr::Csr;
 use crate::data::dense::Dense;
 use crate::data::rows::Rows;
 use crate::dual::intercept::Intercept;
-use crate::error::KernelError;
+use crate::error::{KernelError, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::newton::Problem;
 use crate::primal::newton::curve::{BLOCK, Block, Curve};
@@ -35,14 +35,14 @@ pub struct Sums {
 
 impl Sums {
     /// Zeros for so many weights.
-    pub fn new(size: usize) -> Self {
-        Self {
+    pub fn new(size: usize) -> Result<Self, KernelError> {
+        Ok(Self {
             value: 0.0,
             slack: 0.0,
             smooth: 0.0,
-            gradient: vec![0.0; size],
-            hessian: vec![0.0; size * size],
-        }
+            gradient: zeros(size)?,
+            hessian: zeros(size.saturating_mul(size))?,
+        })
     }
 
     /// Add those of other rows.
@@ -131,7 +131,7 @@ impl<X: SecondOrder> PackedTask<f64> for Part<'_, X> {
     #[inline(always)]
     fn run<const FMA: bool, V: Lanes<f64>>(self) -> Self::Output {
         let Self { x, problem, stride, .. } = self;
-        let mut sums = Sums::new(self.w.len());
+        let mut sums = Sums::new(self.w.len())?;
         let mut room = x.room(self.w.len());
         let mut block = Block::new();
         for (b, margins) in self.margins.chunks_mut(BLOCK).enumerate() {
