@@ -16,7 +16,7 @@ from separatrix.distributed.rows import Survey, labels_facts, read_rows, rows_fa
 from separatrix.distributed.run import Run
 from separatrix.distributed.session import Session
 from separatrix.errors import DataError, ParameterError
-from separatrix.learners.linear.base import TrainingData
+from separatrix.learners.linear.base import TrainingData, is_small
 from separatrix.learners.linear.minimizer import MinimizingClassifier, zero_sum
 from separatrix.losses import kernel_of
 from separatrix.penalties import L2
@@ -59,7 +59,17 @@ class FlatData:
         """What an estimator needs to keep a solution."""
         nothing: Any = None
         empty = np.empty(0, dtype=np.int64)
-        return TrainingData(nothing, self.survey.dtype, self.survey.classes, empty, None, 1)
+        survey = self.survey
+        rows = survey.n_rows // max(1, len(survey.full))  # of a partition
+        return TrainingData(
+            nothing,
+            survey.dtype,
+            survey.classes,
+            empty,
+            None,
+            1,
+            made_dense=not survey.dense and is_small(rows, survey.n_columns),
+        )
 
 
 def read_flat(

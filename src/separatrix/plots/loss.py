@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from separatrix.errors import ParameterError
-from separatrix.losses import MARGIN_LOSSES, MarginLoss
+from separatrix.losses import MARGIN_LOSSES, Logistic, MarginLoss
 from separatrix.plots.canvas import COLORS, Display
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class LossDisplay(Display):
             label, scale = loss.name.replace("_", " "), 1.0
             if loss.name == "zero_one":
                 label = "0-1"
-            if bits and loss.name == "logistic":
+            if bits and isinstance(loss, Logistic):
                 label, scale = "logistic, in bits", math.log(2)
             values[label] = np.asarray(loss.value(grid), dtype=np.float64) / scale
         return cls(grid, values).plot(ax=ax, **line_options)

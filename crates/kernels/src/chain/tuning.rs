@@ -14,18 +14,17 @@ pub(crate) const WORSE: f64 = 1.001;
 pub(crate) const FULL_PASSES: usize = 3;
 /// The least probability of a visit afterwards (same corpora). [python -m benchmarks.taggers]
 pub(crate) const LEAST_VISITS: f64 = 0.1;
-/// Blocks of sequences at most. [s1]
+/// Blocks of sequences at most. [s3]
 pub(crate) const MAX_BLOCKS: usize = 8;
-/// Multiply-adds of a block for every weight: clearing and adding up the sums must not cost much beside them.
-/// [s1]
+/// Multiply-adds of a block for every weight: clearing and adding up the sums must not cost much beside them. [s3]
 pub(crate) const BLOCK_WORK: usize = 24;
-/// Entries of a gradient that are added up at a time. [s1]
+/// Entries of a gradient that are added up at a time. [s3]
 pub(crate) const CHUNK: usize = 1 << 13;
-/// Sequences after which the sums over edges are flushed. [s1]
+/// Sequences after which the sums over edges are flushed. [s3]
 pub(crate) const FLUSH: usize = 16;
 /// Sweeps for which a plane rests that did not leave zero. [s8]
 pub(crate) const REST: u32 = 3;
 /// Searches after which a plane that was of no use is forgotten. [s8]
 pub(crate) const PATIENCE: u32 = 4;
-/// The most words of a layout, per weight, that more rows than needed may take. [s1]
+/// The most words of a layout, per weight, that more rows than needed may take. [s5]
 pub(crate) const WORDS_PER_WEIGHT: usize = 5;

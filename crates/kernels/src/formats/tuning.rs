@@ -3,7 +3,7 @@
 
 /// Bytes from which on a second thread is worth its start. [t4b]
 pub(crate) const CONLL_WORTH_THREADS: usize = 1 << 18;
-/// Bytes from which on a second thread is worth its start. [t4b]
+/// Bytes from which on a second thread is worth its start. [no case: files of crfsuite]
 pub(crate) const CRFSUITE_WORTH_THREADS: usize = 1 << 18;
 /// Bytes from which on a text is shared by threads. [b1a]
 pub(crate) const CSV_WORTH_THREADS: usize = 1 << 18;

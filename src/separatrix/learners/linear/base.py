@@ -43,6 +43,8 @@ __all__ = [
 #: Sparse data of at most so many columns and cells are trained on as dense data, those of two
 #: classes where this share of the cells is filled: Hessians of sparse rows are cheap there.
 _NARROW, _SMALL, _FILLED = 256, 1 << 23, 0.4
+#: What the record of a solver says then.
+MADE_DENSE = ", sparse rows made dense"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class TrainingData:
         Row weights; None stands for ones.
     n_threads : int
         Threads to use.
+    made_dense : bool
+        Whether sparse rows are held as dense ones, which the record of the solver then says.
     """
 
     design: Design
@@ -71,6 +75,7 @@ class TrainingData:
     codes: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float64] | None
     n_threads: int
+    made_dense: bool = field(default=False, kw_only=True)
 
     @property
     def signs(self) -> npt.NDArray[np.float64]:
@@ -91,10 +96,19 @@ def checked_design(estimator: Any, X: Any, n_threads: int) -> Design:
 
 def is_narrow(X: Any, *, two_classes: bool = False) -> bool:
     """Whether sparse data is better trained on as dense data."""
-    cells = X.shape[0] * X.shape[1]
-    if X.shape[1] > _NARROW or cells > _SMALL:
+    if not is_small(*X.shape):
         return False
-    return bool(not two_classes or X.nnz >= _FILLED * cells)
+    return bool(not two_classes or X.nnz >= _FILLED * X.shape[0] * X.shape[1])
+
+
+def holds_dense(X: Any, design: Design) -> bool:
+    """Whether the handle on sparse rows holds them as dense ones."""
+    return is_sparse(X) and hasattr(design, "values")
+
+
+def is_small(n_rows: int, n_columns: int) -> bool:
+    """Whether so many cells and columns may be held as dense data."""
+    return n_columns <= _NARROW and n_rows * n_columns <= _SMALL
 
 
 def warn_unless_converged(name: str, solution: Solution, tol: float, advice: str) -> None:
@@ -204,7 +218,15 @@ class BaseLinearClassifier(NamesElsewhere, ClassifierMixin, BaseEstimator):  # t
             two_classes=two_classes,
         )
         design = self._make_design(X, n_threads, len(classes) == 2)
-        return TrainingData(design, X.dtype, classes, codes, weights, n_threads)
+        return TrainingData(
+            design,
+            X.dtype,
+            classes,
+            codes,
+            weights,
+            n_threads,
+            made_dense=holds_dense(X, design),
+        )
 
     def _make_design(self, X: Any, n_threads: int, two_classes: bool) -> Any:
         """A handle on X for the solver."""
@@ -231,6 +253,8 @@ class BaseLinearClassifier(NamesElsewhere, ClassifierMixin, BaseEstimator):  # t
 
     def _store(self, solution: Solution, data: TrainingData) -> None:
         """Keep a solution: `coef_`, `intercept_`, `classes_`, `n_iter_`, `solution_`."""
+        if data.made_dense and not solution.solver.endswith(MADE_DENSE):
+            solution = solution._replace(solver=solution.solver + MADE_DENSE)
         self.solution_ = solution
         self.classes_ = data.classes
         self.n_iter_ = max(1, int(np.ceil(solution.n_passes)))

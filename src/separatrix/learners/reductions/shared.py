@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from separatrix._core import solve_columns
 from separatrix.errors import ConvergenceWarning, DataError
-from separatrix.learners.linear.base import TrainingData
+from separatrix.learners.linear.base import MADE_DENSE, TrainingData, holds_dense
 from separatrix.learners.linear.classifier import LinearClassifier
 from separatrix.learners.linear.logistic import LogisticRegression
 from separatrix.learners.linear.minimizer import MinimizingClassifier
@@ -89,6 +89,8 @@ def fit_shared(
         columns, report, left = *fit.by_factoring(), 0
     else:
         columns, report, left = fit.one_by_one()
+    if holds_dense(X, fit.design):
+        report = report._replace(solver=report.solver + MADE_DENSE)
     if left:
         relative = (report.gap / np.abs(report.objective)).max()
         warnings.warn(

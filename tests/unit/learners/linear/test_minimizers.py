@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import sklearn
 from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -11,7 +12,13 @@ from sklearn.linear_model import LogisticRegression as SklearnLogistic
 from sklearn.preprocessing import scale
 from sklearn.utils.fixes import parse_version
 
-from separatrix import LinearClassifier, LinearSVM, LogisticRegression, regularization_path
+from separatrix import (
+    LinearClassifier,
+    LinearSVM,
+    LogisticRegression,
+    OneVsAll,
+    regularization_path,
+)
 from separatrix.errors import ConvergenceWarning, ParameterError
 from separatrix.losses import MARGIN_LOSSES
 from separatrix.penalties import L2
@@ -198,3 +205,16 @@ def test_l1_ratio_is_refused_where_it_would_be_ignored(penalty):
     plain = LogisticRegression("elasticnet", tol=1e-9).fit(X, y)
     even = LogisticRegression("elasticnet", l1_ratio=0.5, tol=1e-9).fit(X, y)
     np.testing.assert_array_equal(plain.coef_, even.coef_)
+
+
+@pytest.mark.parametrize(("n_classes", "made"), [(2, False), (3, True)])
+def test_the_record_says_where_sparse_rows_were_made_dense(n_classes, made):
+    rows = sp.random_array((60, 8), density=0.2, rng=0, format="csr")
+    model = LogisticRegression().fit(rows, np.arange(60) % n_classes)
+    assert model.solution_.solver.endswith("sparse rows made dense") == made
+    shared = OneVsAll().fit(rows, np.arange(60) % 3)
+    assert "made dense" not in shared.solution_.solver  # two classes each, and few cells are filled
+    full = sp.csr_array(rows.toarray() + 1.0)
+    assert OneVsAll().fit(full, np.arange(60) % 3).solution_.solver.endswith("made dense")
+    dense = LogisticRegression().fit(rows.toarray(), np.arange(60) % n_classes)
+    assert "made dense" not in dense.solution_.solver
