@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from separatrix import LogisticRegression, TableEncoder, save
+from separatrix import CRF, LogisticRegression, TableEncoder, Templates, save
 from separatrix.tasks.inputs import Inputs
 from tests.browser.conftest import WIDTHS, Browser
 from tests.unit.serve.served import make_models, service
@@ -267,6 +267,41 @@ def test_a_sentence_with_marginals_and_the_second_best(browser, address):
     assert "Best labelling" in told
     assert "Second best" in told
     assert page.locator(".tags li").first.inner_text().split() == ["the", "D"]
+
+
+def test_chunks_stand_on_the_color_of_their_type(browser, tmp_path):
+    sentences = [["Ms", "Ito", "Lee", "left", "Oslo"], ["Mr", "Bo", "met", "Ms", "Lee"]] * 5
+    tags = [["O", "B-PER", "I-PER", "O", "B-LOC"], ["O", "B-PER", "O", "O", "B-PER"]] * 5
+    model = make_pipeline(Templates("word[-1..1]"), CRF(C=10.0)).fit(sentences, tags)
+    save(model, tmp_path / "names.sx")
+    with service(tmp_path / "names.sx") as (_, port):
+        page = visit(browser, f"http://127.0.0.1:{port}", "names")
+        page.get_by_label("Sentence").fill(" ".join(sentences[0]))
+        settled(browser)
+        marks = page.locator(".spans .span")
+        assert [text.split()[:3] for text in marks.all_inner_texts()] == [
+            ["Ito", "Lee", "PER"], ["Oslo", "LOC", marks.nth(1).inner_text().split()[2]],
+        ]  # fmt: skip
+        colors = [
+            marks.nth(at).evaluate("one => getComputedStyle(one).backgroundColor") for at in (0, 1)
+        ]
+        assert colors[0] != colors[1]
+        # A long sentence scrolls inside its boxes; the page does not grow with it.
+        page.get_by_label("Sentence").fill(" ".join(sentences[0] * 400))
+        settled(browser, 2)
+        assert page.locator(".heat tbody tr").count() == 2000
+        assert page.locator(".spans .span").count() == 800
+        for box in (".spans", ".scroll.tall"):
+            inner, outer = page.locator(box).evaluate("one => [one.scrollHeight, one.clientHeight]")
+            assert inner > 2 * outer
+        assert page.evaluate("document.documentElement.scrollHeight") < 4000
+        page.locator(".scroll.tall").evaluate("one => one.scrollTo(0, 1e6)")
+        last, bottom = (
+            page.locator(place).bounding_box()
+            for place in (".heat tbody tr:last-child", ".scroll.tall")
+        )
+        assert last["y"] + last["height"] <= bottom["y"] + bottom["height"] + 2
+        assert browser.console() == []
 
 
 def test_a_digit_is_drawn(browser, address):

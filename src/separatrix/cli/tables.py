@@ -63,6 +63,8 @@ def show(found: Any) -> None:
         table.add_row(*(Text(_cell(value)) for value in row))
     console = Console()
     console.print(table)
+    for line in getattr(found, "colored", list)():
+        console.print(Text.assemble(*line), highlight=False)
     console.print(found.verdict(), markup=False, highlight=False)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from separatrix.errors import ParameterError
 from separatrix.explanation.models import see_through
 
-__all__ = ["Step", "Trellis", "explain_sequence"]
+__all__ = ["Span", "Step", "Trellis", "explain_sequence"]
 
+#: Backgrounds of the types of chunks, by their first use.
+_COLORS = ("bright_cyan", "bright_yellow", "bright_green", "bright_magenta", "bright_blue")
 #: Names of the column that holds the words.
 _WORDS = ("word", "form", "token", "text")
 
@@ -46,6 +48,29 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A chunk of tokens that the best labelling holds.
+
+    Attributes
+    ----------
+    start, end : int
+        Its first token, and the one behind its last.
+    type : str
+        Such as "PER".
+    text : str
+        Its words, with spaces between them.
+    probability : float
+        Of the least sure of its labels; NaN where the model has no probabilities.
+    """
+
+    start: int
+    end: int
+    type: str
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True)
 class Trellis:
     """The best labelling of a sequence, the second-best, and what is behind them; prints itself.
 
@@ -57,6 +82,8 @@ class Trellis:
         Of the two labellings; the second is NaN where there is only one.
     log_probability, second_log_probability : float
         Their log-probabilities; NaN where the model has none.
+    spans : tuple of Span
+        The chunks, where labels are those of chunks and a task was there to say so.
     """
 
     steps: tuple[Step, ...]
@@ -64,6 +91,7 @@ class Trellis:
     second_score: float
     log_probability: float
     second_log_probability: float
+    spans: tuple[Span, ...] = ()
 
     @property
     def has_probabilities(self) -> bool:
@@ -101,6 +129,51 @@ class Trellis:
                 words += f", probability {100 * math.exp(self.second_log_probability):.1f} %"
         return words
 
+    def with_spans(self, bounds: Iterable[tuple[int, int, str]]) -> Trellis:
+        """The same with chunks as (start, end, type).
+
+        Examples
+        --------
+        >>> steps = tuple(Step(word, "B", 0.5, None, (), 0.0) for word in ("New", "York"))
+        >>> trellis = Trellis(steps, 1.0, float("nan"), -1.0, float("nan"))
+        >>> trellis.with_spans([(0, 2, "LOC")]).span_lines()
+        ['LOC  New York  0.5000']
+        """
+        spans = []
+        for start, end, kind in bounds:
+            steps = self.steps[start:end]
+            text = " ".join(str(step.token) for step in steps)
+            spans.append(Span(start, end, kind, text, min(step.probability for step in steps)))
+        return replace(self, spans=tuple(spans))
+
+    def colored(self) -> list[list[tuple[str, str]]]:
+        """For terminals, the words as one line of (text, style), every type on its color."""
+        if not self.spans:
+            return []
+        types = list(dict.fromkeys(span.type for span in self.spans))
+        line: list[tuple[str, str]] = []
+        at = 0
+        for span in self.spans:
+            line += [(f"{step.token} ", "") for step in self.steps[at : span.start]]
+            sure = f" {100 * span.probability:.0f} %" if self.has_probabilities else ""
+            color = _COLORS[types.index(span.type) % len(_COLORS)]
+            line += [(f" {span.text} {span.type}{sure} ", f"black on {color}"), (" ", "")]
+            at = span.end
+        return [[*line, *((f"{step.token} ", "") for step in self.steps[at:])]]
+
+    def span_lines(self) -> list[str]:
+        """A line for every chunk: its type, its words, and how sure the least sure label is."""
+        return [
+            "  ".join(
+                [
+                    span.type or "chunk",
+                    span.text,
+                    *([f"{span.probability:.4f}"] if self.has_probabilities else []),
+                ]
+            )
+            for span in self.spans
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
         return {
@@ -108,6 +181,7 @@ class Trellis:
             "second_score": self.second_score,
             "log_probability": self.log_probability,
             "second_log_probability": self.second_log_probability,
+            "spans": [asdict(span) for span in self.spans],
             "tokens": [
                 {
                     "token": step.token,
@@ -131,7 +205,7 @@ class Trellis:
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in cells
         ]
-        return "\n".join([*lines, self.verdict()])
+        return "\n".join([*lines, *self.span_lines(), self.verdict()])
 
 
 def explain_sequence(model: Any, tokens: Any, *, top: int = 3) -> Trellis:

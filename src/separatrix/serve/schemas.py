@@ -109,6 +109,7 @@ class Trellis(BaseModel):
     second_score: float | None = None
     log_probability: float | None = None
     second_log_probability: float | None = None
+    spans: list[dict[str, Any]] = Field([], description="Chunks of tokens, with their types.")
     tokens: list[dict[str, Any]]
 
 

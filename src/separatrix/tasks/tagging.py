@@ -21,6 +21,7 @@ from separatrix.metrics import (
     Outcome,
     chunk_counts,
     chunk_report,
+    chunks,
     confusion_matrix,
     per_class_report,
     ratio_of_means,
@@ -439,7 +440,10 @@ class Tagging(Task):
     def explain(self, model: Fitted, x: Any, top: int | None, every: bool = False) -> Trellis:
         """The trellis of one sequence."""
         most = 1_000_000  # of no sequence are there so many terms
-        return explain_sequence(model.estimator, x, top=most if top is None else top)
+        found = explain_sequence(model.estimator, x, top=most if top is None else top)
+        if not tell_chunks(model.learner.classes_):
+            return found
+        return found.with_spans(chunks([str(step.label) for step in found.steps]))
 
     def reasons(self, model: Fitted, x: Any, top: int) -> dict[str, Any]:
         """The trellis as plain values."""

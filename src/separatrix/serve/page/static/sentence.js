@@ -2,7 +2,29 @@
 import { element } from "./answer.js";
 
 const short = (share) => (share < 0.005 ? "0" : (100 * share).toFixed(0)) + " %";
+const HUES = 6; // colors of types of chunks
 const COLUMNS = 12; // labels that the table of marginals shows at most
+
+// Chunks of labels such as B-PER I-PER O as { start, end, type, share }; null where labels are no chunks.
+export function spans(labels, shares, classes) {
+  const parts = classes.map((name) => /^([BIES])(?:-(.+))?$|^O$/.exec(String(name)));
+  if (parts.some((part) => !part) || !classes.some((name) => /^[BI]/.test(name))) return null;
+  const found = [];
+  let open = null;
+  labels.forEach((label, at) => {
+    const [, prefix, type = ""] = parts[classes.indexOf(label)] ?? [];
+    if (!prefix) return (open = null);
+    const share = shares ? shares[at][classes.indexOf(label)] : NaN;
+    if (open && "IE".includes(prefix) && open.type === type) {
+      open.end = at + 1;
+      open.share = Math.min(open.share, share);
+    } else {
+      found.push((open = { start: at, end: at + 1, type, share }));
+    }
+    if ("ES".includes(prefix)) open = null;
+  });
+  return found;
+}
 
 export function setup(model) {
   const field = document.getElementById("sentence");
@@ -38,16 +60,36 @@ export function setup(model) {
       element("h3", { id: "heat-title" }, told),
       element(
         "div",
-        { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "heat-title" },
+        { class: "scroll tall", tabindex: "0", role: "region", "aria-labelledby": "heat-title" },
         element("table", { class: "heat", "aria-labelledby": "heat-title" }, element("thead", {}, head), element("tbody", {}, ...rows)),
       ),
     ];
   }
 
+  // The sentence as text, chunks on the color of their type.
+  function text(found, tokens) {
+    const types = [...new Set(model.classes.map((name) => /-(.+)$/.exec(String(name))?.[1] ?? ""))].sort();
+    const parts = [];
+    let at = 0;
+    const plain = (end) => end > at && parts.push(tokens.slice(at, end).map(word).join(" ") + " ");
+    for (const { start, end, type, share } of found) {
+      plain(start);
+      const told = Number.isNaN(share) ? type : `${type} ${short(share)}`.trim();
+      const mark = element("mark", { class: "span" }, tokens.slice(start, end).map(word).join(" "), " ", element("b", {}, told));
+      mark.style.setProperty("--hue", String(Math.round((360 / HUES) * (types.indexOf(type) % HUES))));
+      parts.push(mark, " ");
+      at = end;
+    }
+    plain(tokens.length);
+    return element("p", { class: "spans tall", tabindex: "0", role: "region", "aria-label": "Chunks in their text" }, ...parts);
+  }
+
   function show(answer, tokens) {
     if (!answer) return;
+    const found = spans(answer.labels, answer.probabilities, model.classes);
+    if (found) return document.getElementById("details").replaceChildren(text(found, tokens), ...table(answer, tokens));
     const chips = tokens.map((token, at) => element("li", {}, word(token), element("b", {}, String(answer.labels[at]))));
-    document.getElementById("details").replaceChildren(element("ul", { class: "tags", "aria-label": "Tokens and their tags" }, ...chips), ...table(answer, tokens));
+    document.getElementById("details").replaceChildren(element("ul", { class: "tags tall", "aria-label": "Tokens and their tags" }, ...chips), ...table(answer, tokens));
   }
 
   return {
