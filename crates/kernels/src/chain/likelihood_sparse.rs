@@ -12,16 +12,12 @@ use std::ops::Range;
 use crate::chain::encoded::{Encoded, LANES};
 use crate::chain::likelihood::{Model, Sums, Targets};
 use crate::chain::scaled::{exponentiate, range};
+use crate::chain::tuning::{DENSE, MANY_LABELS};
 use crate::error::KernelError;
 use crate::interrupt::Interrupt;
 use crate::real::Real;
 use crate::simd::Task;
 use crate::simd::exponential::VectorExp;
-
-/// Fewer labels than this fit into few vectors, and a dense product is as fast.
-const LEAST_LABELS: usize = 48;
-/// A transition costs about as much as so many of a dense product.
-const DENSE: usize = 3;
 
 /// The lowest score of a transition for which E_ij - e0 keeps four digits of E_ij, or seven in double precision.
 fn lowest<T>() -> f64 {
@@ -95,7 +91,7 @@ impl<T: VectorExp> FewEdges<T> {
     /// better one.
     pub fn new(scores: &[f64], free: &[bool], k: usize) -> Option<Self> {
         let n_free = free.iter().filter(|free| **free).count();
-        if k < LEAST_LABELS || n_free * DENSE > k * k {
+        if k < MANY_LABELS || n_free * DENSE > k * k {
             return None;
         }
         let (mut least, mut most) = (0.0f64, 0.0f64);

@@ -234,6 +234,7 @@ impl<T: Real> OnlineChain<T> {
         targets.check(data)?;
         self.weights.check(data)?;
         check_length("sequences", data.offsets().len() - 1, self.order.len())?;
+        self.steps.tighten();
         if let Some(random) = &mut self.random {
             random.shuffle(&mut self.order);
         }

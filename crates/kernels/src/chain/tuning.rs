@@ -28,3 +28,8 @@ pub(crate) const REST: u32 = 3;
 pub(crate) const PATIENCE: u32 = 4;
 /// The most words of a layout, per weight, that more rows than needed may take. [s5]
 pub(crate) const WORDS_PER_WEIGHT: usize = 5;
+/// Labels from which on it pays to sum over transitions with a weight alone, and to look for the sources that may matter:
+/// fewer fit into few vectors, and a dense product is as fast. [s12]
+pub(crate) const MANY_LABELS: usize = 48;
+/// Transitions of a dense product that cost as much as one that is looked up. [s12]
+pub(crate) const DENSE: usize = 3;

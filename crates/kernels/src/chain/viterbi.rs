@@ -4,14 +4,15 @@
 //! at all labels before it. At a tie the first label wins or, with a labelling to avoid, the first that is not
 //! in it: then the result is that labelling only where no other is as good.
 //!
-//! Where labels are many, those that cannot be the best source of any label are passed over: what they reach at most is
-//! less than what the best label reaches at least.
+//! Where labels are many, a source is passed over for a block of labels where the most that it can give to any of them is
+//! less than what the two best sources give to each.
 
 use crate::chain::encoded::LANES;
+use crate::chain::tuning::MANY_LABELS;
 use crate::real::Real;
 
-/// Labels from which on it pays to look for sources that may matter.
-const MANY: usize = 48;
+/// Labels in a block.
+const BLOCK: usize = 4 * LANES;
 
 /// Scores of the transitions, by source and by target, rows padded with minus infinity.
 #[derive(Debug, Clone)]
@@ -20,9 +21,8 @@ pub struct Steps<T> {
     width: usize,
     by_source: Vec<T>,
     by_target: Vec<T>,
-    /// Bounds of the scores after every source: none is higher, none is lower.
+    /// Bounds of the scores from every source into a block of labels, block after block: none is higher.
     highest: Vec<T>,
-    lowest: Vec<T>,
 }
 
 impl<T: Real> Steps<T> {
@@ -35,8 +35,7 @@ impl<T: Real> Steps<T> {
             width,
             by_source: vec![never; k * width],
             by_target: vec![never; k * width],
-            highest: vec![never; k],
-            lowest: vec![T::from_f64(f64::INFINITY); k],
+            highest: vec![never; k.div_ceil(BLOCK) * width],
         };
         for to in 0..k {
             for from in 0..k {
@@ -52,18 +51,44 @@ impl<T: Real> Steps<T> {
         self.by_source[from * self.width + to]
     }
 
-    /// The labels, in order, that may be the best source of some label after the scores `before`.
-    #[inline(always)]
-    fn find_sources(&self, before: &[T], sources: &mut Vec<usize>) {
-        let (mut top, mut floor) = (T::from_f64(f64::NEG_INFINITY), T::from_f64(f64::NEG_INFINITY));
-        for (&score, &lowest) in before.iter().zip(&self.lowest) {
-            if score > top {
-                (top, floor) = (score, score + lowest);
+    /// The bounds anew: scores that have fallen leave them too high.
+    pub fn tighten(&mut self) {
+        for (block, bounds) in self.highest.chunks_exact_mut(self.width).enumerate() {
+            let labels = block * BLOCK..self.k.min((block + 1) * BLOCK);
+            for (bound, row) in bounds.iter_mut().zip(self.by_source.chunks_exact(self.width)) {
+                *bound = row[labels.clone()].iter().fold(T::from_f64(f64::NEG_INFINITY), |a, &b| a.max(b));
             }
         }
+    }
+
+    /// The labels, in order, that may be the best source of a label of the block that begins at `first`, after the
+    /// scores `before`, padded; `best` are the two best of them.
+    #[inline(always)]
+    fn find_sources(&self, before: &[T], best: [usize; 2], first: usize, sources: &mut Vec<usize>) {
+        let labels = first..self.k.min(first + BLOCK);
+        let given = best.map(|i| &self.by_source[i * self.width..][labels.clone()]);
+        let (a, b) = (before[best[0]], before[best[1]]);
+        let mut floor = T::from_f64(f64::INFINITY);
+        for (&x, &y) in given[0].iter().zip(given[1]) {
+            floor = floor.min((a + x).max(b + y));
+        }
         sources.clear();
-        let reach = before.iter().zip(&self.highest).map(|(&score, &highest)| score + highest);
-        sources.extend(reach.enumerate().filter(|(_, reach)| *reach >= floor).map(|(i, _)| i));
+        let bounds = &self.highest[first / BLOCK * self.width..][..self.width];
+        let chunks = before.as_chunks::<LANES>().0.iter().zip(bounds.as_chunks::<LANES>().0);
+        for (number, (scores, bounds)) in chunks.enumerate() {
+            let mut reach = [T::ZERO; LANES];
+            for l in 0..LANES {
+                reach[l] = scores[l] + bounds[l];
+            }
+            let mut some = false;
+            for x in reach {
+                some |= x >= floor;
+            }
+            if some {
+                let found = reach.iter().enumerate().filter(|(_, x)| **x >= floor);
+                sources.extend(found.map(|(l, _)| number * LANES + l).filter(|&i| i < self.k));
+            }
+        }
     }
 
     /// Change the score of `to` after `from`.
@@ -71,8 +96,8 @@ impl<T: Real> Steps<T> {
     pub fn set(&mut self, from: usize, to: usize, score: T) {
         self.by_source[from * self.width + to] = score;
         self.by_target[to * self.width + from] = score;
-        self.highest[from] = self.highest[from].max(score);
-        self.lowest[from] = self.lowest[from].min(score);
+        let bound = &mut self.highest[to / BLOCK * self.width + from];
+        *bound = bound.max(score);
     }
 }
 
@@ -84,23 +109,22 @@ pub fn best_path<T: Real>(steps: &Steps<T>, nodes: &mut [T], avoid: Option<&[u32
     let mut sources = Vec::new();
     for t in 1..length {
         let (before, here) = nodes.split_at_mut(t * width);
-        let before = &before[(t - 1) * width..][..k];
-        if k >= MANY {
-            steps.find_sources(before, &mut sources);
-            if sources.len() * 2 < k {
-                let mut done = 0;
-                while done < width {
-                    let rest = &mut here[done..width];
-                    let rows = sources.iter().map(|&i| (before[i], &steps.by_source[i * width..][..width]));
-                    done += match rest.len() / LANES {
-                        1 => raise::<T, 1>(rows, done, rest),
-                        2 => raise::<T, 2>(rows, done, rest),
-                        3 => raise::<T, 3>(rows, done, rest),
-                        _ => raise::<T, 4>(rows, done, rest),
-                    };
-                }
-                continue;
+        let padded = &before[(t - 1) * width..][..width];
+        let before = &padded[..k];
+        if k >= MANY_LABELS {
+            let best = two_best(before);
+            for first in (0..width).step_by(BLOCK) {
+                let rest = &mut here[first..width];
+                steps.find_sources(padded, best, first, &mut sources);
+                let rows = sources.iter().map(|&i| (before[i], &steps.by_source[i * width..][..width]));
+                match rest.len() / LANES {
+                    1 => raise::<T, 1>(rows, first, rest),
+                    2 => raise::<T, 2>(rows, first, rest),
+                    3 => raise::<T, 3>(rows, first, rest),
+                    _ => raise::<T, 4>(rows, first, rest),
+                };
             }
+            continue;
         }
         let mut done = 0;
         while done < width {
@@ -151,6 +175,21 @@ fn raise<'a, T: Real, const N: usize>(
         }
     }
     N * LANES
+}
+
+/// The labels of the two largest scores.
+#[inline(always)]
+fn two_best<T: Real>(scores: &[T]) -> [usize; 2] {
+    let mut best = [0, 1];
+    if scores[1] > scores[0] {
+        best = [1, 0];
+    }
+    for (label, &score) in scores.iter().enumerate().skip(2) {
+        if score > scores[best[1]] {
+            best = if score > scores[best[0]] { [label, best[0]] } else { [best[0], label] };
+        }
+    }
+    best
 }
 
 /// The first label of the largest value; `avoid` only where no other has it.

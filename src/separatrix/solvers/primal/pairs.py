@@ -12,6 +12,9 @@ from separatrix.solvers.points import Point
 
 __all__ = ["Pairs"]
 
+#: Entries of the vectors that are scaled at a time.
+_CHUNK = 1 << 14
+
 
 class Pairs:
     """The last steps s and changes of the gradient y, as an approximate inverse Hessian.
@@ -133,21 +136,36 @@ class Pairs:
         With `scale`, entries of all s are multiplied by it and those of all y divided; where it is
         zero, both are zero.
         """
-        rows = self._order
-        steps, changes = self._steps[rows], self._changes[rows]
-        known = self.inner is None and scale is None
+        rows, used, flat = self._order, max(self._order) + 1, grad.reshape(-1)
+        steps, changes = self._steps[:used], self._changes[:used]
+        # 1 / scale, zero where that is zero: copies of all vectors would take as much memory again.
+        inverse = None
         if scale is not None:
             factor = scale.reshape(-1)
-            steps = steps * factor
-            changes = np.divide(changes, factor, out=np.zeros_like(changes), where=factor != 0)
-        gram = self._gram[np.ix_(rows, rows)] if known else changes @ changes.T
+            inverse = np.divide(1.0, factor, out=np.zeros_like(factor), where=factor != 0)
+        if self.inner is None and inverse is None:
+            gram = self._gram[np.ix_(rows, rows)]
+        else:
+            gram = np.zeros((used, used))
+            for at in range(0, len(flat), _CHUNK):
+                part = changes[:, at : at + _CHUNK]
+                if inverse is not None:
+                    part = part * inverse[at : at + _CHUNK]
+                gram += part @ part.T
+            gram = gram[np.ix_(rows, rows)]
         unit = 1.0 / np.sqrt(np.maximum(np.diagonal(gram), 1e-300))
-        with_changes = (changes @ grad.reshape(-1)) * unit
-        shares = np.linalg.lstsq(gram * unit * unit[:, None], -with_changes, rcond=1e-12)[0]
-        shares *= unit
-        left = grad.reshape(-1) + shares @ changes
-        step: Array = (shares @ steps).reshape(grad.shape)
-        return step, float(np.linalg.norm(left))
+        scaled = flat if inverse is None else flat * inverse
+        with_changes = (changes @ scaled)[rows] * unit
+        found = np.linalg.lstsq(gram * unit * unit[:, None], -with_changes, rcond=1e-12)[0]
+        shares = np.zeros(used)
+        shares[rows] = found * unit
+        change: Any = shares @ changes
+        step: Any = shares @ steps
+        if inverse is not None:
+            change *= inverse
+            step *= factor
+        left = flat + change
+        return step.reshape(grad.shape), float(np.linalg.norm(left))
 
     def _loops(self, grad: Array, inner: Callable[[Array], Array]) -> Array:
         """The recursion with a preconditioner."""
