@@ -498,12 +498,13 @@ def newton_margins(
     tol: float,
     least: float,
     max_passes: int,
+    keep: bool,
     n_threads: int,
 ) -> tuple[
     npt.NDArray[np.float64],
     npt.NDArray[np.float64],
     float,
-    list[tuple[float, float, float]],
+    list[tuple[float, float, float, float, npt.NDArray[np.float64]]],
     bool,
 ]: ...
 def newton_softmax(
@@ -516,12 +517,13 @@ def newton_softmax(
     tol: float,
     least: float,
     max_passes: int,
+    keep: bool,
     n_threads: int,
 ) -> tuple[
     npt.NDArray[np.float64],
     npt.NDArray[np.float64],
     float,
-    list[tuple[float, float, float]],
+    list[tuple[float, float, float, float, npt.NDArray[np.float64]]],
     bool,
 ]: ...
 def quadratic_descent(

@@ -212,14 +212,17 @@ class Monitor:
         weights: Callable[[], npt.NDArray[np.floating]],
         *,
         proven: bool = True,
+        seconds: float | None = None,
     ) -> StopReason | None:
         """Note the state after `n_passes`; return why to stop, or None to go on.
 
         A gap that is not `proven` is an estimate: it stands in the trace and ends nothing.
+        `seconds` since the start of the run are those of now unless given.
         """
         n_passes += self.offset
         held_out = self._score(weights()) if self._score is not None else float("nan")
-        row = TraceRow(n_passes, objective, gap, time.perf_counter() - self._start, held_out)
+        seconds = self.seconds if seconds is None else seconds
+        row = TraceRow(n_passes, objective, gap, seconds, held_out)
         self.trace.append(row)
         if self._report is not None:
             self._report(row)
@@ -228,6 +231,16 @@ class Monitor:
         if n_passes >= self.max_passes or self.late:
             return StopReason.BUDGET
         return None
+
+    @property
+    def scores(self) -> bool:
+        """Whether the weights of every pass are scored."""
+        return self._score is not None
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.perf_counter() - self._start
 
     @property
     def late(self) -> bool:

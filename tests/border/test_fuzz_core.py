@@ -133,8 +133,8 @@ def valid_calls():
         "expand_dense": [dense(), 1, 2, True, 1],
         "joint": [csr(), csr(), 8, False, 1],
         "measure_pixels": [dense(), 1, D, 0.5, True, 1],
-        "newton_margins": [dense(), SIGNS, ONES, "hinge", "free", None, 1e-4, 0.0, 50, 1],
-        "newton_softmax": [dense(), CODES, ONES, K, "free", None, 1e-4, 0.0, 50, 1],
+        "newton_margins": [dense(), SIGNS, ONES, "hinge", "free", None, 1e-4, 0.0, 50, True, 1],
+        "newton_softmax": [dense(), CODES, ONES, K, "free", None, 1e-4, 0.0, 50, False, 1],
         "margin_judgment": [
             "logistic", SIGNS[:, None], SIGNS, ONES, None, (0.0, True), (1.0, 1.0), False, True,
             1e-4, 1,

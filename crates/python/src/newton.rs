@@ -18,15 +18,17 @@ use crate::run::run;
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 /// Weights, sigma, and centers or nothing.
 type Begin<'py> = (PyReadonlyArray1<'py, f64>, f64, Option<PyReadonlyArray1<'py, f64>>);
-/// Weights, shares of the duals, sigma, (passes, value, gap) of every pass, and whether steps still made progress.
-type Answer<'py> = (Vector<'py>, Vector<'py>, f64, Vec<(f64, f64, f64)>, bool);
+/// Weights, shares of the duals, sigma, (passes, value, gap, seconds, weights) of every pass, and whether steps still made
+/// progress.
+type Answer<'py> = (Vector<'py>, Vector<'py>, f64, Vec<Pass<'py>>, bool);
+type Pass<'py> = (f64, f64, f64, f64, Vector<'py>);
 
-/// newton_margins(design, signs, weights, loss, intercept, start, tol, least, max_passes, n_threads)
+/// newton_margins(design, signs, weights, loss, intercept, start, tol, least, max_passes, keep, n_threads)
 ///
-/// Minimize 1/2 |w|^2 + sum_i U_i loss_i for the logistic loss, the hinge or its square by Newton's method; the
-/// gaps are estimates from sums in double precision. `start` is (w, sigma, centers or None).
+/// Minimize 1/2 |w|^2 + sum_i U_i loss_i for a loss of the margin by Newton's method; the gaps are estimates from sums
+/// in double precision. `start` is (w, sigma, centers or None); weights of every pass are empty unless `keep`.
 #[pyfunction]
-#[pyo3(signature = (design, signs, weights, loss, intercept, start, tol, least, max_passes, n_threads))]
+#[pyo3(signature = (design, signs, weights, loss, intercept, start, tol, least, max_passes, keep, n_threads))]
 #[allow(clippy::too_many_arguments)]
 pub fn newton_margins<'py>(
     py: Python<'py>,
@@ -39,6 +41,7 @@ pub fn newton_margins<'py>(
     tol: f64,
     least: f64,
     max_passes: usize,
+    keep: bool,
     n_threads: usize,
 ) -> PyResult<Answer<'py>> {
     let problem = Problem {
@@ -47,7 +50,7 @@ pub fn newton_margins<'py>(
         curve: Curve::named(loss).map_err(to_python)?,
         intercept: Intercept::parse(intercept).map_err(to_python)?,
     };
-    let goal = goal(tol, least, max_passes)?;
+    let goal = goal(tol, least, max_passes, keep)?;
     let start = match &start {
         Some((w, sigma, centers)) => {
             let centers = centers.as_ref().map(|centers| vector("centers", centers)).transpose()?;
@@ -62,24 +65,26 @@ pub fn newton_margins<'py>(
     Ok(answer(py, found))
 }
 
-fn goal(tol: f64, least: f64, max_passes: usize) -> PyResult<Goal> {
+fn goal(tol: f64, least: f64, max_passes: usize, keep: bool) -> PyResult<Goal> {
     if !(tol > 0.0 && least >= 0.0) {
         return Err(data_error("tol must be positive and least not negative".into()));
     }
-    Ok(Goal { tol, least, max_passes })
+    Ok(Goal { tol, least, max_passes, keep })
 }
 
 fn answer(py: Python<'_>, found: Outcome) -> Answer<'_> {
     let (w, shares) = (PyArray1::from_vec(py, found.w), PyArray1::from_vec(py, found.shares));
-    (w, shares, found.sigma, found.trace, found.moving)
+    let passes = found.trace.into_iter();
+    let passes = passes.map(|at| (at.passes, at.value, at.gap, at.seconds, PyArray1::from_vec(py, at.w)));
+    (w, shares, found.sigma, passes.collect(), found.moving)
 }
 
-/// newton_softmax(design, classes, weights, n_classes, intercept, start, tol, least, max_passes, n_threads)
+/// newton_softmax(design, classes, weights, n_classes, intercept, start, tol, least, max_passes, keep, n_threads)
 ///
 /// `newton_margins` for softmax regression on dense data: `start` and the weights returned are those of all classes, the
 /// classes of each feature side by side.
 #[pyfunction]
-#[pyo3(signature = (design, classes, weights, n_classes, intercept, start, tol, least, max_passes, n_threads))]
+#[pyo3(signature = (design, classes, weights, n_classes, intercept, start, tol, least, max_passes, keep, n_threads))]
 #[allow(clippy::too_many_arguments)]
 pub fn newton_softmax<'py>(
     py: Python<'py>,
@@ -92,6 +97,7 @@ pub fn newton_softmax<'py>(
     tol: f64,
     least: f64,
     max_passes: usize,
+    keep: bool,
     n_threads: usize,
 ) -> PyResult<Answer<'py>> {
     fn dense<T: Widen + Element>(
@@ -114,7 +120,7 @@ pub fn newton_softmax<'py>(
         k: n_classes,
         intercept: Intercept::parse(intercept).map_err(to_python)?,
     };
-    let goal = goal(tol, least, max_passes)?;
+    let goal = goal(tol, least, max_passes, keep)?;
     let start = start.as_ref().map(|start| vector("start", start)).transpose()?;
     let found = either!(&dense_of(design)?.get().inner, |array| {
         dense(py, array, problem, start, goal, n_threads)?

@@ -90,8 +90,10 @@ class Objective:
                 can.add("hinge")
         if hasattr(getattr(self.score_map, "design", None), "values"):
             can.add("dense")
-        if "dual" in can and (self.loss.n_scores == 1 or ("dense" in can and self.loss.smooth)):
-            can.add("exact_newton")
+        if has_dual or (kernel is not None and kernel.passes and self.loss.smooth):
+            fits = self.loss.n_scores == 1 or ("dense" in can and self.loss.smooth)
+            if fits and "l2" in can and hasattr(self.score_map, "design"):
+                can.add("exact_newton")
         return frozenset(can)
 
     @property

@@ -21,8 +21,8 @@ _WHY = {
     "hinge": "the hinge loss under an L2 penalty",
     "dense": "dense data",
     "l2": "an L2 penalty",
-    "exact_newton": "an L2 penalty and hinge, squared hinge or logistic loss of two classes, or "
-    "softmax on dense data",
+    "exact_newton": "an L2 penalty and a convex loss of two classes with a minimum, or softmax on "
+    "dense data",
     "chain_dual": "structure='chain' of first order, an L2 penalty, all labels known and no "
     "attributes of edges",
     "chain_margin": "the margin loss and structure='chain'",

@@ -154,7 +154,7 @@ class Certifier:
         wanted : float
             The gap that would do; intercepts are sought with that in mind.
         duals : ndarray of shape (n,) or (n, K), optional
-            Dual variables as in `Solution`, for losses with a kink.
+            Dual variables as in `Solution`; losses with a kink need them, others have slopes.
         before : ndarray of shape (n, K), optional
             Scores at the weights from which a Newton step led to `w`: see `linear_gap`.
         move : bool
@@ -162,7 +162,10 @@ class Certifier:
         """
         stored = as_stored(w, self._dtype, self._loss)
         if before is None and (move or not self.objective.exempt) and self._has_judge(duals):
-            return self._by_kernel(stored, wanted, duals)
+            found = self._by_kernel(stored, wanted, duals)
+            if found.gap > wanted and duals is not None and self._loss.smooth:
+                found = self._by_kernel(stored, wanted, None)
+            return found
         with blas_threads(1):
             return self._by_scores(stored, wanted, duals, before, move)
 
@@ -186,7 +189,7 @@ class Certifier:
         reach = self._longest * math.sqrt(float(np.vdot(inner, inner)))
         intercept = float(w[-1, 0]) if self._has_intercept else 0.0
         given: npt.NDArray[np.float64] | None = None
-        if not self._loss.smooth:
+        if duals is not None:
             given = np.ascontiguousarray(duals, dtype=np.float64)
         scores = double_scores(self._design, stored, self._n_threads)
         last, losses, noise, v, size, total, mass, theta = margin_judgment(
@@ -245,6 +248,12 @@ class Certifier:
         if before is not None:
             linear, v, _ = self._linear(before.astype(np.float64), unmoved)
             self._try(v, linear, at_unmoved + abs(v) + float(np.abs(linear).sum()), unmoved)
+        if duals is not None and self._loss.smooth and self._loss.n_scores is None:
+            upper = self._upper[:, None]
+            unit = np.divide(duals, upper, where=upper > 0, out=np.zeros_like(scores))
+            given = upper * self._in_domain(unit)
+            v = self._scaled(0.0, given, 1.0)
+            self._try(v, given, at_unmoved + abs(v) + float(np.abs(given).sum()), unmoved)
         if self._loss.smooth and value - self.lower > _SURE * wanted:
             self._try(total - float(np.vdot(theta, scores)), theta, total, scores)
         elif not self._loss.smooth:
@@ -472,14 +481,19 @@ class Certifier:
             y: Array = self._targets[:, None]
             unit = -y * np.clip(-y * unit, 0, 1 if self._kernel.in_unit else None)
         else:
-            rows = np.arange(len(unit))
-            unit[rows, self._targets] = 0
-            unit = np.maximum(unit, 0)
-            unit /= np.maximum(unit.sum(axis=1, keepdims=True), 1)
-            unit[rows, self._targets] = -unit.sum(axis=1)
+            unit = self._in_domain(unit)
         theta = unit * upper
         cut = moved - theta
         return theta, self._scaled(0.0, theta, 1.0), float(np.vdot(cut, cut))
+
+    def _in_domain(self, unit: Array) -> Array:
+        """Slopes of softmax, those of the right labels made of the others."""
+        rows = np.arange(len(unit))
+        unit[rows, self._targets] = 0
+        unit = np.maximum(unit, 0)
+        unit /= np.maximum(unit.sum(axis=1, keepdims=True), 1)
+        unit[rows, self._targets] = -unit.sum(axis=1)
+        return unit
 
     def _balanced_one(self, a: Array) -> Array:
         """Duals of two classes whose sums agree: those of the heavier class are scaled down."""

@@ -1,13 +1,15 @@
 """The tightness benchmark: what it times, what it divides, and that it sees false certificates."""
 
 import math
+import time
 
 import numpy as np
 import pytest
 from benchmarks import tightness
-from benchmarks.tightness import Problem, Rows, Run, measure
+from benchmarks.tightness import Problem, Rows, Run, Seen, Watch, measure
 
-from separatrix.results import Solution, StopReason, Trace, TraceRow
+from separatrix.results import Monitor, Solution, StopReason, Trace, TraceRow
+from separatrix.solvers import make_solver
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,8 @@ def made_run(values, *, passes, seconds, stopped=StopReason.CONVERGED):
     solution = Solution(
         np.zeros((2, 1)), passes, 0.5, stopped, trace, values[-1], "duality gap", "made up"
     )
-    return Run(solution, seconds, tuple((i + 1.0, v) for i, v in enumerate(values)), values[-1])
+    seen = tuple(Seen(i + 1.0, i + 1.0, v) for i, v in enumerate(values))
+    return Run(solution, seconds, seen, values[-1])
 
 
 def test_ratios_are_to_stop_over_first_below():
@@ -32,6 +35,27 @@ def test_ratios_are_to_stop_over_first_below():
     assert line.passes_ratio == 5.0 / 2.0
     assert line.true_gap == 0
     assert line.stopped == "converged"
+
+
+def test_looking_takes_no_time_and_proofs_come_late(rows):
+    def slow(w):
+        time.sleep(0.02)
+        return problem.value(w)
+
+    problem = Problem.of(rows, "logistic", "l2")
+    watch = Watch(slow)
+    monitor = Monitor(tol=1e-6, max_passes=100, score=watch)
+    with watch.over_proofs(problem.objective):
+        solution = make_solver("exact_newton").minimize(problem.objective, None, monitor)
+    seen = watch.seen(solution.trace)
+    assert len(watch.proofs) == 1
+    assert len(seen) == len(solution.trace) + 1
+    assert seen[-1].seconds < 0.02 * len(seen)
+    # Every pass of the kernel was seen with its own weights, and the proof with those it proves.
+    values = [value for *_, value in seen]
+    assert values == sorted(values, reverse=True)
+    assert len(set(values)) == len(values) - 1
+    assert seen[-2].n_passes == solution.n_passes - 1
 
 
 def test_false_certificates_are_named_and_have_no_ratio():

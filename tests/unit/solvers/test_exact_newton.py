@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import xlogy
 
-from separatrix import LinearSVM, LogisticRegression
+from separatrix import LinearClassifier, LinearSVM, LogisticRegression
 from separatrix._core import newton_margins
 from separatrix.errors import ConvergenceWarning, SolverError
 from separatrix.penalties import L1
@@ -69,6 +70,37 @@ def test_the_last_step_is_seen_by_the_proof_alone(monkeypatch):
     assert len(calls) == 1
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared", "exponential"])
+def test_the_proof_comes_with_the_first_weights_that_are_good_enough(loss):
+    X, y = overlapping()
+    best = LinearClassifier(loss, solver="exact_newton", tol=1e-12).fit(X, y).solution_.objective
+    for tol in (1e-2, 1e-4, 1e-6):
+        solution = LinearClassifier(loss, solver="exact_newton", tol=tol).fit(X, y).solution_
+        assert solution.stopped.value == "converged"
+        before = solution.trace.objective[:-1]
+        assert (before > best * (1 + 0.1 * tol)).all()  # what is left of third order
+        assert solution.n_passes == len(before) + 1
+
+
+def test_slopes_that_move_with_the_last_step_are_the_duals():
+    X, y = overlapping()
+    model = LogisticRegression(solver="exact_newton", penalize_intercept=True, C=0.5).fit(X, y)
+    duals, signs = model.solution_.dual, np.where(y, 1.0, -1.0)
+    w = np.append(X, np.ones((len(X), 1)), axis=1).T @ (duals * signs)
+    assert w == pytest.approx(model.solution_.w[:, 0], rel=1e-10)
+    a = duals / 0.5
+    dual_value = -0.5 * (xlogy(a, a) + xlogy(1 - a, 1 - a)).sum() - w @ w / 2
+    true = model.solution_.objective - dual_value
+    assert true <= model.solution_.gap <= 3 * true
+
+
+def test_every_pass_is_scored_at_its_own_weights():
+    monitor = Monitor(tol=1e-6, max_passes=100, score=lambda w: float(np.abs(w).sum()))
+    ExactNewton().minimize(make("logistic"), None, monitor)
+    assert len(set(monitor.trace.held_out)) == len(monitor.trace)
+    assert (np.diff(monitor.trace.seconds) >= 0).all()
+
+
 def test_duals_of_the_hinge_prove_the_gap():
     X, y = overlapping()
     model = LinearSVM(solver="exact_newton", penalize_intercept=True, C=0.5).fit(X, y)
@@ -121,6 +153,6 @@ def test_weights_of_zero_are_never_the_end():
 
 def test_what_has_no_exact_hessian_is_refused():
     monitor = Monitor(tol=1e-3, max_passes=9)
-    for objective in (make("exponential"), make("multiclass_logistic", L1())):
+    for objective in (make("perceptron"), make("multiclass_logistic", L1())):
         with pytest.raises(SolverError, match="ExactNewton needs"):
             ExactNewton().minimize(objective, None, monitor)

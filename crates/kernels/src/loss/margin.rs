@@ -12,6 +12,14 @@ pub(crate) trait MarginLoss<T> {
     fn steepest(mass: f64, weights: f64, off: f64) -> Option<f64>;
 }
 
+/// A loss whose conjugate is known, or bounded without logarithms.
+pub(crate) trait Conjugate: MarginLoss<f64> {
+    /// The dual variable closest to `a` where phi*(-a) is finite.
+    fn closest(a: f64) -> f64;
+    /// -phi*(-a), or a little less: from phi, -phi' and phi'' at any m, the nearer -phi' is to a the better.
+    fn dual(a: f64, m: f64, at: (f64, f64, f64)) -> f64;
+}
+
 /// log(1 + exp(-m))
 pub(crate) struct Logistic;
 /// max(0, 1 - m)^2
@@ -84,5 +92,113 @@ impl<T: Real> MarginLoss<T> for Hinge {
 
     fn steepest(_: f64, _: f64, _: f64) -> Option<f64> {
         None
+    }
+}
+
+/// phi + a m less a bound of what it lies above -phi*(-a): where q = -phi' is a probability or a rate, that is a relative
+/// entropy of a to q, at most (a - q)^2 / phi''.
+#[inline(always)]
+fn by_chi_square(a: f64, m: f64, (loss, slope, second): (f64, f64, f64)) -> f64 {
+    let off = a - slope;
+    // Both nothing: a row that is far beyond the margin.
+    let beyond = if off == 0.0 { 0.0 } else { off * (off / second) };
+    loss + a * m - beyond
+}
+
+impl Conjugate for Logistic {
+    #[inline(always)]
+    fn closest(a: f64) -> f64 {
+        a.clamp(0.0, 1.0)
+    }
+
+    #[inline(always)]
+    fn dual(a: f64, m: f64, at: (f64, f64, f64)) -> f64 {
+        // The entropy, in bits at least 4 a (1 - a): that helps where phi'' is next to nothing.
+        by_chi_square(a, m, at).max(4.0 * std::f64::consts::LN_2 * a * (1.0 - a))
+    }
+}
+
+impl Conjugate for SquaredHinge {
+    #[inline(always)]
+    fn closest(a: f64) -> f64 {
+        a.max(0.0)
+    }
+
+    #[inline(always)]
+    fn dual(a: f64, _: f64, _: (f64, f64, f64)) -> f64 {
+        a * (1.0 - 0.25 * a)
+    }
+}
+
+impl Conjugate for Squared {
+    #[inline(always)]
+    fn closest(a: f64) -> f64 {
+        a
+    }
+
+    #[inline(always)]
+    fn dual(a: f64, _: f64, _: (f64, f64, f64)) -> f64 {
+        a * (1.0 - 0.25 * a)
+    }
+}
+
+impl Conjugate for Exponential {
+    #[inline(always)]
+    fn closest(a: f64) -> f64 {
+        a.max(0.0)
+    }
+
+    #[inline(always)]
+    fn dual(a: f64, m: f64, at: (f64, f64, f64)) -> f64 {
+        by_chi_square(a, m, at)
+    }
+}
+
+impl Conjugate for Hinge {
+    #[inline(always)]
+    fn closest(a: f64) -> f64 {
+        a.clamp(0.0, 1.0)
+    }
+
+    #[inline(always)]
+    fn dual(a: f64, _: f64, _: (f64, f64, f64)) -> f64 {
+        a
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Conjugate, Exponential, Hinge, Logistic, Squared, SquaredHinge};
+
+    /// -phi*(-a) = min over m of a m + phi(m), on a grid.
+    fn on_a_grid<L: Conjugate>(a: f64) -> f64 {
+        (-40_000..40_000)
+            .map(|i| f64::from(i) * 1e-3)
+            .map(|m| a * m + L::at::<false>(m).0)
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    fn is_below<L: Conjugate>(exact: bool) {
+        for a in [-0.5, 0.0, 1e-9, 0.1, 0.5, 0.9, 1.0, 3.0].map(L::closest) {
+            let most = on_a_grid::<L>(a);
+            for m in [-30.0, -2.0, 0.0, 0.3, 1.0, 4.0, 30.0] {
+                let (loss, slope, second) = L::at::<false>(m);
+                let found = L::dual(a, m, (loss, slope, second));
+                assert!(found <= most + 1e-9 || found.is_nan(), "{a} {m}: {found} above {most}");
+                assert!(!exact || found >= most - 1e-6, "{a} {m}: {found} below {most}");
+                let near = L::closest(slope + 1e-4 * second);
+                let lost = on_a_grid::<L>(near) - L::dual(near, m, (loss, slope, second));
+                assert!(m.abs() > 20.0 || lost <= 2e-6, "{m}: {lost}");
+            }
+        }
+    }
+
+    #[test]
+    fn conjugates_are_never_above_the_minimum_they_stand_for() {
+        is_below::<Logistic>(false);
+        is_below::<Exponential>(false);
+        is_below::<SquaredHinge>(true);
+        is_below::<Squared>(true);
+        is_below::<Hinge>(true);
     }
 }

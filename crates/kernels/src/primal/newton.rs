@@ -1,7 +1,7 @@
 //! Newton's method for the losses of a margin on few features: exact Hessians, and no other state than weights.
 //!
-//! Problem: min over w of P(w) = 1/2 |w|^2 + sum_i U_i loss(m_i), m_i = y_i (<x_i, w> + b), for the logistic loss, the
-//! squared hinge and the hinge. A pass yields the value, the gradient and the d x d Hessian together: dense rows are
+//! Problem: min over w of P(w) = 1/2 |w|^2 + sum_i U_i loss(m_i), m_i = y_i (<x_i, w> + b), for the convex losses of a
+//! margin that have a minimum. A pass yields the value, the gradient and the d x d Hessian together: dense rows are
 //! read once, sparse ones add the pairs of their values.
 //!
 //! The hinge is smoothed, max over a in [0, 1] of a z - (a - c)^2 / (2 sigma) with z = 1 - m and centers c = 1/2 at
@@ -12,12 +12,19 @@
 //! ```
 //!
 //! what Newton steps remove, and what smoothing costs. While the second part is too large, sigma grows; from some
-//! sigma on the maximizers become centers instead (proximal method of multipliers, Rockafellar 1976). Steps are the
+//! sigma on the maximizers become centers instead (proximal method of multipliers, Rockafellar 1976).
+//!
+//! The dual variables of smooth losses are slopes that are moved along a whole step d: a_i = -loss'(m_i) - loss''(m_i) t_i
+//! with t the margins of d. Then w + d = sum_i U_i a_i y_i x_i, and of the gap only sum_i U_i (loss + loss*(-a_i) + a_i m_i) at
+//! the new margins is left, of third order in d. (The slopes at w + d would leave half their squared sum besides.) Those of
+//! the smoothed hinge are moved in the same way and cut to [0, 1], which is what is left then. Steps are the
 //! best ones along the direction, found on kept margins; on many rows whole steps are tried without that until one fails.
 //! Many rows begin with every 8th, 16th … of them.
 //!
-//! Returned: weights, dual variables of the hinge, sigma, and what each pass found. The gaps are those of the sums made
-//! here: the caller proves them.
+//! Returned: weights, dual variables, sigma, and what each pass found. The gaps are those of the sums made here: the
+//! caller proves them.
+
+use std::time::Instant;
 
 use crate::data::csr::Csr;
 use crate::data::dense::Dense;
@@ -26,7 +33,8 @@ use crate::dual::intercept::Intercept;
 use crate::error::{KernelError, check_length, check_not_negative, zeros};
 use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
-use crate::primal::newton::curve::{Curve, Slope};
+use crate::primal::double::adjoint;
+use crate::primal::newton::curve::{Curve, Linear, Slope};
 use crate::primal::newton::pass::{Direction, Part, SecondOrder, Sums};
 use crate::real::Real;
 use crate::simd::{Gather, dispatch, dispatch_packed};
@@ -65,6 +73,9 @@ const WHOLE: f64 = 0.3;
 const STALL: usize = 60;
 /// Evaluations of a search at most; each reads two arrays of margins.
 const TRIALS: usize = 12;
+/// A whole step is worth a look at its dual variables where P should fall by at most so many times the gap that would do:
+/// it removes half of the digits, or more.
+const NEAR: f64 = 100.0;
 
 /// What is minimized.
 #[derive(Debug, Clone, Copy)]
@@ -99,28 +110,62 @@ pub struct Goal {
     pub least: f64,
     /// Passes at most.
     pub max_passes: usize,
+    /// Whether to keep the weights of every pass.
+    pub keep: bool,
 }
 
-/// What every turn found: passes until then, the objective, and the gap.
-pub type Trace = Vec<(f64, f64, f64)>;
+/// What was known after so many passes.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// Passes until then.
+    pub passes: f64,
+    /// The objective.
+    pub value: f64,
+    /// The gap, from the sums made here.
+    pub gap: f64,
+    /// Since the beginning.
+    pub seconds: f64,
+    /// The weights, where they are kept.
+    pub w: Vec<f64>,
+}
+
+/// What every pass found.
+pub(crate) struct Trace {
+    began: Instant,
+    keep: bool,
+    turns: Vec<Turn>,
+}
+
+impl Trace {
+    fn new(goal: Goal) -> Self {
+        Self { began: Instant::now(), keep: goal.keep, turns: Vec::new() }
+    }
+
+    fn note(&mut self, passes: f64, value: f64, gap: f64, w: &[f64]) {
+        let w = if self.keep { w.to_vec() } else { Vec::new() };
+        self.turns.push(Turn { passes, value, gap, seconds: self.began.elapsed().as_secs_f64(), w });
+    }
+}
 
 /// What came of it.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Weights, the intercept last.
     pub w: Vec<f64>,
-    /// Dual variables of the hinge as shares of U_i; nothing for other losses.
+    /// Dual variables as shares of U_i; nothing where none are good.
     pub shares: Vec<f64>,
     /// sigma of the hinge.
     pub sigma: f64,
-    /// Passes, value and gap, once per pass.
-    pub trace: Trace,
+    /// What each pass found.
+    pub trace: Vec<Turn>,
     /// Whether steps still made progress when it ended.
     pub moving: bool,
 }
 
 /// Rows that a Newton step can be made from.
 pub trait Source: SecondOrder {
+    /// X' times one number per row.
+    fn pulled(&self, residuals: &[f64], n_threads: usize, stop: &Interrupt) -> Result<Vec<f64>, KernelError>;
     /// The most rows that one may stand for in a first sample.
     fn stride(&self, curve: Curve) -> usize;
     /// Whether a whole step may be tried without a search.
@@ -128,6 +173,9 @@ pub trait Source: SecondOrder {
 }
 
 impl<T: Real> Source for Dense<'_, T> {
+    fn pulled(&self, residuals: &[f64], n_threads: usize, stop: &Interrupt) -> Result<Vec<f64>, KernelError> {
+        adjoint(self, residuals, 1, n_threads, stop)
+    }
     fn stride(&self, _: Curve) -> usize {
         STRIDE.0
     }
@@ -137,6 +185,9 @@ impl<T: Real> Source for Dense<'_, T> {
 }
 
 impl<T: Gather> Source for Csr<'_, T> {
+    fn pulled(&self, residuals: &[f64], n_threads: usize, stop: &Interrupt) -> Result<Vec<f64>, KernelError> {
+        adjoint(self, residuals, 1, n_threads, stop)
+    }
     fn stride(&self, curve: Curve) -> usize {
         if curve == Curve::Hinge { 1 } else { STRIDE.1 }
     }
@@ -184,7 +235,7 @@ pub fn minimize<X: Source>(
     run.begin(1, goal);
     run.steps(false, stop)?;
     let Run { w, shares, sigma, trace, moving, .. } = run;
-    Ok(Outcome { w, shares, sigma, trace, moving })
+    Ok(Outcome { w, shares, sigma, trace: trace.turns, moving })
 }
 
 struct Run<'a, X> {
@@ -200,6 +251,8 @@ struct Run<'a, X> {
     /// Whether `margins` are those of `w`.
     known: bool,
     stride: usize,
+    /// The best lower bound of P that dual variables of the hinge gave, and these.
+    bound: (f64, Vec<f64>),
     trace: Trace,
     passes: f64,
     moving: bool,
@@ -240,7 +293,8 @@ impl<'a, X: Source> Run<'a, X> {
             margins: Vec::new(),
             known: false,
             stride: 1,
-            trace: Vec::new(),
+            bound: (f64::NEG_INFINITY, Vec::new()),
+            trace: Trace::new(goal),
             passes: 0.0,
             moving: true,
         }
@@ -336,6 +390,81 @@ impl<'a, X: Source> Run<'a, X> {
         Ok(out)
     }
 
+    /// Dual variables at the end of a whole step whose margins are `toward`; the gap that they leave but for what was cut
+    /// off to stay where the conjugate is finite, and whether anything was.
+    fn linear(&self, toward: &[f64]) -> (Vec<f64>, f64, bool) {
+        let Problem { curve, weights, .. } = self.problem;
+        let mut shares = vec![0.0; toward.len()];
+        let (gap, cut) = dispatch(Linear {
+            curve,
+            floor: self.x.floor(curve),
+            sigma: self.sigma,
+            centers: &self.centers,
+            margins: &self.margins,
+            toward,
+            weights,
+            shares: &mut shares,
+        });
+        (shares, gap, cut)
+    }
+
+    /// sum_i U_i a_i y_i x_i, with the sum of U_i a_i y_i last where there is an intercept.
+    fn combined(&self, shares: &[f64], stop: &Interrupt) -> Result<Vec<f64>, KernelError> {
+        let Problem { signs, weights, intercept, .. } = self.problem;
+        let signed: Vec<f64> = shares.iter().zip(signs).zip(weights).map(|((a, y), u)| a * y * u).collect();
+        let mut pulled = self.x.pulled(&signed, self.n_threads, stop)?;
+        if intercept != Intercept::None {
+            pulled.push(signed.iter().sum());
+        }
+        Ok(pulled)
+    }
+
+    /// What is left of the gap at `w` where dual variables do not combine to it.
+    fn apart(&self, w: &[f64], shares: &[f64], stop: &Interrupt) -> Result<f64, KernelError> {
+        let pulled = self.combined(shares, stop)?;
+        let penalized = self.penalized();
+        let apart: f64 = pulled.iter().zip(w).take(penalized).map(|(p, w)| (p - w) * (p - w)).sum();
+        let loose: f64 = pulled.iter().zip(w).skip(penalized).map(|(p, b)| p.abs() * b.abs().max(1.0)).sum();
+        Ok(0.5 * apart + loose)
+    }
+
+    /// Dual variables of the hinge at the end of a whole step, both classes as heavy as each other where the intercept is
+    /// free, become the best ones if their bound is.
+    fn improve_bound(&mut self, toward: &[f64], stop: &Interrupt) -> Result<(), KernelError> {
+        let Problem { signs, weights, intercept, .. } = self.problem;
+        let (mut shares, ..) = self.linear(toward);
+        if intercept == Intercept::Free {
+            let (mut plus, mut minus) = (0.0, 0.0);
+            for ((a, &y), u) in shares.iter().zip(signs).zip(weights) {
+                if y > 0.0 { plus += a * u } else { minus += a * u }
+            }
+            let scale = |own: f64, other: f64| if own > other { other / own } else { 1.0 };
+            let (of_plus, of_minus) = (scale(plus, minus), scale(minus, plus));
+            for (a, &y) in shares.iter_mut().zip(signs) {
+                *a *= if y > 0.0 { of_plus } else { of_minus };
+            }
+        }
+        let pulled = self.combined(&shares, stop)?;
+        let sum: f64 = shares.iter().zip(weights).map(|(a, u)| a * u).sum();
+        let bound = sum - 0.5 * squares(&pulled[..self.penalized()]);
+        if bound > self.bound.0 {
+            self.bound = (bound, shares);
+        }
+        Ok(())
+    }
+
+    /// Whether the best dual variables of the hinge will do for the weights whose margins are kept; they are then taken.
+    fn is_bounded(&mut self, tol: f64) -> Option<f64> {
+        let losses: f64 =
+            self.margins.iter().zip(self.problem.weights).map(|(m, u)| u * (1.0 - m).max(0.0)).sum();
+        let value = losses + 0.5 * squares(&self.w[..self.penalized()]);
+        if value - self.bound.0 > tol * value.max(self.goal.least) {
+            return None;
+        }
+        self.shares = std::mem::take(&mut self.bound.1);
+        Some(value)
+    }
+
     /// The best length of a step from `w` with `margins`, whose own margins are `toward`.
     fn length(&self, w: &[f64], margins: &[f64], step: &[f64], toward: &[f64]) -> Result<f64, KernelError> {
         let penalized = self.penalized();
@@ -360,7 +489,8 @@ impl<'a, X: Source> Run<'a, X> {
 
     /// Steps until the gap is small enough; `coarse` on a sample, whose end needs no proof.
     fn steps(&mut self, coarse: bool, stop: &Interrupt) -> Result<(), KernelError> {
-        let hinge = self.problem.curve == Curve::Hinge;
+        let Problem { curve, .. } = self.problem;
+        let hinge = curve == Curve::Hinge;
         let mut careful = !self.x.bold() || coarse;
         let mut tried: Option<Tried> = None;
         let mut before = 0.0;
@@ -369,12 +499,8 @@ impl<'a, X: Source> Run<'a, X> {
             let mut found = self.pass(stop)?;
             let gap = found.rest + found.slack;
             let wanted = self.goal.tol * found.value.max(self.goal.least);
-            if !found.smooth.is_finite() {
-                self.moving = false;
-                return Ok(());
-            }
             if let Some(Tried { w, margins, step, smooth }) = tried.take()
-                && found.smooth > smooth + 1e-10 * smooth.abs()
+                && (found.smooth.is_nan() || found.smooth > smooth + 1e-10 * smooth.abs())
             {
                 // The whole step was too long, and so may be others.
                 careful = true;
@@ -384,8 +510,12 @@ impl<'a, X: Source> Run<'a, X> {
                 self.margins = moved(&margins, length, &toward);
                 continue;
             }
+            if !found.smooth.is_finite() {
+                self.moving = false;
+                return Ok(());
+            }
             if !coarse {
-                self.trace.push((self.passes, found.value, gap));
+                self.trace.note(self.passes, found.value, gap, &self.w);
             }
             // Weights of zero are never the end: with a tiny C they are near the optimum, and predict nothing.
             if gap <= wanted && self.w.iter().any(|&w| w != 0.0) {
@@ -416,17 +546,33 @@ impl<'a, X: Source> Run<'a, X> {
                 self.w = moved(&self.w, 1.0, &step);
                 return Ok(());
             }
-            if !hinge && !coarse && before > 0.0 {
-                // Squared decrements of Newton steps follow d'' = d'^2 (d' / d^2); a gap follows in proportion.
-                let next = decrement * (decrement / before) * (decrement / before);
-                if 4.0 * found.rest * (next / decrement) <= wanted {
-                    self.w = moved(&self.w, 1.0, &step);
-                    self.known = false;
-                    self.trace.push((self.passes, found.value - 0.5 * decrement, wanted));
-                    return Ok(());
+            let mut toward: Option<Vec<f64>> = None;
+            if !hinge && !coarse {
+                // Squared decrements of Newton steps follow d'' = d'^2 (d' / d^2); a decrement is twice what P is to fall.
+                let ratio = if before > 0.0 { decrement / before } else { 1.0 };
+                let soon = decrement * (ratio * ratio).min(1.0) <= 2.0 * wanted;
+                if soon || decrement <= 2.0 * NEAR * wanted || curve == Curve::Squared {
+                    let along = self.along(&step, stop)?;
+                    let (shares, mut left, cut) = self.linear(&along);
+                    let w = moved(&self.w, 1.0, &step);
+                    if cut && left <= wanted {
+                        left += self.apart(&w, &shares, stop)?;
+                    }
+                    if left <= wanted {
+                        (self.shares, self.w) = (shares, w);
+                        self.trace.note(self.passes, found.value - 0.5 * decrement, wanted, &self.w);
+                        return Ok(());
+                    }
+                    toward = Some(along);
                 }
+                before = decrement;
             }
-            before = decrement;
+            let bounding = hinge && !coarse && 0.5 * decrement <= wanted;
+            if bounding {
+                let along = self.along(&step, stop)?;
+                self.improve_bound(&along, stop)?;
+                toward = Some(along);
+            }
             if hinge
                 && self.centers.is_empty()
                 && slack > 0.5 * wanted
@@ -434,12 +580,15 @@ impl<'a, X: Source> Run<'a, X> {
                 && (coarse || self.sigma < MULTIPLIERS.1)
             {
                 self.sigma *= (slack / (0.3 * wanted)).sqrt().clamp(1.2, GROWTH);
-            } else if !careful {
+            } else if !careful && toward.is_none() {
                 let (w, margins, smooth) = (self.w.clone(), self.margins.clone(), found.smooth);
                 tried = Some(Tried { w, margins, step: step.clone(), smooth });
             }
-            if careful {
-                let toward = self.along(&step, stop)?;
+            if careful || toward.is_some() {
+                let toward = match toward {
+                    Some(toward) => toward,
+                    None => self.along(&step, stop)?,
+                };
                 let length = self.length(&self.w, &self.margins, &step, &toward)?;
                 if length == 0.0 {
                     self.moving = false;
@@ -447,6 +596,10 @@ impl<'a, X: Source> Run<'a, X> {
                 }
                 self.w = moved(&self.w, length, &step);
                 self.margins = moved(&self.margins, length, &toward);
+                if bounding && let Some(value) = self.is_bounded(self.goal.tol) {
+                    self.trace.note(self.passes, value, self.goal.tol * value, &self.w);
+                    return Ok(());
+                }
             } else {
                 self.w = moved(&self.w, 1.0, &step);
                 self.known = false;

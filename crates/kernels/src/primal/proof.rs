@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 
 use crate::error::{KernelError, check_length, zeros};
 use crate::interrupt::Interrupt;
-use crate::loss::margin::{Exponential, Hinge, Logistic, MarginLoss, Squared, SquaredHinge};
+use crate::loss::margin::{Conjugate, Exponential, Hinge, Logistic, MarginLoss, Squared, SquaredHinge};
 use crate::primal::batch::threads_for;
 use crate::primal::newton::curve::{BLOCK, sum};
 use crate::simd::{Task, dispatch};
@@ -34,7 +34,7 @@ pub struct Judged<'a> {
     pub signs: &'a [f64],
     /// U_i >= 0.
     pub weights: &'a [f64],
-    /// Dual variables in [0, U_i], of the hinge.
+    /// Dual variables, in [0, U_i] for the hinge and the logistic loss; instead of slopes at the scores.
     pub duals: Option<&'a [f64]>,
     /// The intercept in the scores, and whether it is free to be moved.
     pub intercept: (f64, bool),
@@ -186,7 +186,7 @@ struct Run<'a, L> {
     of: PhantomData<fn() -> L>,
 }
 
-impl<'a, L: MarginLoss<f64> + Send> Run<'a, L> {
+impl<'a, L: Conjugate + Send> Run<'a, L> {
     fn new(judged: Judged<'a>, n_threads: usize, stop: &'a Interrupt) -> Self {
         Self { judged, n_threads, stop, of: PhantomData }
     }
@@ -221,8 +221,10 @@ impl<'a, L: MarginLoss<f64> + Send> Run<'a, L> {
     /// Whether moving the intercept on is worth nothing. Where duals are given, theta is not made of slopes, and what
     /// counts is by how much the losses may fall.
     fn is_enough(&self, sums: &Sums, small: f64, width: f64) -> bool {
-        let slope = sums.theta.abs();
-        slope <= small || (self.judged.duals.is_some() && slope * width <= BALANCE * self.judged.wanted)
+        let (slope, cheap) = (sums.theta.abs(), BALANCE * self.judged.wanted);
+        // By how much the losses fall to a step of Newton's method.
+        let near = slope * slope <= 2.0 * cheap * sums.second;
+        slope <= small || (self.judged.duals.is_some() && (near || slope * width <= cheap))
     }
 
     /// Where |sum theta| costs next to nothing: theta is mixed with another point to balance it (`Objective.imbalance`).
@@ -280,7 +282,7 @@ impl<'a, L: MarginLoss<f64> + Send> Run<'a, L> {
         let (mut by, sums) = self.search(first)?;
         let stored = if single { f64::from((before + by) as f32) } else { before + by };
         let moved = stored - before;
-        if (moved - by).abs() * sums.second <= self.small(&sums) {
+        if self.judged.duals.is_some() || (moved - by).abs() * sums.second <= self.small(&sums) {
             by = moved; // one look for both
         }
         // The dual point is that of the best intercept, the value that of the stored one.
@@ -332,7 +334,7 @@ impl<'a, L: MarginLoss<f64> + Send> Run<'a, L> {
         let Judged { scores, signs, weights, intercept, .. } = self.judged;
         let (mut plus, mut minus) = (0.0, 0.0);
         for (((theta, &a), &y), &u) in found.theta.iter_mut().zip(duals).zip(signs).zip(weights) {
-            *theta = a.max(0.0).min(u);
+            *theta = if u > 0.0 { u * L::closest(a / u) } else { 0.0 };
             if y > 0.0 { plus += *theta } else { minus += *theta }
         }
         let mut scale = (1.0, 1.0);
@@ -346,22 +348,30 @@ impl<'a, L: MarginLoss<f64> + Send> Run<'a, L> {
             }
         }
         let by = if intercept.1 { found.intercept - intercept.0 } else { 0.0 };
-        let (mut dual, mut size, mut total) = (0.0, 0.0, 0.0);
-        let rows = found.theta.chunks_mut(BLOCK).zip(signs.chunks(BLOCK)).zip(scores.chunks(BLOCK));
-        for ((theta, signs), scores) in rows {
-            let (mut a, mut paired, mut signed) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
-            for (i, ((theta, &y), &s)) in theta.iter_mut().zip(signs).zip(scores).enumerate() {
-                a[i] = *theta * if y > 0.0 { scale.0 } else { scale.1 };
-                paired[i] = a[i] * (s + by).abs();
+        let (mut dual, mut size, mut mass, mut total) = (0.0, 0.0, 0.0, 0.0);
+        let numbers = signs.chunks(BLOCK).zip(weights.chunks(BLOCK)).zip(scores.chunks(BLOCK));
+        for (theta, ((signs, weights), scores)) in found.theta.chunks_mut(BLOCK).zip(numbers) {
+            let zero = [0.0; BLOCK];
+            let (mut a, mut values, mut paired, mut signed) = (zero, zero, zero, zero);
+            for (i, (((theta, &y), &u), &s)) in
+                theta.iter_mut().zip(signs).zip(weights).zip(scores).enumerate()
+            {
+                if u > 0.0 {
+                    a[i] = *theta * if y > 0.0 { scale.0 } else { scale.1 };
+                    let m = y * (s + by);
+                    values[i] = u * L::dual(a[i] / u, m, L::at::<false>(m));
+                    paired[i] = (a[i] * m).abs() + values[i].abs();
+                }
                 signed[i] = -y * a[i];
                 *theta = signed[i];
             }
-            dual += sum(&a);
+            dual += sum(&values);
             size += sum(&paired);
+            mass += sum(&a.map(f64::abs));
             total += sum(&signed);
         }
         found.dual = dual;
-        found.mass = dual;
+        found.mass = mass;
         found.size = found.losses.abs() + size;
         found.sum = total;
         found

@@ -1,4 +1,4 @@
-"""Newton's method in a kernel, for few weights: hinge, squared hinge, logistic and softmax."""
+"""Newton's method in a kernel, for few weights: losses of the margin, and softmax."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TURN = 2e10
 
 
 class _State(NamedTuple):
-    """Weights, and sigma and dual variables of the hinge as shares of the row weights."""
+    """Weights, sigma of the hinge, and dual variables as shares of the row weights."""
 
     w: npt.NDArray[np.float64]
     sigma: float
@@ -36,15 +36,16 @@ class _State(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ExactNewton:
-    r"""Newton steps with exact Hessians for logistic loss, hinge, its square, and softmax.
+    r"""Newton steps with exact Hessians for the losses of a margin, and for softmax.
 
     One pass over the rows gives the value, the gradient and :math:`X' D X` together. The hinge is
     smoothed, :math:`\max_{a \in [0, 1]} a z - (a - c)^2 / (2 \sigma)`, with :math:`\sigma` as large
     as the tolerance asks for and, late, the maximizers as new centers c (the proximal method of
-    multipliers, Rockafellar 1976); its maximizers are dual variables. Many rows begin with a sample
-    of them. A pass costs :math:`n d^2 / 2`, or half the squared number of stored values of each
-    sparse row, and :math:`d^3 / 3` for the system; softmax needs dense data, and d is then the
-    number of weights of all classes.
+    multipliers, Rockafellar 1976). Slopes that are moved along a whole step are the dual variables:
+    no pass is made to see that the gradient at its end is short. Many rows begin with a sample of
+    them. A pass costs :math:`n d^2 / 2`, or half the squared number of stored values of each sparse
+    row, and :math:`d^3 / 3` for the system; softmax needs dense data, and d is then the number of
+    weights of all classes.
 
     Examples
     --------
@@ -108,21 +109,23 @@ class _Run:
         size = float(np.prod(objective.weight_shape))
         once = objective.n_rows * size**2 / 2 + size**3 / 3
         self._per_turn = max(2, int(_TURN / max(1.0, once)))
+        self._is_hinge = not objective.loss.smooth
         self.state = _State(np.zeros(int(size)), 1.0, np.zeros(0))
         self.proven = Certified(np.zeros(objective.weight_shape), np.inf, np.inf)
         self.n_passes = 0.0
 
     def _turn(self, start: _State | None, tol: float, least: float, passes: int) -> Any:
         design, y, upper = self._objective.design, self._targets, self._upper
-        name, n_threads = self._intercept, self._n_threads
+        name, n_threads, keep = self._intercept, self._n_threads, self.monitor.scores
         if self._objective.loss.n_scores is None:
             w, k = None if start is None else start.w, self._n_scores
-            return newton_softmax(design, y, upper, k, name, w, tol, least, passes, n_threads)
+            return newton_softmax(design, y, upper, k, name, w, tol, least, passes, keep, n_threads)
         given = None
         if start is not None:
-            given = start.w, start.sigma, start.shares if len(start.shares) else None
+            centers = start.shares if self._is_hinge and len(start.shares) else None
+            given = start.w, start.sigma, centers
         return newton_margins(
-            design, y, upper, self.loss, name, given, tol, least, passes, n_threads
+            design, y, upper, self.loss, name, given, tol, least, passes, keep, n_threads
         )
 
     def until_stopped(self, start: _State | None) -> StopReason:
@@ -133,16 +136,24 @@ class _Run:
             tol = share * monitor.tol
             most = 1 if monitor.late else self._per_turn
             passes_left = min(most, max(1, int(left)))
+            began = monitor.seconds
             w, shares, sigma, trace, moving = self._turn(start, tol, monitor.scale, passes_left)
             start = self.state = _State(w, sigma, shares)
             before, (value, gap) = self.n_passes, (np.inf, np.inf)
             ended, expected = not moving, False
-            for passes, value, gap in trace:
+            for passes, value, gap, seconds, at in trace:
                 expected = before + passes == self.n_passes
                 if expected:
                     continue  # what the last step should come to: a proof is the first to see it
                 self.n_passes = before + passes
-                over = monitor.record(self.n_passes, value, gap, self._weights, proven=False)
+                over = monitor.record(
+                    self.n_passes,
+                    value,
+                    gap,
+                    lambda: at.reshape(self._objective.weight_shape),  # noqa: B023
+                    proven=False,
+                    seconds=began + seconds,
+                )
                 ended |= over is not None
             if not (ended or expected) and gap > tol * max(monitor.scale, abs(value)):
                 continue
@@ -160,9 +171,13 @@ class _Run:
                 return StopReason.PRECISION
 
     def duals(self) -> npt.NDArray[np.float64] | None:
-        """Dual variables of a hinge as `Solution` has them."""
+        """Dual variables as `Solution` has them."""
         shares = self.state.shares
-        return shares * self._upper if len(shares) else None
+        if not len(shares):
+            return None
+        if self._objective.loss.n_scores == 1:
+            return shares * self._upper
+        return shares.reshape(len(self._upper), -1) * self._upper[:, None]
 
     def _weights(self) -> Array:
         return self.state.w.reshape(self._objective.weight_shape)

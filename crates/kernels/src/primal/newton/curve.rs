@@ -1,7 +1,7 @@
 //! Losses of margins with their slopes and curvatures, a block of rows at a time.
 
 use crate::error::KernelError;
-use crate::loss::margin::{Logistic, MarginLoss, SquaredHinge};
+use crate::loss::margin::{Conjugate, Exponential, Logistic, MarginLoss, Squared, SquaredHinge};
 use crate::simd::Task;
 
 /// Rows of a block.
@@ -18,6 +18,10 @@ pub enum Curve {
     Logistic,
     /// max(0, 1 - m)^2
     SquaredHinge,
+    /// (1 - m)^2
+    Squared,
+    /// exp(-m)
+    Exponential,
     /// max(0, 1 - m), smoothed
     Hinge,
 }
@@ -28,6 +32,8 @@ impl Curve {
         match name {
             "logistic" => Ok(Self::Logistic),
             "squared_hinge" => Ok(Self::SquaredHinge),
+            "squared" => Ok(Self::Squared),
+            "exponential" => Ok(Self::Exponential),
             "hinge" => Ok(Self::Hinge),
             _ => Err(KernelError::Argument(format!("there is no Newton step for the loss {name:?}"))),
         }
@@ -66,6 +72,8 @@ impl Block {
         match curve {
             Curve::Logistic => (self.smooth::<Logistic, FMA>(), 0.0, 0.0),
             Curve::SquaredHinge => (self.smooth::<SquaredHinge, FMA>(), 0.0, 0.0),
+            Curve::Squared => (self.smooth::<Squared, FMA>(), 0.0, 0.0),
+            Curve::Exponential => (self.smooth::<Exponential, FMA>(), 0.0, 0.0),
             Curve::Hinge => self.hinge(sigma),
         }
     }
@@ -150,5 +158,82 @@ impl Task for Slope<'_> {
             sum += block.slopes.iter().zip(toward).map(|(a, t)| a * t).sum::<f64>();
         }
         sum * self.stride as f64
+    }
+}
+
+/// Dual variables that are moved along a whole step, as shares of U: the sum of U (loss + loss* + a m) at its end, and
+/// whether any had to be cut off to stay where the conjugate is finite.
+pub(crate) struct Linear<'a> {
+    pub curve: Curve,
+    /// Second derivatives up to this share of U do not count.
+    pub floor: f64,
+    /// Of the hinge.
+    pub sigma: f64,
+    pub centers: &'a [f64],
+    pub margins: &'a [f64],
+    pub toward: &'a [f64],
+    pub weights: &'a [f64],
+    pub shares: &'a mut [f64],
+}
+
+impl Linear<'_> {
+    #[inline(always)]
+    fn of<L: Conjugate, const FMA: bool>(self) -> (f64, bool) {
+        let zero = [0.0; BLOCK];
+        let (mut m, mut t, mut u, mut share, mut left) = (zero, zero, zero, zero, zero);
+        let (mut total, mut cut) = (0.0, false);
+        for (b, shares) in self.shares.chunks_mut(BLOCK).enumerate() {
+            let (first, n) = (b * BLOCK, shares.len());
+            m[..n].copy_from_slice(&self.margins[first..first + n]);
+            t[..n].copy_from_slice(&self.toward[first..first + n]);
+            u[..n].copy_from_slice(&self.weights[first..first + n]);
+            u[n..].fill(0.0);
+            for i in 0..BLOCK {
+                let (_, slope, second) = L::at::<FMA>(m[i]);
+                let moved = slope - if second > self.floor { second * t[i] } else { 0.0 };
+                share[i] = L::closest(moved);
+                cut |= share[i] != moved && u[i] > 0.0;
+            }
+            for i in 0..BLOCK {
+                let there = m[i] + t[i];
+                let at = L::at::<FMA>(there);
+                let gap = at.0 + share[i] * there - L::dual(share[i], there, at);
+                left[i] = if u[i] > 0.0 { u[i] * gap } else { 0.0 };
+            }
+            shares.copy_from_slice(&share[..n]);
+            total += sum(&left);
+        }
+        (total, cut)
+    }
+
+    /// The slopes of the smoothed hinge are linear up to their kinks.
+    fn of_hinge(self) -> (f64, bool) {
+        let (mut total, mut cut) = (0.0, false);
+        let rows = self.margins.iter().zip(self.toward).zip(self.weights);
+        for (i, (((&m, &t), &u), share)) in rows.zip(self.shares).enumerate() {
+            let free = self.sigma * (1.0 - m) + self.centers.get(i).copied().unwrap_or(CENTER);
+            let bends = (0.0..=1.0).contains(&free);
+            let moved = if bends { free - self.sigma * t } else { free.clamp(0.0, 1.0) };
+            *share = moved.clamp(0.0, 1.0);
+            cut |= *share != moved && u > 0.0;
+            let z = 1.0 - (m + t);
+            total += u * (z.max(0.0) - *share * z);
+        }
+        (total, cut)
+    }
+}
+
+impl Task for Linear<'_> {
+    type Output = (f64, bool);
+
+    #[inline(always)]
+    fn run<const FMA: bool>(self) -> (f64, bool) {
+        match self.curve {
+            Curve::Logistic => self.of::<Logistic, FMA>(),
+            Curve::SquaredHinge => self.of::<SquaredHinge, FMA>(),
+            Curve::Squared => self.of::<Squared, FMA>(),
+            Curve::Exponential => self.of::<Exponential, FMA>(),
+            Curve::Hinge => self.of_hinge(),
+        }
     }
 }

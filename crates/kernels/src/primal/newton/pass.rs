@@ -82,6 +82,10 @@ pub trait SecondOrder: Sync {
     fn rows(&self) -> usize;
     /// Number of columns.
     fn columns(&self) -> usize;
+    /// Second derivatives up to this share of U do not enter the Hessian.
+    fn floor(&self, _: Curve) -> f64 {
+        0.0
+    }
     /// Work space for so many weights.
     fn room(&self, size: usize) -> Self::Room;
     /// Bring a block of rows into `room`, times their signs.
@@ -376,6 +380,10 @@ impl<T: Gather> SecondOrder for Csr<'_, T> {
         self.n_cols()
     }
 
+    fn floor(&self, curve: Curve) -> f64 {
+        if curve == Curve::Logistic { NEGLIGIBLE } else { 0.0 }
+    }
+
     fn room(&self, _: usize) {}
 
     fn read(&self, _: Numbers, _: &[f64], (): &mut ()) {}
@@ -411,7 +419,7 @@ impl<T: Gather> SecondOrder for Csr<'_, T> {
     ) {
         let (size, d) = (sums.gradient.len(), self.n_cols());
         let intercept = problem.intercept != Intercept::None;
-        let floor = if problem.curve == Curve::Logistic { NEGLIGIBLE } else { 0.0 };
+        let floor = self.floor(problem.curve);
         for t in 0..rows.count {
             let i = rows.of(t);
             let (columns, values) = self.row(i);

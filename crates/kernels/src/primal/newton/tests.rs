@@ -5,8 +5,9 @@ use crate::data::dense::Dense;
 use crate::dual::intercept::Intercept;
 use crate::interrupt::Interrupt;
 
-const CURVES: [Curve; 3] = [Curve::Logistic, Curve::SquaredHinge, Curve::Hinge];
-const GOAL: Goal = Goal { tol: 1e-7, least: 0.0, max_passes: 300 };
+const CURVES: [Curve; 5] =
+    [Curve::Logistic, Curve::SquaredHinge, Curve::Squared, Curve::Exponential, Curve::Hinge];
+const GOAL: Goal = Goal { tol: 1e-7, least: 0.0, max_passes: 300, keep: false };
 
 /// Overlapping classes: values, signs, and weights some of which are zero.
 fn data(n: usize, d: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
@@ -36,16 +37,20 @@ fn gap(values: &[f64], problem: Problem<'_>, found: &Outcome) -> (f64, f64) {
     for i in 0..n {
         let (row, y, u) = (&values[i * d..(i + 1) * d], problem.signs[i], problem.weights[i]);
         let m = y * (row.iter().zip(&found.w).map(|(x, w)| x * w).sum::<f64>() + intercept);
-        let (loss, a, value) = match problem.curve {
-            Curve::Hinge => ((1.0 - m).max(0.0), found.shares[i], found.shares[i]),
-            Curve::SquaredHinge => {
-                let z = (1.0 - m).max(0.0);
-                (z * z, 2.0 * z, 2.0 * z - z * z)
-            }
-            Curve::Logistic => {
-                let p = 1.0 / (1.0 + m.exp());
-                ((-m).exp().ln_1p(), p, -(p * p.ln() + (1.0 - p) * (1.0 - p).ln()))
-            }
+        let z = (1.0 - m).max(0.0);
+        let (loss, slope) = match problem.curve {
+            Curve::Hinge => (z, f64::NAN),
+            Curve::SquaredHinge => (z * z, 2.0 * z),
+            Curve::Squared => ((1.0 - m).powi(2), 2.0 * (1.0 - m)),
+            Curve::Logistic => ((-m).exp().ln_1p(), 1.0 / (1.0 + m.exp())),
+            Curve::Exponential => ((-m).exp(), (-m).exp()),
+        };
+        let a = found.shares.get(i).copied().unwrap_or(slope);
+        let value = match problem.curve {
+            Curve::Hinge => a,
+            Curve::SquaredHinge | Curve::Squared => a - a * a / 4.0,
+            Curve::Logistic => -(a * a.ln() + (1.0 - a) * (1.0 - a).ln()),
+            Curve::Exponential => a - a * a.ln(),
         };
         losses += u * loss;
         dual += u * value;
@@ -118,7 +123,7 @@ fn threads_do_not_change_the_result_and_many_rows_begin_with_a_sample() {
         let one = run(&x, problem, 1);
         let two = run(&x, problem, 2);
         assert_eq!((&one.w, &one.shares), (&two.w, &two.shares));
-        assert!(one.trace[0].0 > 1.0);
+        assert!(one.trace[0].passes > 1.0);
     }
 }
 
@@ -155,7 +160,7 @@ fn arguments_are_checked_and_an_interrupt_is_heard() {
         let start = Start { w, sigma, centers: &[] };
         assert!(minimize(&x, problem, Some(start), GOAL, 1, &stop).is_err());
     }
-    assert!(Curve::named("exponential").is_err());
+    assert!(Curve::named("perceptron").is_err());
     stop.set();
     assert!(minimize(&x, problem, None, GOAL, 1, &stop).is_err());
 }
@@ -175,6 +180,7 @@ fn softmax_comes_to_where_the_gradient_vanishes() {
             pull[d * k..].fill(0.0);
         }
         let mut value = 0.5 * pull.iter().map(|p| p * p).sum::<f64>();
+        let mut dual = 0.0;
         for i in 0..n {
             let row = || values[i * d..(i + 1) * d].iter().chain(&[1.0]);
             let mut p: Vec<f64> = (0..k)
@@ -184,7 +190,9 @@ fn softmax_comes_to_where_the_gradient_vanishes() {
             let total: f64 = p.iter().map(|s| s.exp()).sum();
             value += weights[i] * (total.ln() - right);
             for (c, p) in p.iter_mut().enumerate() {
-                *p = p.exp() / total - f64::from(u8::from(c == classes[i] as usize));
+                *p = found.shares.get(i * k + c).copied().unwrap_or(p.exp() / total);
+                dual -= weights[i] * if *p > 0.0 { *p * p.ln() } else { 0.0 };
+                *p -= f64::from(u8::from(c == classes[i] as usize));
             }
             for (j, x) in row().enumerate().take(found.w.len() / k) {
                 for (c, p) in p.iter().enumerate() {
@@ -192,8 +200,12 @@ fn softmax_comes_to_where_the_gradient_vanishes() {
                 }
             }
         }
-        let gap = 0.5 * pull.iter().map(|p| p * p).sum::<f64>();
-        assert!(gap <= 1e-7 * value, "{intercept:?}: {gap} of {value}");
+        // Free intercepts: what they pull is to vanish.
+        let used = if intercept == Intercept::Free { d * k } else { pull.len() };
+        let whole: Vec<f64> = pull.iter().zip(&found.w).map(|(p, w)| p + w).collect();
+        let gap = value - dual + 0.5 * whole[..used].iter().map(|p| p * p).sum::<f64>();
+        assert!((-1e-9 * value..=1e-7 * value).contains(&gap), "{intercept:?}: {gap} of {value}");
+        assert!(pull[used..].iter().all(|p| p.abs() <= 1e-4 * value));
         let other = Dense::new(&single, n, d).expect("shape");
         let other = softmax::minimize(other, problem, Some(&found.w), GOAL, 2, &stop).expect("valid");
         assert!(found.w.iter().zip(&other.w).all(|(a, b)| (a - b).abs() < 1e-4));
