@@ -46,7 +46,7 @@ def test_looking_takes_no_time_and_proofs_come_late(rows):
     watch = Watch(slow)
     monitor = Monitor(tol=1e-6, max_passes=100, score=watch)
     with watch.over_proofs(problem.objective):
-        solution = make_solver("exact_newton").minimize(problem.objective, None, monitor)
+        solution = make_solver("exact_newton", seed=0).minimize(problem.objective, None, monitor)
     seen = watch.seen(solution.trace)
     assert len(watch.proofs) == 1
     assert len(seen) == len(solution.trace) + 1

@@ -367,8 +367,9 @@ impl<'a, X: Source> Run<'a, X> {
         let mean = (0..size).map(|j| matrix[j * size + j]).sum::<f64>() / size.max(1) as f64;
         let penalized = self.penalized();
         for j in 0..size {
+            let own = matrix[j * size + j];
             matrix[j * size + j] +=
-                if j < penalized { 1.0 } else { least_curvature(mean, &found.pull[penalized..]) };
+                if j < penalized { 1.0 } else { least_curvature(mean, found.pull[j], own) };
         }
         let mut step = found.pull.clone();
         if !cholesky::solve(matrix, size, &mut step) {
@@ -640,10 +641,10 @@ fn search(
     Ok(t)
 }
 
-/// Curvature that free intercepts are given: they may have none where no row bends, and then move by a hundred margins
-/// at most; near the optimum, where the pull at them vanishes, it vanishes too.
-fn least_curvature(mean: f64, pull: &[f64]) -> f64 {
-    pull.iter().fold((1e-10 * mean).max(1e-300), |most, p| most.max(0.01 * p.abs()))
+/// Curvature that a free intercept is given: where hardly any row bends it has next to none of its own, and then moves by
+/// a hundred margins at most. Where it has enough the step stays exact.
+fn least_curvature(mean: f64, pull: f64, own: f64) -> f64 {
+    (0.01 * pull.abs() - own).max(1e-10 * mean).max(1e-300)
 }
 
 fn squares(values: &[f64]) -> f64 {

@@ -132,7 +132,7 @@ impl<T: Widen> Run<'_, T> {
                     matrix[at * order + at] += 1.0;
                     continue;
                 }
-                matrix[at * order + at] += least_curvature(mean, &pull[j * k + c..j * k + c + 1]);
+                matrix[at * order + at] += least_curvature(mean, pull[j * k + c], matrix[at * order + at]);
                 // The loss does not see a shift of all scores, nor does the gradient point along one: stiffness in that
                 // direction makes the system regular and leaves its solution as it is.
                 for other in 0..k {
