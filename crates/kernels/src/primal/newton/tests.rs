@@ -208,7 +208,9 @@ fn softmax_comes_to_where_the_gradient_vanishes() {
         assert!(pull[used..].iter().all(|p| p.abs() <= 1e-4 * value));
         let other = Dense::new(&single, n, d).expect("shape");
         let other = softmax::minimize(other, problem, Some(&found.w), GOAL, 2, &stop).expect("valid");
-        assert!(found.w.iter().zip(&other.w).all(|(a, b)| (a - b).abs() < 1e-4));
+        // Both are as near the optimum as a gap of 1e-7 allows.
+        let near = 2.0 * (2e-7 * value).sqrt();
+        assert!(found.w.iter().zip(&other.w).all(|(a, b)| (a - b).abs() < near));
         assert!(softmax::minimize(x, problem, Some(&found.w[1..]), GOAL, 1, &stop).is_err());
     }
 }
