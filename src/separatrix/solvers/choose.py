@@ -172,7 +172,7 @@ class Auto:
         solution = solver.minimize(objective, w0, monitor)
         monitor.max_passes = budget
         short = solution.stopped is StopReason.BUDGET
-        short = short and monitor.offset + solution.n_passes < budget
+        short = short and monitor.offset + solution.n_passes < budget and not monitor.late
         stuck = solution.stopped is StopReason.PRECISION and objective.dtype == np.float64
         if not others or not (short or stuck):
             return solution
