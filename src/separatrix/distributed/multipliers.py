@@ -158,9 +158,10 @@ class _RoundMonitor(Monitor):
         weights: Callable[[], Any],
         *,
         proven: bool = True,
+        seconds: float | None = None,
     ) -> StopReason | None:
         """Note the state; a round that comes no nearer ends as well."""
-        stopped = super().record(n_passes, objective, gap, weights, proven=proven)
+        stopped = super().record(n_passes, objective, gap, weights, proven=proven, seconds=seconds)
         left = self._smooth.left()
         self._idle = 0 if left < 0.5 * self._best else self._idle + 1
         self._best = min(self._best, left)

@@ -31,9 +31,10 @@ class _SavingMonitor(Monitor):
         weights: Callable[[], Any],
         *,
         proven: bool = True,
+        seconds: float | None = None,
     ) -> StopReason | None:
         """Note the state after `n_passes`; return why to stop, or None to go on."""
-        stopped = super().record(n_passes, objective, gap, weights, proven=proven)
+        stopped = super().record(n_passes, objective, gap, weights, proven=proven, seconds=seconds)
         checkpoint = self._checkpoint
         total = n_passes + self.offset
         if checkpoint is not None and (checkpoint.due(total) or stopped is not None):

@@ -83,9 +83,10 @@ class HeldOutMonitor(Monitor):
         weights: Callable[[], npt.NDArray[np.floating]],
         *,
         proven: bool = True,
+        seconds: float | None = None,
     ) -> StopReason | None:
         """Note the state after `n_passes`; return why to stop, or None to go on."""
-        stopped = super().record(n_passes, objective, gap, weights, proven=proven)
+        stopped = super().record(n_passes, objective, gap, weights, proven=proven, seconds=seconds)
         if self._patience is None:
             return stopped
         score = self.trace.rows[-1].held_out
