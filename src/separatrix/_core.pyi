@@ -191,6 +191,9 @@ def expand(
 def expand_dense(
     design: Dense, min_degree: int, max_degree: int, interaction_only: bool, n_threads: int
 ) -> _Floats: ...
+def count_labels(
+    x: Csr, y: npt.NDArray[np.uint32], order: npt.NDArray[np.uint32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
 
 @final
 class LabelCounts:
@@ -203,6 +206,7 @@ class LabelCounts:
         label_mass: _Floats,
         label_rows: _Floats,
     ) -> LabelCounts: ...
+    def weights(self, mu: float, n_threads: int) -> npt.NDArray[np.uint8]: ...
 
 @final
 class LabelExamples:
@@ -211,7 +215,7 @@ class LabelExamples:
         rows: npt.NDArray[np.int64],
         starts: npt.NDArray[np.int64],
         lengths: npt.NDArray[np.uint8],
-        features: npt.NDArray[np.uint16] | npt.NDArray[np.uint32],
+        features: npt.NDArray[np.uint16],
         worths: npt.NDArray[np.uint8],
     ) -> LabelExamples: ...
 
@@ -224,8 +228,8 @@ class LabelIndex:
         weights: npt.NDArray[np.uint8],
         wide: _Ints,
         wide_weights: npt.NDArray[np.uint8],
-        penalty: _Ints,
-        prior: _Ints,
+        penalty: npt.NDArray[np.int16],
+        prior: npt.NDArray[np.int16],
     ) -> LabelIndex: ...
     def ranks(
         self,
@@ -247,7 +251,7 @@ class LabelIndex:
         y: npt.NDArray[np.uint32],
         order: npt.NDArray[np.uint32],
         n_candidates: int,
-        rates: tuple[float, float],
+        rates: tuple[float, float, float],
         factors: npt.NDArray[np.float32],
         biases: npt.NDArray[np.float32],
         pairs: npt.NDArray[np.float32],
@@ -276,6 +280,7 @@ def joint_learn(
     order: npt.NDArray[np.uint32],
     rule: str,
     rate: float,
+    decay: float,
     n_sampled: int,
     seed: int,
     hashed: bool,
@@ -290,6 +295,24 @@ def joint_rank(
     keep: int,
     n_threads: int,
 ) -> _Ranked: ...
+def label_sets_learn(
+    x: Csr,
+    starts: npt.NDArray[np.int64],
+    labels: npt.NDArray[np.int32],
+    n_labels: int,
+    orders: npt.NDArray[np.uint32],
+    rate: float,
+    decay: float,
+    n_threads: int,
+) -> tuple[npt.NDArray[np.int8], _Floats, _Floats, _Floats]: ...
+def label_sets_best(
+    x: Csr,
+    steps: npt.NDArray[np.int8],
+    sizes: npt.NDArray[np.float32],
+    intercepts: npt.NDArray[np.float32],
+    keep: int,
+    n_threads: int,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]: ...
 def joint(
     x: Csr, z: Csr, n_features: int | None, wide: bool, n_threads: int
 ) -> tuple[_Ints, _Ints, _Floats]: ...

@@ -384,8 +384,17 @@ LEARNERS: tuple[Learner, ...] = (
         "very many classes: candidates by an inverted index, ranked by learned weights of pairs",
         "grid",
         _MANY,
-        "n_candidates",
+        "candidates",
         (24, 96),
+        many=True,
+    ),
+    Learner(
+        "label_index",
+        "separatrix.learners.extreme:ManyClass",
+        "very many classes: the candidates of an inverted index, in its order",
+        "none",
+        _MANY,
+        params=(("rerank", False), ("candidates", 96)),
         many=True,
     ),
     Learner(
@@ -396,6 +405,19 @@ LEARNERS: tuple[Learner, ...] = (
         _MANY,
         "max_iter",
         (2, 5),
+        # Words, so that labels can be added that training never saw.
+        (("y_features", ("identity", "words")),),
+        many=True,
+    ),
+    Learner(
+        "sampled_softmax",
+        "separatrix.learners.extreme:SampledSoftmax",
+        "very many classes, few columns: every one ranked by a softmax learned against a sample",
+        "grid",
+        _MANY,
+        "C",
+        (1.0, 10.0),
+        widest=_NARROW,
         many=True,
     ),
     _passes(

@@ -399,7 +399,7 @@ def many_calls():
     index = [
         np.arange(0, 2 * D + 1, 2), np.tile(np.arange(K, dtype=np.uint16), D),
         np.ones(D * K, np.uint8), np.full(D, -1, np.int32), np.ones((0, K), np.uint8),
-        *np.ones((2, K), np.int32),
+        *np.ones((2, K), np.int16),
     ]  # fmt: skip
     examples = [
         *np.stack([np.arange(K + 1), D * np.arange(K + 1)]), np.full(K, D, np.uint8),
@@ -421,7 +421,15 @@ def many_calls():
         "LabelExamples": examples,
         "LabelIndex": index,
         "joint_learn": [
-            positive, labels, phi, *none, K, order, "softmax", 0.1, 2, 0, True, twos[2], 0,
+            positive, labels, phi, *none, K, order, "softmax", 0.1, 0.1, 2, 0, True, twos[2], 0,
+        ],
+        "count_labels": [positive, labels, np.argsort(CODES, kind="stable").astype(np.uint32)],
+        "label_sets_learn": [
+            positive, np.arange(N + 1), CODES.astype(np.int32), K, order[None], 1.0, 0.1, 1,
+        ],
+        "label_sets_best": [
+            positive, np.ones((D, K), np.int8), np.ones(D, np.float32),
+            np.zeros(K, np.float32), K, 1,
         ],
         "joint_rank": [positive, phi, np.zeros(16, np.float32), True, K, 1],
     }  # fmt: skip
@@ -433,7 +441,8 @@ def test_methods_of_an_index_refuse_what_does_not_fit():
     index = _core.LabelIndex(*calls["LabelIndex"])
     examples, places = _core.LabelExamples(*calls["LabelExamples"]), np.zeros(N, np.uint32)
     x, labels, order = calls["joint_learn"][0], calls["joint_learn"][1], calls["joint_learn"][6]
-    rates, factors, biases, pairs = (0.1, 0.1), *(np.zeros((n, 2), np.float32) for n in (2, K, 16))
+    rates, factors, biases, pairs = (0.1,) * 3, *(np.zeros((n, 2), np.float32) for n in (2, K, 16))
+    counts.weights(1.0, 1)
     ranks = [counts, 1.0, 0.5, x, labels, 1]
     learn = [
         counts, 1.0, 0.5, examples, places, x, labels, order, K, rates, factors, biases, pairs, 1,

@@ -35,9 +35,9 @@ mod _core {
     #[pymodule_export]
     use separatrix_python::design::{Dense, adjoint, double_adjoint, double_scores, longest_row, scores};
     #[pymodule_export]
-    use separatrix_python::extreme_index::{LabelCounts, LabelExamples, LabelIndex};
+    use separatrix_python::extreme_index::{LabelCounts, LabelExamples, LabelIndex, count_labels};
     #[pymodule_export]
-    use separatrix_python::extreme_joint::{joint_learn, joint_rank};
+    use separatrix_python::extreme_joint::{joint_learn, joint_rank, label_sets_best, label_sets_learn};
     #[pymodule_export]
     use separatrix_python::newton::{newton_margins, newton_softmax};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 pub mod examples;
 pub mod index;
 pub mod joint;
+pub mod label_sets;
 pub mod leave_one_out;
 pub mod numbers;
 pub mod pairs;

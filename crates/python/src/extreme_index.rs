@@ -7,11 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use separatrix_kernels::data::csr::Csr as Rows;
 use separatrix_kernels::data::rows::Rows as _;
-use separatrix_kernels::extreme::examples::{Examples, Features};
-use separatrix_kernels::extreme::index::Index;
-use separatrix_kernels::extreme::leave_one_out::{Counts, ranks};
+use separatrix_kernels::extreme::examples::Examples;
+use separatrix_kernels::extreme::index::{Index, Workspace};
+use separatrix_kernels::extreme::leave_one_out::{Counts, count, ranks};
 use separatrix_kernels::extreme::numbers::Number;
 use separatrix_kernels::extreme::rerank::{Learned, Plan, Ranker, Training, learn, rank};
+use separatrix_kernels::threads::Spaces;
 
 use crate::arrays::{matrix, new_matrix, readonly, vector};
 use crate::errors::data_error;
@@ -62,7 +63,7 @@ fn with_learned<R>(
     Ok(found)
 }
 
-/// Numbers of labels or features in 16 or 32 bits.
+/// Numbers of labels in 16 or 32 bits.
 enum Numbers {
     Short(Py<PyArray1<u16>>),
     Long(Py<PyArray1<u32>>),
@@ -106,6 +107,33 @@ impl LabelCounts {
     ) -> Self {
         Self { starts, labels, counts, shares, label_mass, label_rows }
     }
+
+    /// ln(1 + c_fy / (mu p_f)) in 1/16: the weights of an index.
+    fn weights<'py>(&self, py: Python<'py>, mu: f32, n_threads: usize) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let found =
+            self.with(py, mu, 0.0, |counts| run(py, counts.counts.len(), |_| counts.weights(n_threads)))?;
+        Ok(PyArray1::from_vec(py, found))
+    }
+}
+
+/// Where the counts of each feature start, their labels, and the counts.
+type CountedArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f32>>);
+
+/// Count features with labels, in rows scaled to a mean value of one; `order` has the rows label by label.
+#[pyfunction]
+pub fn count_labels<'py>(
+    py: Python<'py>,
+    x: &Csr,
+    y: PyReadonlyArray1<'py, u32>,
+    order: PyReadonlyArray1<'py, u32>,
+) -> PyResult<CountedArrays<'py>> {
+    let (y, order) = (vector("y", &y)?, vector("order", &order)?);
+    let found = single(py, x, |x| run(py, x.n_stored(), |stop| count(x, y, order, stop)))?;
+    Ok((
+        PyArray1::from_vec(py, found.starts),
+        PyArray1::from_vec(py, found.labels),
+        PyArray1::from_vec(py, found.counts),
+    ))
 }
 
 impl LabelCounts {
@@ -135,13 +163,13 @@ impl LabelCounts {
 
 /// LabelExamples(rows, starts, lengths, features, worths)
 ///
-/// Rows of training, label by label, in borrowed arrays; features are uint16 or uint32.
+/// Rows of training, label by label, in borrowed arrays; features are their slots.
 #[pyclass(frozen, module = "separatrix._core")]
 pub struct LabelExamples {
     rows: Py<PyArray1<i64>>,
     starts: Py<PyArray1<i64>>,
     lengths: Py<PyArray1<u8>>,
-    features: Numbers,
+    features: Py<PyArray1<u16>>,
     worths: Py<PyArray1<u8>>,
 }
 
@@ -152,10 +180,10 @@ impl LabelExamples {
         rows: Py<PyArray1<i64>>,
         starts: Py<PyArray1<i64>>,
         lengths: Py<PyArray1<u8>>,
-        features: &Bound<'_, PyAny>,
+        features: Py<PyArray1<u16>>,
         worths: Py<PyArray1<u8>>,
-    ) -> PyResult<Self> {
-        Ok(Self { rows, starts, lengths, features: Numbers::of("features", features)?, worths })
+    ) -> Self {
+        Self { rows, starts, lengths, features, worths }
     }
 }
 
@@ -163,22 +191,12 @@ impl LabelExamples {
     fn with<R>(&self, py: Python<'_>, body: impl FnOnce(&Examples<'_>) -> PyResult<R>) -> PyResult<R> {
         let (rows, starts) = (reading(py, &self.rows)?, reading(py, &self.starts)?);
         let (lengths, worths) = (reading(py, &self.lengths)?, reading(py, &self.worths)?);
-        let (short, long);
-        let features = match &self.features {
-            Numbers::Short(features) => {
-                short = reading(py, features)?;
-                Features::Short(vector("features", &short)?)
-            }
-            Numbers::Long(features) => {
-                long = reading(py, features)?;
-                Features::Long(vector("features", &long)?)
-            }
-        };
+        let features = reading(py, &self.features)?;
         body(&Examples {
             rows: vector("rows", &rows)?,
             starts: vector("starts", &starts)?,
             lengths: vector("lengths", &lengths)?,
-            features,
+            features: vector("features", &features)?,
             worths: vector("worths", &worths)?,
         })
     }
@@ -194,8 +212,10 @@ pub struct LabelIndex {
     weights: Py<PyArray1<u8>>,
     wide: Py<PyArray1<i32>>,
     wide_weights: Py<PyArray2<u8>>,
-    penalty: Py<PyArray1<i32>>,
-    prior: Py<PyArray1<i32>>,
+    penalty: Py<PyArray1<i16>>,
+    prior: Py<PyArray1<i16>>,
+    /// Kept from one call to the next: rows that are predicted alone need no new ones.
+    spaces: Spaces<Workspace>,
 }
 
 /// Work on an index whose labels have one width or the other.
@@ -276,6 +296,7 @@ struct Rank<'a> {
     x: &'a Rows<'a, f32>,
     n_candidates: usize,
     keep: usize,
+    spaces: &'a Spaces<Workspace>,
     n_threads: usize,
 }
 
@@ -284,8 +305,8 @@ impl Body for Rank<'_> {
     fn run<L: Number>(self, py: Python<'_>, index: &Index<'_, L>) -> PyResult<Self::Output> {
         let work = self.x.n_rows().saturating_mul(index.n_labels());
         run(py, work, |stop| {
-            let Self { ranker, examples, x, n_candidates, keep, n_threads } = &self;
-            rank(index, ranker, examples, x, *n_candidates, *keep, *n_threads, stop)
+            let Self { ranker, examples, x, n_candidates, keep, spaces, n_threads } = &self;
+            rank(index, ranker, examples, x, *n_candidates, *keep, spaces, *n_threads, stop)
         })
     }
 }
@@ -303,11 +324,12 @@ impl LabelIndex {
         weights: Py<PyArray1<u8>>,
         wide: Py<PyArray1<i32>>,
         wide_weights: Py<PyArray2<u8>>,
-        penalty: Py<PyArray1<i32>>,
-        prior: Py<PyArray1<i32>>,
+        penalty: Py<PyArray1<i16>>,
+        prior: Py<PyArray1<i16>>,
     ) -> PyResult<Self> {
         let labels = Numbers::of("labels", labels)?;
-        Ok(Self { starts, labels, weights, wide, wide_weights, penalty, prior })
+        let spaces = Spaces::default();
+        Ok(Self { starts, labels, weights, wide, wide_weights, penalty, prior, spaces })
     }
 
     /// Labels that score higher than each row's own when the row is not counted; -1 where nothing is left.
@@ -331,7 +353,7 @@ impl LabelIndex {
 
     /// One epoch over the rows in `order`: (rows, rows reached, hits, loss). `factors` (2, 2), `biases` (K, 2) and
     /// `pairs` (2^bits, 2) hold weights and sums of squared gradients, and are changed; `places` are those of the
-    /// rows among the examples.
+    /// rows among the examples, `rates` the steps of pairs and of factors, and 1 / (C n).
     #[allow(clippy::too_many_arguments)]
     fn learn<'py>(
         &self,
@@ -345,14 +367,14 @@ impl LabelIndex {
         y: PyReadonlyArray1<'py, u32>,
         order: PyReadonlyArray1<'py, u32>,
         n_candidates: usize,
-        rates: (f32, f32),
+        rates: (f32, f32, f32),
         mut factors: PyReadwriteArray2<'py, f32>,
         mut biases: PyReadwriteArray2<'py, f32>,
         mut pairs: PyReadwriteArray2<'py, f32>,
         n_threads: usize,
     ) -> PyResult<(u64, u64, u64, f64)> {
         let (y, order, places) = (vector("y", &y)?, vector("order", &order)?, vector("places", &places)?);
-        let plan = Plan { n_candidates, rate: rates.0, factor_rate: rates.1 };
+        let plan = Plan { n_candidates, rate: rates.0, factor_rate: rates.1, decay: rates.2 };
         with_learned(&mut factors, &mut biases, &mut pairs, |learned| {
             single(py, x, |x| {
                 counts.with(py, mu, alpha, |counts| {
@@ -384,7 +406,8 @@ impl LabelIndex {
         let ranker = Ranker { factors: factors.into(), biases, pairs, unit };
         let out = single(py, x, |x| {
             examples.with(py, |examples| {
-                self.with(py, Rank { ranker, examples, x, n_candidates, keep, n_threads })
+                let spaces = &self.spaces;
+                self.with(py, Rank { ranker, examples, x, n_candidates, keep, spaces, n_threads })
             })
         })?;
         Ok((

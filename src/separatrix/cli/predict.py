@@ -24,6 +24,7 @@ from separatrix.cli.options import (
 
 if TYPE_CHECKING:
     from separatrix.data import Dataset
+    from separatrix.models import Model
 
 __all__ = ["predict"]
 
@@ -47,6 +48,16 @@ def predict(
         float,
         typer.Option("--level", min=0.0, max=1.0, help="Mass of the intervals of a regression."),
     ] = 0.95,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            exists=True,
+            dir_okay=False,
+            help="Further labels, that training never saw: one a line, a comma or a tab before "
+            "the text that describes it.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write to this file instead.")
     ] = None,
@@ -81,6 +92,8 @@ def predict(
         format = format or _FORMATS.get(out.suffix.lower())
     format = Format.json if json else Format.jsonl if jsonl else format
     opened = open_model(model)
+    if labels is not None:
+        opened = _with_labels(opened, labels)
     options = Options(probabilities=proba, level=level)
     try:
         opened.task.check(opened, options)
@@ -121,3 +134,32 @@ def predict(
     else:
         write_parts(out, parts)
         note(f"{count} predictions in {out}", quiet=quiet)
+
+
+def _with_labels(opened: Model, path: Path) -> Model:
+    """The model with the labels that a file lists."""
+    import csv
+
+    from separatrix.errors import DataError, ParameterError
+    from separatrix.tasks import FieldError
+
+    found: dict[str, str] = {}
+    with path.open(encoding="utf-8", newline="") as lines:
+        text = lines.read()
+    rows = csv.reader(text.splitlines(), delimiter="\t" if "\t" in text else ",")
+    for row in rows:
+        if not row:
+            continue
+        label = row[0].strip()
+        if len(row) > 2 or not label or label in found:
+            raise DataError(
+                f"{path}: line {rows.line_num} must hold a label, named once, and a text at most "
+                "(in quotes where it has commas)"
+            )
+        found[label] = row[1] if len(row) == 2 else label
+    if not found:
+        raise DataError(f"{path} lists no labels")
+    try:
+        return opened.with_labels(found)
+    except FieldError as error:
+        raise ParameterError(f"--labels cannot be had: {error.message}") from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -81,12 +82,55 @@ class Model(Fitted):
 
     # -- answers ---------------------------------------------------------------------------------
 
-    def predict(self, rows: Sequence[Any], **options: Any) -> list[dict[str, Any]]:
+    def with_labels(self, labels: Sequence[Any] | Mapping[Any, str]) -> Model:
+        """The model with further labels, which training never saw.
+
+        Parameters
+        ----------
+        labels : sequence, or mapping of label to str
+            New labels, known by their names, or by the texts that describe them.
+
+        Raises
+        ------
+        FieldError
+            The model does not know labels by their features, or not by those that these have.
+        """
+        if not hasattr(self.learner, "with_labels"):
+            raise FieldError(
+                f"{self.learner_name} knows no labels but those that it was trained with; train "
+                "--learner joint_features, which knows labels by their words",
+                "labels",
+            )
+        names = {**labels} if isinstance(labels, Mapping) else None
+        try:
+            learner = self.learner.with_labels(list(labels), names=names)
+        except DataError as error:
+            raise FieldError(str(error), "labels") from None
+        result = copy(self)
+        for name in ("classes", "width", "offers"):
+            result.__dict__.pop(name, None)
+        result.estimator, result.learner = learner, learner
+        if self.estimator is not self.learner:
+            result.estimator = copy(self.estimator)
+            if not hasattr(self.estimator, "steps") or self.estimator[-1] is not self.learner:
+                raise FieldError("its probabilities are calibrated for the labels known", "labels")
+            result.estimator.steps = [*self.estimator.steps[:-1], ("learner", learner)]
+        return result
+
+    def predict(
+        self,
+        rows: Sequence[Any],
+        *,
+        labels: Sequence[Any] | Mapping[Any, str] | None = None,
+        **options: Any,
+    ) -> list[dict[str, Any]]:
         """Answers for rows as JSON has them: texts, objects of columns, arrays, tokens.
 
         Parameters
         ----------
         rows : list
+        labels : sequence, or mapping of label to str, optional
+            Further labels, as in `with_labels`.
         **options
             Those of `separatrix.tasks.Options`: probabilities, top, cost, reject, explain, level.
 
@@ -109,6 +153,8 @@ class Model(Fitted):
         ...     models.open(f"{folder}/model.sx").predict([[7.0]])
         [{'label': 'b'}]
         """
+        if labels is not None:
+            return self.with_labels(labels).predict(rows, **options)
         wanted = Options(**options)
         self.task.check(self, wanted)
         checked, _ = self.reader.check(list(rows))

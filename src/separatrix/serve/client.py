@@ -89,6 +89,7 @@ class Client:
         rows: Any,
         *,
         model: str | None = None,
+        labels: Any = None,
         probabilities: bool = False,
         top: int | None = None,
         cost: Any = None,
@@ -105,6 +106,8 @@ class Client:
             Texts, rows of a table (dicts, or a frame), rows of numbers, or sequences of tokens.
         model : str, optional
             Name of the model, where there are several.
+        labels : list, or dict of label to str, optional
+            Further labels, that training never saw; or the texts that describe them.
         probabilities : bool
             The probability of every class, in the order of the card's classes.
         top : int, optional
@@ -132,6 +135,7 @@ class Client:
         """
         options = {
             "model": model,
+            "labels": labels,
             "probabilities": probabilities or None,
             "top": top,
             "cost": cost.tolist() if hasattr(cost, "tolist") else cost,

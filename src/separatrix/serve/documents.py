@@ -128,6 +128,8 @@ def _requests(model: Model, n_models: int) -> list[dict[str, Any]]:
     """Schemas of requests to a model: one row, or many, in every form that its rows have."""
     every = PredictRequest.model_json_schema()["properties"]
     names = {"model", *model.offers}
+    if hasattr(model.learner, "with_labels"):
+        names.add("labels")
     if "explain" in names:
         names.add("terms")
     if "reject" not in names:

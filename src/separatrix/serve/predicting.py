@@ -89,6 +89,11 @@ class PredictEndpoint:
         settings = self._settings
         request = parse(body, settings)
         model = self._store.get(request.model)
+        if request.labels is not None:
+            try:
+                model = model.with_labels(request.labels)
+            except FieldError as error:
+                raise Problem.of(error) from None
         rows = single_or_many(request, settings.max_rows)
         if request.explain:
             if len(rows) > settings.max_explained:

@@ -40,6 +40,12 @@ class PredictRequest(BaseModel):
     model: str | None = Field(None, description="Name of the model; not needed where there is one.")
     row: Any = Field(None, description="One row: a text, an object, an array of numbers or tokens.")
     rows: list[Any] | None = Field(None, description="Many rows, in place of `row`.")
+    labels: dict[str, str] | list[Label] | None = Field(
+        None,
+        min_length=1,
+        max_length=1000,
+        description="Further labels, that training never saw; or the text that describes each.",
+    )
     probabilities: bool = Field(False, description="The probability of every class.")
     top: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] | None = Field(
         None, description="So many of the most probable classes; of sequences, best labellings."

@@ -337,7 +337,7 @@ CASES: dict[str, Case] = {
         OutputCode(LogisticRegression(), code="random_sparse", random_state=0)
     ),
     "output_code_given": _classifier(OutputCode(code=[[1, 0], [-1, 1], [0, -1]])),
-    "many_class": _classifier(ManyClass(n_candidates=2, random_state=0)),
+    "many_class": _classifier(ManyClass(candidates=2, random_state=0)),
     "many_labels": Case(
         lambda: ManyLabels(random_state=0).fit(
             SPARSE, sp.csr_array(np.eye(3, dtype=int)[np.arange(90) % 3])

@@ -9,7 +9,6 @@
 //! Returned: m of every candidate.
 
 use super::index::{Candidate, ScaledRow, span};
-use super::numbers::Number;
 use crate::error::{KernelError, check_length};
 use crate::simd::prefetch_outer;
 
@@ -18,14 +17,15 @@ const UNITS: f32 = 16.0;
 /// Shared worths count up to this many units, e^64.
 const MOST: usize = 1024;
 
-/// Features of the examples, in 16 or 32 bits.
-#[derive(Debug, Clone, Copy)]
-pub enum Features<'a> {
-    /// Fewer than 2^16 features.
-    Short(&'a [u16]),
-    /// Any number.
-    Long(&'a [u32]),
+/// The 16-bit slot of a feature: itself among up to 2^16 of them, else a hash (Knuth's multiplicative one). Two rows
+/// share so few features that hardly any meet in a slot by chance.
+#[inline(always)]
+pub fn slot(feature: u32, n_features: usize) -> u16 {
+    if n_features <= SLOTS { feature as u16 } else { (feature.wrapping_mul(0x9e37_79b1) >> 16) as u16 }
 }
+
+/// Slots of features.
+const SLOTS: usize = 1 << 16;
 
 /// Rows of training, label by label, in borrowed arrays: every access is checked.
 #[derive(Debug, Clone, Copy)]
@@ -36,8 +36,8 @@ pub struct Examples<'a> {
     pub starts: &'a [i64],
     /// Number of features of each row.
     pub lengths: &'a [u8],
-    /// Features, row by row.
-    pub features: Features<'a>,
+    /// Slots of the features, row by row.
+    pub features: &'a [u16],
     /// t_f in 1/16 (d).
     pub worths: &'a [u8],
 }
@@ -60,35 +60,15 @@ impl Examples<'_> {
         space: &mut Marks,
         out: &mut Vec<f32>,
     ) {
+        let n_features = self.worths.len();
         for (&feature, &value) in row.features.iter().zip(&row.values) {
             let worth = self.worths.get(feature as usize).copied().unwrap_or(0);
-            if let Some(mark) = space.worths.get_mut(feature as usize) {
-                *mark = (value * f32::from(worth)).round() as u8;
-            }
+            let units = (value * f32::from(worth)).round() as u8;
+            space.worths[usize::from(slot(feature, n_features))] = units;
         }
         out.clear();
-        match self.features {
-            Features::Short(features) => self.compare_all(features, candidates, left_out, space, out),
-            Features::Long(features) => self.compare_all(features, candidates, left_out, space, out),
-        }
-        for &feature in &row.features {
-            if let Some(mark) = space.worths.get_mut(feature as usize) {
-                *mark = 0;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn compare_all<N: Number>(
-        &self,
-        features: &[N],
-        candidates: &[Candidate],
-        left_out: Option<usize>,
-        space: &Marks,
-        out: &mut Vec<f32>,
-    ) {
         let of = |at: usize| match candidates.get(at) {
-            Some(&(_, label)) => features.get(span(self.starts, label as usize)).unwrap_or(&[]),
+            Some(&(_, label)) => self.features.get(span(self.starts, label as usize)).unwrap_or(&[]),
             None => &[],
         };
         prefetch_outer(of(0));
@@ -102,27 +82,31 @@ impl Examples<'_> {
                 let Some((row, others)) = rest.split_at_checked(usize::from(length)) else { break };
                 rest = others;
                 if left_out != Some(number) {
-                    sum += space.exponentials[N::total(row, &space.worths).min(MOST - 1)];
+                    let total: usize =
+                        row.iter().map(|&slot| usize::from(space.worths[usize::from(slot)])).sum();
+                    sum += space.exponentials[total.min(MOST - 1)];
                     n += 1;
                 }
             }
             out.push(if n == 0 { 0.0 } else { (sum / n as f32).ln() });
         }
+        for &feature in &row.features {
+            space.worths[usize::from(slot(feature, n_features))] = 0;
+        }
     }
 }
 
-/// Space for one row: what its features are worth, zero for all others; and a table of exponentials.
+/// Space for one row: what the slots of its features are worth, zero for all others; and a table of exponentials.
 #[derive(Debug)]
 pub struct Marks {
-    worths: Vec<u8>,
+    worths: Box<[u8; SLOTS]>,
     exponentials: [f32; MOST],
 }
 
-impl Marks {
-    /// Space for rows of `n_features` features.
-    pub fn new(n_features: usize) -> Self {
+impl Default for Marks {
+    fn default() -> Self {
         let exponentials = std::array::from_fn(|units| (units as f32 / UNITS).exp());
-        Self { worths: vec![0; n_features.max(u16::ALL)], exponentials }
+        Self { worths: Box::new([0; SLOTS]), exponentials }
     }
 }
 
@@ -135,10 +119,10 @@ mod tests {
     const ROWS: [i64; 4] = [0, 2, 2, 3];
     const STARTS: [i64; 4] = [0, 3, 3, 6];
     const LENGTHS: [u8; 3] = [2, 1, 3];
-    const FEATURES: [u32; 6] = [0, 1, 2, 1, 2, 3];
+    const FEATURES: [u16; 6] = [0, 1, 2, 1, 2, 3];
     const WORTHS: [u8; 4] = [16, 32, 8, 4];
 
-    fn compare(features: Features<'_>, left_out: Option<usize>) -> Vec<f32> {
+    fn compare(features: &[u16], left_out: Option<usize>) -> Vec<f32> {
         let examples =
             Examples { rows: &ROWS, starts: &STARTS, lengths: &LENGTHS, features, worths: &WORTHS };
         examples.check(4, 3).unwrap();
@@ -147,7 +131,7 @@ mod tests {
         let x = Csr::new(&[0, 2], &[1, 2], &[1.0, 2.0], 4).unwrap();
         let (mut row, mut out) = (ScaledRow::default(), Vec::new());
         row.take(&x, 0, 0).unwrap();
-        let mut space = Marks::new(4);
+        let mut space = Marks::default();
         for _ in 0..2 {
             let candidates = [(0.0, 0), (0.0, 1), (0.0, 2)];
             examples.compare(&row, &candidates, left_out, &mut space, &mut out);
@@ -160,22 +144,29 @@ mod tests {
     fn closeness_is_the_mean_of_the_exponentials_of_what_is_shared() {
         // Worths of features 1 and 2 in this row: 2 / 1.5 and 0.5 * 2 / 1.5, in sixteenths 21 and 11.
         let (one, two) = (21.0f32 / 16.0, 11.0f32 / 16.0);
-        let short = FEATURES.map(|feature| feature as u16);
-        for features in [Features::Long(&FEATURES), Features::Short(&short)] {
-            for (left_out, first) in [(None, (one.exp() + two.exp()) / 2.0), (Some(1), one.exp())] {
-                let found = compare(features, left_out);
-                for (found, expected) in found.iter().zip([first.ln(), 0.0, one + two]) {
-                    assert!((found - expected).abs() < 1e-5, "{found} {expected}");
-                }
+        for (left_out, first) in [(None, (one.exp() + two.exp()) / 2.0), (Some(1), one.exp())] {
+            let found = compare(&FEATURES, left_out);
+            for (found, expected) in found.iter().zip([first.ln(), 0.0, one + two]) {
+                assert!((found - expected).abs() < 1e-5, "{found} {expected}");
             }
         }
-        assert_eq!(compare(Features::Long(&FEATURES), Some(2))[2], 0.0);
+        assert_eq!(compare(&FEATURES, Some(2))[2], 0.0);
+    }
+
+    #[test]
+    fn slots_of_many_features_are_spread_evenly() {
+        assert_eq!(slot(40_000, 1 << 16), 40_000);
+        let mut seen = vec![0; SLOTS];
+        for feature in 0..1 << 18 {
+            seen[usize::from(slot(feature, 1 << 18))] += 1;
+        }
+        assert!(seen.iter().all(|&n| n < 8));
     }
 
     #[test]
     fn arrays_that_do_not_agree_do_no_harm() {
-        let far = [0u32, 9, 2, 1, 2, 99];
-        assert!(compare(Features::Long(&far), None).iter().all(|m| m.is_finite()));
-        assert!(compare(Features::Short(&[0]), None).iter().all(|m| m.is_finite()));
+        let far = [0u16, 9, 2, 1, 2, 99];
+        assert!(compare(&far, None).iter().all(|m| m.is_finite()));
+        assert!(compare(&[0], None).iter().all(|m| m.is_finite()));
     }
 }

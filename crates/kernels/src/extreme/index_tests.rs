@@ -1,9 +1,10 @@
 use super::*;
-use crate::extreme::examples::{Examples, Features};
-use crate::extreme::leave_one_out::{Counts, ranks};
+use crate::extreme::examples::Examples;
+use crate::extreme::leave_one_out::{Counts, count, ranks};
 use crate::extreme::rerank::{Learned, Plan, Ranker, Training, learn, rank};
 use crate::interrupt::Interrupt;
 use crate::random::Random;
+use crate::threads::Spaces;
 
 /// Random rows of `d` features with labels below `k`: rows of a label share features.
 struct Made {
@@ -97,8 +98,8 @@ struct Arrays {
     weights: Vec<u8>,
     wide: Vec<i32>,
     wide_weights: Vec<u8>,
-    penalty: Vec<i32>,
-    prior: Vec<i32>,
+    penalty: Vec<i16>,
+    prior: Vec<i16>,
 }
 
 /// The index; features with more than `widest` labels are whole rows.
@@ -109,8 +110,8 @@ fn arrays(c: &Counted, k: usize, widest: usize) -> Arrays {
         weights: vec![],
         wide: vec![],
         wide_weights: vec![],
-        penalty: c.mass.iter().map(|m| (256.0 * (m / MU).ln_1p()).round() as i32).collect(),
-        prior: c.rows.iter().map(|n| (256.0 * ALPHA * n.max(0.5).ln()).round() as i32).collect(),
+        penalty: c.mass.iter().map(|m| (256.0 * (m / MU).ln_1p()).round() as i16).collect(),
+        prior: c.rows.iter().map(|n| (256.0 * ALPHA * n.max(0.5).ln()).round() as i16).collect(),
     };
     for (f, row) in c.counts.chunks(k).enumerate() {
         let weight = |count: f32| (16.0 * (count / (MU * c.shares[f])).ln_1p()).round().min(255.0) as u8;
@@ -194,7 +195,7 @@ impl Kept {
             rows: &self.rows,
             starts: &self.starts,
             lengths: &self.lengths,
-            features: Features::Short(&self.features),
+            features: &self.features,
             worths: &self.worths,
         }
     }
@@ -211,7 +212,7 @@ fn scores_are_those_of_the_definition_up_to_rounding() {
         let mut found = Vec::new();
         for i in 0..40 {
             space.score(&index, &data.x(), i).unwrap();
-            space.best(data.k, data.k, &mut found);
+            space.best(&index, data.k, &mut found);
             assert_eq!(found.len(), data.k);
             for &(score, y) in &found {
                 let expected = exact(&data, &c, &c.shares, i, y as usize);
@@ -231,9 +232,9 @@ fn the_best_are_the_first_of_all() {
     let (mut all, mut few) = (Vec::new(), Vec::new());
     for i in 0..data.y.len() {
         space.score(&index, &data.x(), i).unwrap();
-        space.best(data.k, data.k, &mut all);
+        space.best(&index, data.k, &mut all);
         for n in [1, 3, 7, 20] {
-            space.best(n, data.k, &mut few);
+            space.best(&index, n, &mut few);
             assert_eq!(few, all[..n]);
         }
     }
@@ -283,7 +284,7 @@ fn long_rows_are_scored_in_coarser_units() {
     let mut space = Workspace::new(&index);
     let mut found = Vec::new();
     space.score(&index, &x, 0).unwrap();
-    space.best(2, 2, &mut found);
+    space.best(&index, 2, &mut found);
     assert_eq!(found[0].1, 1);
     assert!((found[0].0 - 4000.0 * 198.0 / 16.0).abs() < 0.1 * found[0].0);
 }
@@ -300,7 +301,7 @@ fn learning_ranks_better_and_does_not_depend_on_threads() {
     let run = |n_threads| {
         let (mut biases, mut pairs) = (vec![[0.0; 2]; data.k], vec![[0.0; 2]; 1 << 12]);
         let mut learned = Learned { factors: [[0.5, 0.0]; 2], biases: &mut biases, pairs: &mut pairs };
-        let plan = Plan { n_candidates: 8, rate: 0.3, factor_rate: 0.1 };
+        let plan = Plan { n_candidates: 8, rate: 0.3, factor_rate: 0.1, decay: 1e-4 };
         let (counts, examples, x) = (counts_of(&c), kept.examples(), data.x());
         let training =
             Training { counts: &counts, examples: &examples, places: &kept.places, x: &x, y: &data.y };
@@ -328,17 +329,18 @@ fn ranking_without_pairs_keeps_the_order_of_the_index() {
     let ranker = Ranker { factors: [1.0, 0.0], biases: &biases, pairs: &[], unit: 1.0 };
     let stop = Interrupt::new();
     let kept = kept(&data);
-    let out = rank(&index, &ranker, &kept.examples(), &data.x(), 32, 5, 2, &stop).unwrap();
+    let spaces = Spaces::default();
+    let out = rank(&index, &ranker, &kept.examples(), &data.x(), 32, 5, &spaces, 2, &stop).unwrap();
     let mut space = Workspace::new(&index);
     let mut found = Vec::new();
     for i in 0..data.y.len() {
         space.score(&index, &data.x(), i).unwrap();
-        space.best(5, data.k, &mut found);
+        space.best(&index, 5, &mut found);
         let labels: Vec<u32> = found.iter().map(|c| c.1).collect();
         assert_eq!(out.labels[5 * i..5 * i + 5], labels);
     }
-    assert!(rank(&index, &ranker, &kept.examples(), &data.x(), 32, 0, 1, &stop).is_err());
-    assert!(rank(&index, &ranker, &kept.examples(), &data.x(), 32, 33, 1, &stop).is_err());
+    assert!(rank(&index, &ranker, &kept.examples(), &data.x(), 32, 0, &spaces, 1, &stop).is_err());
+    assert!(rank(&index, &ranker, &kept.examples(), &data.x(), 32, 33, &spaces, 1, &stop).is_err());
 }
 
 #[test]
@@ -356,7 +358,7 @@ fn bad_rows_are_refused() {
 
 #[test]
 fn a_row_with_few_postings_is_scored_as_if_all_labels_were() {
-    let data = made(600, 300, 2000);
+    let data = made(200, 1500, 2000);
     let c = counted(&data, None);
     // Whole rows of weights are never few.
     let (narrow, wide) = (arrays(&c, data.k, usize::MAX), arrays(&c, data.k, 0));
@@ -374,13 +376,30 @@ fn a_row_with_few_postings_is_scored_as_if_all_labels_were() {
                 every.replace(own, score);
             }
             for n in [1, 20, MOST_CANDIDATES] {
-                some.best(n, data.k, &mut found);
-                every.best(n, data.k, &mut expected);
+                some.best(&few, n, &mut found);
+                every.best(&all, n, &mut expected);
                 assert_eq!(found, expected, "row {i}, {n} labels, own {score:?}");
             }
             for label in [own, 7, data.k - 1] {
-                assert_eq!(some.rank(label, data.k), every.rank(label, data.k), "row {i}, label {label}");
+                assert_eq!(some.rank(&few, label), every.rank(&all, label), "row {i}, label {label}");
             }
         }
+    }
+}
+
+#[test]
+fn counts_and_weights_are_those_of_the_definition() {
+    let data = made(500, 60, 40);
+    let (c, stop) = (counted(&data, None), Interrupt::new());
+    let mut order: Vec<u32> = (0..data.y.len() as u32).collect();
+    order.sort_by_key(|&i| data.y[i as usize]);
+    let found = count(&data.x(), &data.y, &order, &stop).unwrap();
+    assert_eq!((&found.starts, &found.labels), (&c.starts, &c.labels));
+    assert!(found.counts.iter().zip(&c.stored).all(|(a, b)| (a - b).abs() < 1e-4));
+    order.reverse();
+    assert!(count(&data.x(), &data.y, &order, &stop).is_err());
+    let expected = arrays(&c, data.k, usize::MAX).weights;
+    for n_threads in [1, 2] {
+        assert_eq!(counts_of(&c).weights(n_threads).unwrap(), expected);
     }
 }

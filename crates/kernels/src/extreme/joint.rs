@@ -73,6 +73,8 @@ pub struct JointPlan {
     pub rule: Rule,
     /// Step of AdaGrad, or the cap C of MIRA's.
     pub rate: f32,
+    /// 1 / (C n), by which AdaGrad shrinks weights in proportion where they are met.
+    pub decay: f32,
     /// Random rivals of a row.
     pub n_sampled: usize,
     /// Seed of the samples.
@@ -224,6 +226,7 @@ impl Visit<'_> {
         let missed = gap <= 0.0;
         *seen = seen.saturating_add(1);
         let clock = *seen as f32;
+        let descend = |w: &mut [f32; 2], g: f32| adagrad(w, g - plan.decay * w[0], plan.rate);
         match plan.rule {
             Rule::Perceptron if missed => self.pair(rival, 1.0, weights, |w, g| running(w, g, clock)),
             Rule::Mira if gap < 1.0 => {
@@ -233,7 +236,7 @@ impl Visit<'_> {
                     self.pair(rival, step, weights, |w, g| running(w, g, clock));
                 }
             }
-            Rule::Svm if gap < 1.0 => self.pair(rival, 1.0, weights, |w, g| adagrad(w, g, plan.rate)),
+            Rule::Svm if gap < 1.0 => self.pair(rival, 1.0, weights, descend),
             Rule::Softmax => {
                 let top = self.scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
                 let total: f32 = self.scores.iter().map(|s| (s - top).exp()).sum();
@@ -241,7 +244,7 @@ impl Visit<'_> {
                     let share = (self.scores[at] - top).exp() / total;
                     let gradient = f32::from(u8::from(at == 0)) - share;
                     if gradient.abs() > 1e-3 {
-                        self.add(at, gradient, weights, |w, g| adagrad(w, g, plan.rate));
+                        self.add(at, gradient, weights, descend);
                     }
                 }
                 return (missed, total.ln() + top - own);

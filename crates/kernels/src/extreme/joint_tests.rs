@@ -19,7 +19,7 @@ fn fit(rule: Rule, hashed: bool) -> (Vec<[f32; 2]>, u64) {
     let data = JointData { x: &x, y: &y, phi: &phi, starts: &[], rivals: &[], n_trained: 8 };
     let order: Vec<u32> = (0..400).map(|i| i * 3 % 8).collect();
     let mut weights = vec![[0.0; 2]; if hashed { 1024 } else { 36 }];
-    let plan = JointPlan { rule, rate: 0.5, n_sampled: 6, seed: 1 };
+    let plan = JointPlan { rule, rate: 0.5, decay: 0.0, n_sampled: 6, seed: 1 };
     let mut seen = 0;
     learn(&data, &order, plan, hashed, &mut weights, &mut seen, &Interrupt::new()).unwrap();
     (weights, seen)
@@ -72,7 +72,7 @@ fn mira_reaches_a_margin_of_one() {
     let x = Csr::new(&[0, 2], &columns[..2], &values[..2], 4).unwrap();
     let data = JointData { x: &x, y: &[0], phi: &phi, starts: &[0, 1], rivals: &[3], n_trained: 4 };
     let mut weights = vec![[0.0; 2]; 16];
-    let plan = JointPlan { rule: Rule::Mira, rate: 10.0, n_sampled: 0, seed: 1 };
+    let plan = JointPlan { rule: Rule::Mira, rate: 10.0, decay: 0.0, n_sampled: 0, seed: 1 };
     learn(&data, &[0], plan, false, &mut weights, &mut 0, &Interrupt::new()).unwrap();
     let final_weights: Vec<f32> = weights.iter().map(|w| w[0]).collect();
     let out = rank(&x, &phi, &final_weights, false, 4, 1, &Interrupt::new()).unwrap();
@@ -84,7 +84,7 @@ fn mira_reaches_a_margin_of_one() {
 fn what_does_not_fit_is_refused() {
     let (starts, columns, values) = rows();
     let rows = Csr::new(&starts, &columns, &values, 4).unwrap();
-    let plan = JointPlan { rule: Rule::Softmax, rate: 0.1, n_sampled: 1, seed: 1 };
+    let plan = JointPlan { rule: Rule::Softmax, rate: 0.1, decay: 0.0, n_sampled: 1, seed: 1 };
     let mut weights = vec![[0.0; 2]; 16];
     let stop = Interrupt::new();
     let good = JointData { x: &rows, y: &[0, 1, 2, 3], phi: &rows, starts: &[], rivals: &[], n_trained: 4 };

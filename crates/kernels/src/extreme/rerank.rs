@@ -50,6 +50,8 @@ pub struct Plan {
     pub rate: f32,
     /// Step of beta and gamma.
     pub factor_rate: f32,
+    /// 1 / (C n), by which v and b shrink in proportion where they are met.
+    pub decay: f32,
 }
 
 /// What was seen on the way.
@@ -129,8 +131,11 @@ pub fn learn<L: Number>(
     };
     let mut progress = Progress::default();
     let (mut chunk, mut next): (Vec<Lesson>, Vec<Lesson>) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
     for rows in order.chunks(CHUNK).chain([&[] as &[u32]]) {
-        let teach = || chunk.iter().for_each(|one| update(one, places, plan, learned, &mut progress));
+        let teach = || {
+            chunk.iter().for_each(|one| update(one, places, plan, learned, &mut progress, &mut found));
+        };
         side_by_side(n_threads, teach, || propose(rows, &mut next)).1?;
         std::mem::swap(&mut chunk, &mut next);
     }
@@ -160,7 +165,7 @@ impl<L: Number> Task for ProposeTask<'_, L> {
             (lesson.counted, lesson.own) = (score.is_some(), None);
             let Some(score) = score else { continue };
             space.replace(label as usize, score);
-            space.best(self.n, index.n_labels(), &mut lesson.candidates);
+            space.best(index, self.n, &mut lesson.candidates);
             lesson.own = lesson.candidates.iter().position(|c| c.1 == label);
             if lesson.own.is_some() {
                 let left_out = Some(training.places[row] as usize);
@@ -176,7 +181,14 @@ impl<L: Number> Task for ProposeTask<'_, L> {
 }
 
 /// Learn from one row.
-fn update(task: &Lesson, places: Places, plan: Plan, learned: &mut Learned<'_>, progress: &mut Progress) {
+fn update(
+    task: &Lesson,
+    places: Places,
+    plan: Plan,
+    learned: &mut Learned<'_>,
+    progress: &mut Progress,
+    found: &mut Vec<u32>,
+) {
     progress.rows += u64::from(task.counted);
     let Some(own) = task.own else { return };
     let mut scores = [0.0f32; MOST_CANDIDATES];
@@ -187,11 +199,17 @@ fn update(task: &Lesson, places: Places, plan: Plan, learned: &mut Learned<'_>, 
     let scores = &mut scores[..candidates.len()];
     let [beta, gamma] = learned.factors.map(|factor| factor[0]);
     let closeness = |at: usize| task.closeness.get(at).copied().unwrap_or(0.0);
+    // Where the pairs of every candidate stand: made ahead, so that the table is asked for many at once.
+    found.clear();
+    for &(_, label) in candidates {
+        found.extend(task.features.iter().map(|&f| places.place(f, label) as u32));
+    }
+    let of = |at: usize| &found[at * task.features.len()..(at + 1) * task.features.len()];
     for (at, (z, &(score, label))) in scores.iter_mut().zip(candidates).enumerate() {
         let bias = learned.biases.get(label as usize).map_or(0.0, |b| b[0]);
         *z = beta * score + gamma * closeness(at) + bias;
-        for (&f, &value) in task.features.iter().zip(&task.values) {
-            *z += value * learned.pairs[places.place(f, label)][0];
+        for (&place, &value) in of(at).iter().zip(&task.values) {
+            *z += value * learned.pairs[place as usize][0];
         }
     }
     let top = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -213,10 +231,11 @@ fn update(task: &Lesson, places: Places, plan: Plan, learned: &mut Learned<'_>, 
             continue;
         }
         if let Some(bias) = learned.biases.get_mut(label as usize) {
-            step(bias, gradient, plan.rate);
+            step(bias, gradient - plan.decay * bias[0], plan.rate);
         }
-        for (&f, &value) in task.features.iter().zip(&task.values) {
-            step(&mut learned.pairs[places.place(f, label)], gradient * value, plan.rate);
+        for (&place, &value) in of(at).iter().zip(&task.values) {
+            let pair = &mut learned.pairs[place as usize];
+            step(pair, gradient * value - plan.decay * pair[0], plan.rate);
         }
     }
     for (factor, slope) in learned.factors.iter_mut().zip(slopes) {
@@ -297,7 +316,8 @@ pub struct Ranked {
     pub log_sums: Vec<f32>,
 }
 
-/// Rank the `n_candidates` best labels of the index and keep `keep` of them.
+/// Rank the `n_candidates` best labels of the index and keep `keep` of them. The spaces must be of this index alone:
+/// what they hold of it is used again.
 #[allow(clippy::too_many_arguments)]
 pub fn rank<L: Number>(
     index: &Index<'_, L>,
@@ -306,6 +326,7 @@ pub fn rank<L: Number>(
     x: &Csr<'_, f32>,
     n_candidates: usize,
     keep: usize,
+    spaces: &Spaces<Workspace>,
     n_threads: usize,
     stop: &Interrupt,
 ) -> Result<Ranked, KernelError> {
@@ -319,7 +340,6 @@ pub fn rank<L: Number>(
     let n = x.n_rows();
     let size = n.saturating_mul(keep);
     let mut out = Ranked { labels: filled(0, size)?, scores: filled(0.0, size)?, log_sums: filled(0.0, n)? };
-    let spaces = Spaces::default();
     let block = |(number, ((labels, scores), log_sums)): (usize, (Best<'_>, &mut [f32]))| {
         stop.check()?;
         let first = number * BLOCK;
@@ -363,7 +383,7 @@ impl<L: Number> Task for RankTask<'_, L> {
         let outputs = self.found.labels.chunks_mut(keep).zip(self.found.scores.chunks_mut(keep));
         for (i, ((labels, scores), log_sum)) in (self.first..).zip(outputs.zip(self.found.log_sums)) {
             space.score(index, self.x, i)?;
-            space.best(self.n_candidates, index.n_labels(), &mut candidates);
+            space.best(index, self.n_candidates, &mut candidates);
             let Workspace { row, marks, .. } = &mut *space;
             if ranker.factors[1] != 0.0 {
                 examples.compare(row, &candidates, None, marks, &mut closeness);

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 
 from separatrix._core import LabelExamples
 from separatrix.errors import DataError
-from separatrix.learners.extreme.index import PairCounts
+from separatrix.learners.extreme.index import PairCounts, starts_of
 
 __all__ = ["Examples"]
 
@@ -33,30 +34,28 @@ class Examples:
 
     Attributes
     ----------
-    rows, starts : ndarray of shape (K + 1,)
-        Where the rows of each label start in `lengths`, and their features in `features`.
+    rows : ndarray of shape (K,)
+        Number of rows of each label.
     lengths : ndarray of shape (m,)
         Number of features of each row.
     features : ndarray
-        The features, row by row.
+        The features, row by row, in 16 bits: see `slots`.
     worths : ndarray of shape (d,)
         What it is worth to share a feature, in 1/16: its inverse document frequency, scaled so
         that a row shares 12 with itself on average.
     """
 
-    rows: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
+    rows: npt.NDArray[Any]
     lengths: npt.NDArray[np.uint8]
-    features: npt.NDArray[Any]
+    features: npt.NDArray[np.uint16]
     worths: npt.NDArray[np.uint8]
 
     @classmethod
     def none(cls, n_features: int, n_labels: int) -> Examples:
         """No examples at all."""
-        starts = np.zeros(n_labels + 1, dtype=np.int64)
-        nothing = np.zeros(0, dtype=np.uint8)
+        none, nothing = np.zeros(n_labels, dtype=np.uint8), np.zeros(0, dtype=np.uint8)
         worths = np.zeros(n_features, dtype=np.uint8)
-        return cls(starts, starts, nothing, np.zeros(0, dtype=np.uint16), worths)
+        return cls(none, nothing, np.zeros(0, dtype=np.uint16), worths)
 
     @classmethod
     def of(
@@ -79,26 +78,31 @@ class Examples:
         kept = order[np.arange(n) - first[codes[order]] < most]
         places = np.full(n, _NOT_KEPT, dtype=np.uint32)
         places[kept] = np.arange(len(kept), dtype=np.uint32)
-        dtype = np.uint16 if len(worths) <= 2**16 else np.uint32
         blocks = [
-            _shortened(rows[kept[start : start + _BLOCK]], worths, dtype)
+            _shortened(rows[kept[start : start + _BLOCK]], worths)
             for start in range(0, len(kept), _BLOCK)
         ]
         lengths = np.concatenate([block[0] for block in blocks])
-        ends = np.searchsorted(codes[kept], np.arange(n_labels + 1)).astype(np.int64)
-        starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])[ends]
+        held = np.bincount(codes[kept], minlength=n_labels)
         features = np.concatenate([block[1] for block in blocks])
-        return cls(ends, starts, lengths, features, worths), places
+        return cls(held.astype(np.min_scalar_type(most)), lengths, features, worths), places
 
+    @cached_property
     def handle(self) -> LabelExamples:
         """A handle for the kernels."""
-        return LabelExamples(self.rows, self.starts, self.lengths, self.features, self.worths)
+        rows = starts_of(self.rows)
+        starts = starts_of(self.lengths)[rows]
+        return LabelExamples(rows, starts, self.lengths, self.features, self.worths)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def check(self, n_features: int, n_labels: int) -> None:
         """Raise DataError unless the arrays fit so many features and labels."""
         for name, found, expected in (
-            ("rows", len(self.rows), n_labels + 1),
-            ("starts", len(self.starts), n_labels + 1),
+            ("rows", len(self.rows), n_labels),
+            ("lengths", len(self.lengths), int(self.rows.sum(dtype=np.int64))),
+            ("features", len(self.features), int(self.lengths.sum(dtype=np.int64))),
             ("worths", len(self.worths), n_features),
         ):
             if found != expected:
@@ -115,8 +119,8 @@ def _worths(counts: PairCounts, n_rows: int) -> npt.NDArray[np.uint8]:
 
 
 def _shortened(
-    rows: sp.csr_array, worths: npt.NDArray[np.uint8], dtype: Any
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[Any]]:
+    rows: sp.csr_array, worths: npt.NDArray[np.uint8]
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16]]:
     """Lengths and features of the rows: the worthiest of each, none that is worth nothing."""
     owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     good = worths[rows.indices] > 0
@@ -127,4 +131,17 @@ def _shortened(
         first = np.cumsum(lengths) - lengths
         kept = np.sort(order[np.arange(len(order)) - first[owners] < _LONGEST])
         features, lengths = features[kept], np.minimum(lengths, _LONGEST)
-    return lengths.astype(np.uint8), features.astype(dtype)
+    return lengths.astype(np.uint8), slots(features, len(worths))
+
+
+def slots(features: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.uint16]:
+    """Features in 16 bits: themselves among up to 2^16 of them, else a hash, as in the kernels.
+
+    Examples
+    --------
+    >>> slots(np.array([7, 8]), 9).tolist(), slots(np.array([7, 8]), 2**17).tolist()
+    ([7, 8], [21380, 61883])
+    """
+    if n_features > 2**16:
+        features = (features.astype(np.uint32) * np.uint32(0x9E3779B1)) >> np.uint32(16)
+    return features.astype(np.uint16)

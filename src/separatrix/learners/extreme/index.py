@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from separatrix._core import LabelCounts, LabelIndex
+from separatrix._core import LabelCounts, LabelIndex, count_labels
 from separatrix.errors import DataError
 from separatrix.features.handles import sparse_handle
 
@@ -19,6 +20,7 @@ __all__ = [
     "PairCounts",
     "Smoothing",
     "fit_smoothing",
+    "starts_of",
     "without_signs",
 ]
 
@@ -98,22 +100,16 @@ class PairCounts:
     @classmethod
     def of(cls, rows: sp.csr_array, codes: Codes, n_labels: int) -> PairCounts:
         """Count rows, all of whose values are above zero, with the label numbers `codes`."""
-        n, lengths = rows.shape[0], np.diff(rows.indptr)
-        sums = np.asarray(rows.sum(axis=1, dtype=np.float64)).ravel()
-        scales = (lengths / np.where(sums > 0, sums, 1.0)).astype(np.float32)
-        values = rows.data * np.repeat(scales, lengths)
-        relative = sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
-        ones = np.ones(n, dtype=np.float32)
-        members = sp.csr_array((ones, codes, np.arange(n + 1)), shape=(n, n_labels))
-        pairs = sp.csr_array(relative.T.tocsr() @ members)
-        pairs.sort_indices()
+        order = np.argsort(codes, kind="stable").astype(np.uint32)
+        starts, labels, counts = count_labels(sparse_handle(rows), codes, order)
+        pairs = sp.csr_array((counts, labels, starts), shape=(rows.shape[1], n_labels))
         return cls(
-            pairs.indptr.astype(np.int64),
-            pairs.indices.astype(np.int32, copy=False),
-            pairs.data.astype(np.float32, copy=False),
+            starts,
+            labels,
+            counts,
             np.bincount(rows.indices, minlength=rows.shape[1]),
-            np.asarray(pairs.sum(axis=1, dtype=np.float64)).ravel(),
-            np.bincount(codes, lengths, n_labels).astype(np.float32),
+            np.asarray(pairs @ np.ones(n_labels), dtype=np.float64),
+            np.bincount(codes, np.diff(rows.indptr), n_labels).astype(np.float32),
             np.bincount(codes, minlength=n_labels).astype(np.float32),
         )
 
@@ -126,6 +122,7 @@ class PairCounts:
         shares = np.maximum(self.mass, 0.5) / max(float(self.mass.sum()), 0.5)
         return np.asarray(shares, dtype=np.float32)
 
+    @cached_property
     def handle(self) -> LabelCounts:
         """A handle for the kernels."""
         return LabelCounts(
@@ -172,82 +169,103 @@ class InvertedIndex:
 
     Attributes
     ----------
-    starts, labels, weights : ndarray
-        Postings: those of feature f are ``starts[f]:starts[f + 1]``.
-    wide, wide_weights : ndarray of shape (F,), (rows, K)
-        The whole row of a frequent feature, or -1.
+    lengths, labels, weights : ndarray
+        Postings, feature by feature, and how many each of the F has.
+    wide, wide_weights : ndarray of shape (W,), (W, K)
+        Frequent features, which have no postings but a whole row.
     penalty, prior : ndarray of shape (K,)
         ln((L_y + mu) / mu) and alpha ln n_y in 1/256.
     """
 
-    starts: npt.NDArray[np.int64]
+    lengths: npt.NDArray[Any]
     labels: npt.NDArray[Any]
     weights: npt.NDArray[np.uint8]
     wide: npt.NDArray[np.int32]
     wide_weights: npt.NDArray[np.uint8]
-    penalty: npt.NDArray[np.int32]
-    prior: npt.NDArray[np.int32]
+    penalty: npt.NDArray[np.int16]
+    prior: npt.NDArray[np.int16]
 
     @classmethod
-    def of(cls, counts: PairCounts, mu: float, alpha: float) -> InvertedIndex:
+    def of(cls, counts: PairCounts, mu: float, alpha: float, n_threads: int = 1) -> InvertedIndex:
         """Smooth the counts by a prior of mass `mu`, and the labels' frequency by `alpha`."""
         k = len(counts.label_rows)
         starts, lengths = counts.starts, np.diff(counts.starts)
-        # In place: with very many labels this is the largest array.
-        logs = np.repeat(1.0 / (mu * counts.shares), lengths)
-        logs *= counts.counts
-        np.log1p(logs, out=logs)
-        logs *= np.float32(_UNITS)
-        weights = np.minimum(np.rint(logs, out=logs), 255, out=logs).astype(np.uint8)
+        weights = counts.handle.weights(mu, n_threads)
         is_wide = lengths > k / _WIDE_SHARE
-        wide_rows, narrow = np.flatnonzero(is_wide), np.repeat(~is_wide, lengths)
-        wide_weights = np.zeros((len(wide_rows), k), dtype=np.uint8)
-        for number, feature in enumerate(wide_rows):
+        wide = np.flatnonzero(is_wide)
+        wide_weights = np.zeros((len(wide), k), dtype=np.uint8)
+        for row, feature in zip(wide_weights, wide, strict=True):
             span = slice(starts[feature], starts[feature + 1])
-            wide_weights[number, counts.labels[span]] = weights[span]
+            row[counts.labels[span]] = weights[span]
+        labels = counts.labels.view(np.uint32)
+        if len(wide):
+            narrow = np.repeat(~is_wide, lengths)
+            labels, weights = labels[narrow], weights[narrow]
+        lengths = np.where(is_wide, 0, lengths)
+        logs = np.log(np.maximum(counts.label_rows, 0.5))
         return cls(
-            np.concatenate([[0], np.cumsum(np.where(is_wide, 0, lengths))]).astype(np.int64),
-            counts.labels[narrow].astype(np.uint16 if k <= 2**16 else np.uint32),
-            weights[narrow],
-            np.where(is_wide, np.cumsum(is_wide) - 1, -1).astype(np.int32),
+            lengths.astype(np.min_scalar_type(lengths.max(initial=0))),
+            labels.astype(np.uint16) if k <= 2**16 else labels,
+            weights,
+            wide.astype(np.int32),
             wide_weights,
-            np.rint(_FINE_UNITS * np.log1p(counts.label_mass / mu)).astype(np.int32),
-            np.rint(_FINE_UNITS * alpha * np.log(np.maximum(counts.label_rows, 0.5))).astype(
-                np.int32
-            ),
+            np.rint(_FINE_UNITS * np.log1p(counts.label_mass / mu)).astype(np.int16),
+            np.rint(_FINE_UNITS * alpha * logs).astype(np.int16),
         )
 
     @property
     def n_features(self) -> int:
         """Features: columns, or twice as many."""
-        return len(self.wide)
+        return len(self.lengths)
 
+    @cached_property
     def handle(self) -> LabelIndex:
-        """A handle for the kernels."""
+        """A handle for the kernels, which keeps what rows predicted alone would make anew."""
+        rows = np.full(self.n_features, -1, dtype=np.int32)
+        rows[self.wide] = np.arange(len(self.wide))
         return LabelIndex(
-            self.starts,
+            starts_of(self.lengths),
             self.labels,
             self.weights,
-            self.wide,
+            rows,
             self.wide_weights,
             self.penalty,
             self.prior,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def check(self, n_columns: int, n_labels: int) -> None:
         """Raise DataError unless the arrays agree with each other and with these numbers."""
         if self.n_features not in (n_columns, 2 * n_columns):
             raise DataError(f"the index has {self.n_features} features, X {n_columns} columns")
         lengths = {
-            "starts": (len(self.starts), self.n_features + 1),
+            "labels": (len(self.labels), int(self.lengths.sum(dtype=np.int64))),
             "weights": (len(self.weights), len(self.labels)),
+            "wide": (len(self.wide), len(self.wide_weights)),
             "penalty": (len(self.penalty), n_labels),
             "prior": (len(self.prior), n_labels),
             "wide_weights": (self.wide_weights.shape[-1], n_labels),
         }
+        if len(self.wide) and not 0 <= self.wide.min() <= self.wide.max() < self.n_features:
+            raise DataError("the index has whole rows of features that are not there")
         for name, (found, expected) in lengths.items():
             if found != expected:
                 raise DataError(f"{name} of the index has length {found}, expected {expected}")
+
+
+def starts_of(lengths: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Where lists of these lengths start that lie one after the other, and the end.
+
+    Examples
+    --------
+    >>> starts_of(np.array([2, 0, 3])).tolist()
+    [0, 2, 2, 5]
+    """
+    starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
 
 
 def fit_smoothing(
@@ -267,12 +285,13 @@ def fit_smoothing(
     if not len(eligible):
         return Smoothing(typical, 0.5, np.zeros(0, dtype=np.float32))
     rows = np.sort(generator.permutation(eligible)[:_SAMPLE])
-    sample, labels, handle = sparse_handle(X[rows]), codes[rows], counts.handle()
+    sample, labels = sparse_handle(X[rows]), codes[rows]
 
     def judged(mass: float, alpha: float) -> Smoothing:
         mu = mass * typical
-        index = InvertedIndex.of(counts, mu, alpha).handle()
-        return Smoothing(mu, alpha, index.ranks(handle, mu, alpha, sample, labels, n_threads))
+        index = InvertedIndex.of(counts, mu, alpha, n_threads).handle
+        ranks = index.ranks(counts.handle, mu, alpha, sample, labels, n_threads)
+        return Smoothing(mu, alpha, ranks)
 
     tried = [judged(mass, 0.5) for mass in _MASSES]
     best = max(tried, key=lambda one: one.reciprocal_rank)

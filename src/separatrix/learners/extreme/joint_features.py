@@ -76,8 +76,11 @@ class JointFeatures(LabelRanking):
         Passes over the rows.
     learning_rate : float, default=0.1
         Step of AdaGrad.
+    candidates : int or "all", default="all"
+        Labels of a row that can have a probability: so many of the highest scores.
     C : float, default=1.0
-        Largest step of MIRA.
+        Weight of the data against the squares of the weights; the largest step of MIRA. The
+        perceptron has none.
     fit_intercept : bool, default=True
         Whether a constant is paired with the features of labels.
     random_state : int, RandomState or None, default=None
@@ -149,6 +152,7 @@ class JointFeatures(LabelRanking):
     n_features: int = 2**22
     max_iter: int = 5
     learning_rate: float = 0.1
+    candidates: int | str = "all"
     C: float = 1.0
     fit_intercept: bool = True
     random_state: Any = None
@@ -182,6 +186,7 @@ class JointFeatures(LabelRanking):
         if not isinstance(size, int | np.integer) or not 2 <= size <= 2**31 or size & (size - 1):
             raise ParameterError(f"n_features must be a power of two, got {size!r}")
         kinds_of(self.y_features)
+        self._check_candidates()
 
     def fit(
         self,
@@ -271,6 +276,7 @@ class JointFeatures(LabelRanking):
                 order,
                 self.loss,
                 rate,
+                1.0 / (self.C * len(codes)),
                 n_sampled,
                 seed,
                 hashed,
@@ -362,8 +368,8 @@ def _rivals(
     smoothing = fit_smoothing(counts, rows, codes, generator, n_threads)
     index = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
     n = min(n_rivals, n_labels, MOST_CANDIDATES)
-    found, _, _ = index.handle().rank(
-        Examples.none(index.n_features, n_labels).handle(),
+    found, _, _ = index.handle.rank(
+        Examples.none(index.n_features, n_labels).handle,
         sparse_handle(rows),
         *PairRanker.unlearned(n_labels).weights,
         n,

@@ -137,6 +137,9 @@ def with_further(classes: npt.NDArray[Any], labels: Any) -> npt.NDArray[Any]:
     further = np.asarray(labels)
     if further.ndim != 1:
         raise DataError(f"labels must be a vector, got shape {further.shape}")
+    numbers = [part.dtype.kind in "iufb" for part in (classes, further)]
+    if len(further) and numbers[0] != numbers[1]:
+        raise DataError(f"label {further[0]!r} is of another type than label {classes[0]!r}")
     joined = np.concatenate([classes, further])
     known: set[Any] = set()
     for label in joined.tolist():

@@ -45,7 +45,7 @@ class ManyClass(LabelRanking):
     .. math:: s_y(x) = \alpha \ln n_y + \sum_f x_f \left[ \ln\Bigl(1 + \frac{c_{fy}}{\mu p_f}\Bigr)
               - \ln \frac{L_y + \mu}{\mu} \right]
 
-    in 8 bits and proposes `n_candidates` classes; these are ranked by
+    in 8 bits and proposes `candidates` classes; these are ranked by
 
     .. math:: z_y(x) = \beta s_y(x) + \gamma m_y(x) + b_y + \sum_f x_f v_{h(f, y)}, \qquad
               m_y(x) = \ln \frac{1}{|R_y|} \sum_{r \in R_y} \exp \sum_{f \in x, r} x_f t_f
@@ -57,12 +57,14 @@ class ManyClass(LabelRanking):
 
     Parameters
     ----------
-    n_candidates : int, default=24
+    candidates : int or "all", default=24
         Classes that are ranked, at most 256.
-    n_examples : int, default=64
+    n_examples : int, default=32
         Rows of each class that are kept to compare with, at most; 0 for none.
     rerank : bool, default=True
         Whether to rank the candidates; if not, the order is that of the index.
+    C : float, default=1.0
+        Weight of the data against the squares of the weights of pairs and the biases.
     learning_rate : float, default=0.2
         Step of AdaGrad.
     max_iter : int, default=1
@@ -115,7 +117,7 @@ class ManyClass(LabelRanking):
     >>> from separatrix import ManyClass
     >>> X = sp.csr_array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1], [0, 1, 0, 1]] * 5)
     >>> y = ["a", "a", "b", "c"] * 5
-    >>> model = ManyClass(n_candidates=2).fit(X, y)
+    >>> model = ManyClass(candidates=2).fit(X, y)
     >>> model.predict(X[:4])
     array(['a', 'a', 'b', 'c'], dtype='<U1')
     >>> labels, probabilities = model.predict_top(X[:1], 2)
@@ -123,6 +125,7 @@ class ManyClass(LabelRanking):
     (np.str_('a'), True)
     """
 
+    _MOST: ClassVar[int] = MOST_CANDIDATES
     __sx_state__: ClassVar[tuple[str, ...]] = (
         "classes_",
         "index_",
@@ -144,10 +147,11 @@ class ManyClass(LabelRanking):
     missed_: float = field(init=False)
     label_shares_: npt.NDArray[np.float32] = field(init=False)
 
-    n_candidates: int = 24
+    candidates: int | str = 24
     _: KW_ONLY
-    n_examples: int = 64
+    n_examples: int = 32
     rerank: bool = True
+    C: float = 1.0
     learning_rate: float = 0.2
     max_iter: int = 1
     table_size: int | str = "auto"
@@ -173,18 +177,13 @@ class ManyClass(LabelRanking):
             raise DataError(f"label_shares_ has shape {self.label_shares_.shape}, expected {(k,)}")
 
     def _check_parameters(self) -> None:
-        check_positive(
-            n_candidates=self.n_candidates, learning_rate=self.learning_rate, max_iter=self.max_iter
-        )
+        self._check_candidates()
+        check_positive(C=self.C, learning_rate=self.learning_rate, max_iter=self.max_iter)
         if self.n_examples < 0:
             raise ParameterError(f"n_examples must not be negative, got {self.n_examples}")
         size = self.table_size
         if size != "auto" and (not isinstance(size, int) or size < 2 or size & (size - 1)):
             raise ParameterError(f"table_size must be 'auto' or a power of two, got {size!r}")
-        if self.n_candidates > MOST_CANDIDATES:
-            raise ParameterError(
-                f"n_candidates must be at most {MOST_CANDIDATES}, got {self.n_candidates}"
-            )
 
     def fit(self, X: Any, y: Any) -> Self:
         """Count, choose the smoothing, and learn to rank the candidates.
@@ -211,7 +210,7 @@ class ManyClass(LabelRanking):
         generator = check_random_state(self.random_state)
         counts = PairCounts.of(rows, codes, k)
         smoothing = fit_smoothing(counts, rows, codes, generator, n_threads)
-        index = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha)
+        index = InvertedIndex.of(counts, smoothing.mu, smoothing.alpha, n_threads)
         examples, places = Examples.none(index.n_features, k), np.zeros(0, dtype=np.uint32)
         ranker, progress = PairRanker.unlearned(k), None
         if self.rerank and len(smoothing.ranks):
@@ -221,6 +220,7 @@ class ManyClass(LabelRanking):
             ranker, progress = PairRanker.learn(
                 Lessons(index, counts, smoothing, examples, places, rows, codes),
                 rate=self.learning_rate,
+                C=self.C,
                 passes=self.max_iter,
                 table_size=table_size_for(len(counts.labels))
                 if isinstance(self.table_size, str)
@@ -230,7 +230,7 @@ class ManyClass(LabelRanking):
             )
         self.classes_, self.index_, self.smoothing_ = classes, index, smoothing
         self.examples_, self.ranker_, self.progress_ = examples, ranker, progress
-        self.missed_ = smoothing.missed(self.n_candidates)
+        self.missed_ = smoothing.missed(self._n_candidates())
         self.label_shares_ = (counts.label_rows / len(codes)).astype(np.float32)
         self.n_iter_ = self.max_iter
         return self
@@ -240,18 +240,15 @@ class ManyClass(LabelRanking):
         X = sp.csr_array(checked_matrix(self, X, n_threads, reset=reset), dtype=np.float32)
         return without_signs(X, None if reset else self.index_.n_features)
 
-    def _n_candidates(self) -> int:
-        return min(self.n_candidates, len(self.classes_))
-
     def _rest(self) -> float:
         """Probability of the classes that are not candidates."""
-        return self.missed_ if self.n_candidates < len(self.classes_) else 0.0
+        return self.missed_ if self._n_candidates() < len(self.classes_) else 0.0
 
     def _ranked(self, X: Any, n: int) -> Ranked:
         check_is_fitted(self)
         n_threads = number_of_threads(self.n_jobs)
-        numbers, scores, log_sums = self.index_.handle().rank(
-            self.examples_.handle(),
+        numbers, scores, log_sums = self.index_.handle.rank(
+            self.examples_.handle,
             sparse_handle(self._rows(X, n_threads, reset=False)),
             *self.ranker_.weights,
             self._n_candidates(),
@@ -260,6 +257,9 @@ class ManyClass(LabelRanking):
         )
         logs = scores.astype(np.float64) - log_sums[:, None] + np.log1p(-self._rest())
         return Ranked(numbers.astype(np.int64), logs)
+
+    def _best(self, X: Any, n: int) -> Ranked:
+        return self._ranked(X, n)
 
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
         """Probabilities of all classes: a full matrix, so ask for few rows at a time.

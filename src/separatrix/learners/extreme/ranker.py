@@ -103,6 +103,7 @@ class PairRanker:
         lessons: Lessons,
         *,
         rate: float,
+        C: float,
         passes: int,
         table_size: int,
         generator: np.random.RandomState,
@@ -113,8 +114,8 @@ class PairRanker:
         The factors of score and closeness are set first, from some of the rows, with all else at
         zero.
         """
-        index, counts = lessons.index.handle(), lessons.counts.handle()
-        examples, rows = lessons.examples.handle(), sparse_handle(lessons.rows)
+        index, counts = lessons.index.handle, lessons.counts.handle
+        examples, rows = lessons.examples.handle, sparse_handle(lessons.rows)
         factors = np.array([[_FACTOR, 0.0], [_FACTOR, 0.0]], dtype=np.float32)
         biases = np.zeros((len(lessons.counts.label_rows), 2), dtype=np.float32)
         pairs = np.zeros((table_size, 2), dtype=np.float32)
@@ -130,7 +131,7 @@ class PairRanker:
                 lessons.codes,
                 order,
                 _TRAINING_CANDIDATES,
-                (step, _FACTOR_RATE),
+                (step, _FACTOR_RATE, 1.0 / (C * len(lessons.codes))),
                 factors,
                 biases,
                 pairs,
@@ -168,5 +169,5 @@ class PairRanker:
 
 
 def table_size_for(n_pairs: int) -> int:
-    """A power of two with room for the pairs that occur and as many that do not."""
-    return int(min(_LARGEST_TABLE, max(2**10, 1 << int(2 * n_pairs).bit_length())))
+    """The power of two from half as many as the pairs that occur: most learn next to nothing."""
+    return int(min(_LARGEST_TABLE, max(2**16, (1 << int(n_pairs).bit_length()) // 2)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,15 +48,35 @@ class LabelRanking(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     A learner has `classes_` and `_ranked(X, n)`, the n best labels of every row.
     """
 
+    #: The most candidates that there can be.
+    _MOST: ClassVar[int] = 2**31
     classes_: npt.NDArray[Any]
     n_features_in_: int
+    candidates: int | str
 
     def _ranked(self, X: Any, n: int) -> Ranked:
         raise NotImplementedError
 
+    def _best(self, X: Any, n: int) -> Ranked:
+        """The n best labels, with their probabilities among the candidates."""
+        most = self._n_candidates()
+        if most == len(self.classes_):
+            return self._ranked(X, n)
+        numbers, logs = self._ranked(X, most)
+        logs -= np.logaddexp.reduce(logs, axis=1, keepdims=True)
+        return Ranked(numbers[:, :n], logs[:, :n])
+
     def _n_candidates(self) -> int:
         """How many labels of a row are ranked."""
-        return len(self.classes_)
+        wanted = self._MOST if isinstance(self.candidates, str) else self.candidates
+        return min(wanted, self._MOST, len(self.classes_))
+
+    def _check_candidates(self) -> None:
+        wanted = self.candidates
+        if wanted != "all" and (not isinstance(wanted, int | np.integer) or wanted < 1):
+            raise ParameterError(f'candidates must be "all" or a positive number, got {wanted!r}')
+        if not isinstance(wanted, str) and wanted > self._MOST:
+            raise ParameterError(f"candidates must be at most {self._MOST}, got {wanted}")
 
     def predict(self, X: Any) -> Any:
         """The most probable label of every row.
@@ -94,11 +114,13 @@ class LabelRanking(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         most = self._n_candidates()
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:
             raise ParameterError(f"k must be from 1 to {most} (the candidates), got {k!r}")
-        ranked = self._ranked(X, int(k))
+        ranked = self._best(X, int(k))
         return TopLabels(self.classes_[ranked.numbers], np.exp(ranked.log_probabilities))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probabilities of all labels: a full matrix, so ask for few rows at a time.
+        """Probabilities of the candidates of every row, in a full matrix of all labels.
+
+        Ask for few rows at a time.
 
         Parameters
         ----------
@@ -108,10 +130,10 @@ class LabelRanking(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n, K)
-            Probabilities, columns in the order of `classes_`; each row sums to one.
+            Columns in the order of `classes_`; each row sums to one.
         """
         check_is_fitted(self)
-        ranked = self._ranked(X, self._n_candidates())
+        ranked = self._best(X, self._n_candidates())
         result = np.zeros((len(ranked.numbers), len(self.classes_)))
         np.put_along_axis(result, ranked.numbers, np.exp(ranked.log_probabilities), axis=1)
         # Log-sums come in single precision.

@@ -1,4 +1,4 @@
-"""Softmax regression over tens of thousands of classes and dense features, in bounded memory."""
+"""Softmax regression over tens of thousands of classes, in bounded memory."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from separatrix.validation import (
     check_given,
     check_positive,
     encode_labels,
+    is_sparse,
     number_of_threads,
     refuse_dask,
 )
@@ -35,7 +36,7 @@ _FEW, _LEAST = 2000, 1024
 
 @dataclass(eq=False, repr=False)
 class SampledSoftmax(LabelRanking):
-    r"""Softmax regression for very many classes on dense rows, by minibatches in single precision.
+    r"""Softmax regression for very many classes, by minibatches in single precision.
 
     Minimizes :math:`\tfrac12 |W|^2 + C \sum_i (\log \sum_k e^{s_{ik}} - s_{i y_i})` with :math:`s
     = W x + b`, as `LogisticRegression` does, but with Adam's steps on blocks of rows, so that no
@@ -49,6 +50,8 @@ class SampledSoftmax(LabelRanking):
     negatives : int, "all" or "auto", default="auto"
         Classes drawn for each block besides its own; "all" is the full softmax; "auto" means "all"
         for up to 2,000 classes, and a sixteenth of them, but at least 1,024, beyond.
+    candidates : int or "all", default="all"
+        Classes of a row that can have a probability: so many of the highest scores.
     C : float, default=1.0
         Weight of the data against the penalty.
     learning_rate : float, default=0.1
@@ -78,6 +81,8 @@ class SampledSoftmax(LabelRanking):
 
     Notes
     -----
+    Sparse rows are taken too, but the weights are dense: K d numbers.
+
     The result is near the optimum, without a certificate: for that, and for few classes, take
     `LogisticRegression`. It depends on the number of threads as far as the matrix products do.
 
@@ -108,6 +113,7 @@ class SampledSoftmax(LabelRanking):
 
     negatives: int | str = "auto"
     _: KW_ONLY
+    candidates: int | str = "all"
     C: float = 1.0
     learning_rate: float = 0.1
     max_iter: int = 10
@@ -115,18 +121,18 @@ class SampledSoftmax(LabelRanking):
     n_jobs: int | None = None
     random_state: Any = None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def __sx_check__(self) -> None:
         """Raise DataError unless the arrays of a loaded model agree."""
         if hasattr(self, "coef_") and len(self.coef_) != len(self.classes_):
             raise DataError("the weights do not have a row for every class")
 
-    def _rows(self, X: Any, *, reset: bool) -> Floats:
+    def _rows(self, X: Any, *, reset: bool) -> Any:
         X = checked_matrix(self, X, number_of_threads(self.n_jobs), reset=reset)
-        if not isinstance(X, np.ndarray):
-            raise TypeError(
-                "SampledSoftmax takes dense rows, but X is sparse data; for sparse rows and many "
-                "classes there is ManyClass"
-            )
         return X.astype(np.float32, copy=False)
 
     def _n_drawn(self, n_classes: int) -> int | None:
@@ -149,7 +155,7 @@ class SampledSoftmax(LabelRanking):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n, d)
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
             Training rows.
         y : array-like of shape (n,)
             Labels of any type.
@@ -163,6 +169,7 @@ class SampledSoftmax(LabelRanking):
         check_positive(
             C=self.C, learning_rate=self.learning_rate, max_iter=self.max_iter, memory=self.memory
         )
+        self._check_candidates()
         check_given(self, y)
         X = self._rows(X, reset=True)
         classes, codes = encode_labels(y, X.shape[0])
@@ -172,7 +179,8 @@ class SampledSoftmax(LabelRanking):
         size = min(1024, self._block(len(classes) if drawn is None else drawn + 1024))
         # Small data want enough steps.
         size = max(1, min(size, math.ceil(n / 16)))
-        scale = float(np.sqrt(np.mean(np.square(X, dtype=np.float64)))) or 1.0
+        values = X.data if is_sparse(X) else X
+        scale = math.sqrt(np.square(values, dtype=np.float64).sum() / (n * d)) or 1.0
         steps = Adam((len(classes), d), self.learning_rate / scale, self.max_iter * -(-n // size))
         decay = 1.0 / (n * float(self.C))
         losses = np.zeros(int(self.max_iter))
@@ -182,6 +190,8 @@ class SampledSoftmax(LabelRanking):
                 for first in range(0, n, size):
                     rows = order[first : first + size]
                     block, labels = X[rows], codes[rows]
+                    if is_sparse(block):
+                        block = block.toarray()
                     chosen, offsets = _chosen(labels, len(classes), drawn, random)
                     losses[epoch] += _step(steps, block, labels, chosen, offsets, decay)
         if not (np.isfinite(steps.weights).all() and np.isfinite(steps.intercepts).all()):
@@ -210,7 +220,7 @@ class SampledSoftmax(LabelRanking):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n, d)
+        X : array-like, sparse matrix or DataFrame of shape (n, d)
             Rows.
 
         Returns

@@ -13,12 +13,12 @@ import scipy.sparse as sp
 from scipy.special import expit, log_expit
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
+from separatrix._core import label_sets_best, label_sets_learn
 from separatrix.data import LabelSets
 from separatrix.errors import DataError
-from separatrix.features.handles import checked_matrix
-from separatrix.learners.extreme.ranking import LabelRanking, Ranked, best_of, score_blocks
+from separatrix.features.handles import checked_matrix, sparse_handle
+from separatrix.learners.extreme.ranking import LabelRanking, Ranked, score_blocks
 from separatrix.learners.multilabel.targets import Form, LabelSetTarget, encode_sets, read_sets
-from separatrix.solvers.blas import blas_threads
 from separatrix.validation import (
     check_given,
     check_positive,
@@ -32,13 +32,6 @@ __all__ = ["ManyLabels"]
 
 Floats = npt.NDArray[np.floating[Any]]
 
-#: Rows of one step.
-_BLOCK = 256
-#: The least probability of a label whose logarithm is summed.
-_TINY = 1e-12
-#: The largest argument of an exponential in single precision.
-_LARGEST = np.float32(80.0)
-
 
 @dataclass(eq=False, repr=False)
 class ManyLabels(LabelSetTarget, LabelRanking):
@@ -49,31 +42,36 @@ class ManyLabels(LabelSetTarget, LabelRanking):
     .. math:: \tfrac12 |W|^2 + C \sum_i \sum_y \ln(1 + e^{-t_{iy} s_y(x_i)}), \qquad
               s_y(x) = \langle w_y, x \rangle + b_y
 
-    with t = 1 for the labels of a row and -1 for all others, by AdaGrad's steps on blocks of rows
-    (Duchi et al. 2011), so that no array of rows times labels is ever made.
+    with t = 1 for the labels of a row and -1 for all others, by AdaGrad's steps on batches of rows
+    (Duchi et al. 2011), so that no array of rows times labels is ever made. The weights are kept in
+    8 bits: whole steps, whose size each feature has for itself.
 
     Parameters
     ----------
     C : float, default=3.0
         Weight of the data against the penalty.
+    candidates : int or "all", default="all"
+        Labels of a row that can have a probability: so many of the highest scores.
     learning_rate : float, default=2.0
         First step of AdaGrad, for rows scaled to a mean square length of one; it falls to zero over
         the run.
     max_iter : int, default=5
         Passes over the rows.
     memory : float, default=64.0
-        Megabytes that the scores of a block of rows may take in prediction.
+        Megabytes that the scores of a block of rows may take where all labels are asked for.
     random_state : int, RandomState or None, default=None
         Order of the rows.
     n_jobs : int or None, default=None
-        Threads of the products of dense rows.
+        Threads; the result does not depend on it.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
         The labels: numbers of the columns of a matrix, names of the columns of a DataFrame, or the
         sorted labels of lists.
-    weights_ : ndarray of shape (d, K)
+    steps_, sizes_ : ndarray of shape (d, K), (d,)
+        Weights, in steps, and the size of a step of each feature.
+    coef_ : ndarray of shape (K, d)
         Weights.
     intercept_ : ndarray of shape (K,)
         Intercepts, not penalized.
@@ -91,8 +89,8 @@ class ManyLabels(LabelSetTarget, LabelRanking):
 
     Notes
     -----
-    The result is near the optimum, without a certificate. Weights take 4 d K bytes, and twice as
-    much while they are learned.
+    The result is near the optimum, without a certificate. Weights take d K bytes, and eight times
+    as much while they are learned.
 
     Examples
     --------
@@ -110,20 +108,23 @@ class ManyLabels(LabelSetTarget, LabelRanking):
     __sx_state__: ClassVar[tuple[str, ...]] = (
         "classes_",
         "form_",
-        "weights_",
+        "steps_",
+        "sizes_",
         "intercept_",
         "losses_",
         "n_iter_",
     )
 
     form_: Form = field(init=False)
-    weights_: npt.NDArray[np.float32] = field(init=False)
+    steps_: npt.NDArray[np.int8] = field(init=False)
+    sizes_: npt.NDArray[np.float32] = field(init=False)
     intercept_: npt.NDArray[np.float32] = field(init=False)
     losses_: npt.NDArray[np.float64] = field(init=False)
     n_iter_: int = field(init=False)
 
     C: float = 3.0
     _: KW_ONLY
+    candidates: int | str = "all"
     learning_rate: float = 2.0
     max_iter: int = 5
     memory: float = 64.0
@@ -132,11 +133,12 @@ class ManyLabels(LabelSetTarget, LabelRanking):
 
     def __sx_check__(self) -> None:
         """Raise DataError unless the arrays of a loaded model agree."""
-        if not hasattr(self, "weights_"):
+        if not hasattr(self, "steps_"):
             return
-        expected = (self.n_features_in_, len(self.classes_))
-        if self.weights_.shape != expected or self.intercept_.shape != expected[1:]:
-            raise DataError(f"the weights have shape {self.weights_.shape}, expected {expected}")
+        d, k = self.n_features_in_, len(self.classes_)
+        found = self.steps_.shape, self.sizes_.shape, self.intercept_.shape
+        if found != ((d, k), (d,), (k,)):
+            raise DataError(f"the weights have shapes {found}, expected {((d, k), (d,), (k,))}")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from passes over the rows.
@@ -157,21 +159,28 @@ class ManyLabels(LabelSetTarget, LabelRanking):
         check_positive(
             C=self.C, learning_rate=self.learning_rate, max_iter=self.max_iter, memory=self.memory
         )
+        self._check_candidates()
         check_given(self, y)
         rows = self._rows(X, reset=True)
         Y, classes, form = _sparse_sets(y, rows.shape[0])
         generator = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        with blas_threads(number_of_threads(self.n_jobs)):
-            learned = _learn(
-                rows,
-                Y,
-                C=float(self.C),
-                rate=float(self.learning_rate),
-                passes=int(self.max_iter),
-                generator=generator,
-            )
-        self.weights_, self.intercept_, self.losses_ = learned
-        if not (np.isfinite(self.weights_).all() and np.isfinite(self.intercept_).all()):
+        n = rows.shape[0]
+        # Rows of mean square length one; the penalty of the scaled weights is what it was.
+        squares = np.square(rows.data, dtype=np.float64).sum()
+        scale = math.sqrt(float(squares) / n) or 1.0
+        orders = [generator.permutation(n) for _ in range(int(self.max_iter))]
+        self.steps_, sizes, self.intercept_, losses = label_sets_learn(
+            sparse_handle((rows / np.float32(scale)).astype(np.float32, copy=False)),
+            Y.indptr.astype(np.int64),
+            Y.indices.astype(np.int32),
+            len(classes),
+            np.array(orders, dtype=np.uint32),
+            float(self.learning_rate),
+            1.0 / (float(self.C) * scale**2 * n),
+            number_of_threads(self.n_jobs),
+        )
+        self.sizes_, self.losses_ = sizes / np.float32(scale), losses / n
+        if not (np.isfinite(self.sizes_).all() and np.isfinite(self.intercept_).all()):
             raise FloatingPointError(
                 "ManyLabels ended with weights that are not finite; scale the features"
             )
@@ -181,16 +190,16 @@ class ManyLabels(LabelSetTarget, LabelRanking):
     @property
     def coef_(self) -> npt.NDArray[np.float32]:
         """Weights of shape (K, d)."""
-        return self.weights_.T
+        return (self.steps_ * self.sizes_[:, None]).T
 
-    def _rows(self, X: Any, *, reset: bool) -> Any:
+    def _rows(self, X: Any, *, reset: bool) -> sp.csr_array:
         X = checked_matrix(self, X, number_of_threads(self.n_jobs), reset=reset)
-        return X.astype(np.float32, copy=False)
+        return sp.csr_array(X, dtype=np.float32)
 
     def _blocks(self, X: Any) -> Iterator[Floats]:
         check_is_fitted(self)
         X, n_threads = self._rows(X, reset=False), number_of_threads(self.n_jobs)
-        return score_blocks(X, self.weights_, self.intercept_, self.memory, n_threads)
+        return score_blocks(X, self.coef_.T, self.intercept_, self.memory, n_threads)
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of all labels, of shape (n, K): a label belongs to a set where it is positive.
@@ -208,13 +217,17 @@ class ManyLabels(LabelSetTarget, LabelRanking):
         return np.concatenate(list(self._blocks(X)))
 
     def _ranked(self, X: Any, n: int) -> Ranked:
-        parts = [best_of(scores, n) for scores in self._blocks(X)]
-        scores = np.concatenate([values for _, values in parts])
-        logs = log_expit(scores.astype(np.float64))
-        return Ranked(np.concatenate([numbers for numbers, _ in parts]), logs)
+        check_is_fitted(self)
+        rows = sparse_handle(self._rows(X, reset=False))
+        weights = self.steps_, self.sizes_, self.intercept_
+        numbers, scores = label_sets_best(rows, *weights, n, number_of_threads(self.n_jobs))
+        return Ranked(numbers.astype(np.int64), log_expit(scores.astype(np.float64)))
+
+    def _best(self, X: Any, n: int) -> Ranked:
+        return self._ranked(X, n)
 
     def predict_proba(self, X: Any) -> Floats:
-        """p(label | x) of every label: a full matrix, so ask for few rows at a time.
+        """p(label | x) of the candidates: a full matrix, so ask for few rows at a time.
 
         Parameters
         ----------
@@ -226,8 +239,15 @@ class ManyLabels(LabelSetTarget, LabelRanking):
         ndarray of shape (n, K)
             Probabilities; those of a row do not sum to one.
         """
-        proba: Floats = expit(self.decision_function(X).astype(float_type(X)))
-        return proba
+        check_is_fitted(self)
+        if self._n_candidates() < len(self.classes_):
+            ranked = self._ranked(X, self._n_candidates())
+            proba = np.zeros((len(ranked.numbers), len(self.classes_)), dtype=float_type(X))
+            chances = np.exp(ranked.log_probabilities).astype(proba.dtype)
+            np.put_along_axis(proba, ranked.numbers, chances, axis=1)
+            return proba
+        found: Floats = expit(self.decision_function(X).astype(float_type(X)))
+        return found
 
     def _sets(self, X: Any) -> sp.csr_array:
         chosen = [sp.csr_array(scores > 0, dtype=np.int64) for scores in self._blocks(X)]
@@ -258,68 +278,6 @@ class ManyLabels(LabelSetTarget, LabelRanking):
         Y = self._sets(X)
         wrong = abs(Y - sp.csr_array(encode_sets(y, Y.shape[0], self.classes_))).sum(axis=1)
         return float(np.average(wrong == 0, weights=sample_weight))
-
-
-def _learn(
-    X: Any,
-    Y: sp.csr_array,
-    *,
-    C: float,
-    rate: float,
-    passes: int,
-    generator: np.random.Generator,
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float64]]:
-    """Weights (d, K), intercepts (K,) and losses after `passes` over the rows."""
-    (n, d), n_labels = X.shape, Y.shape[1]
-    squares = X.multiply(X).sum() if is_sparse(X) else np.square(X, dtype=np.float64).sum()
-    # Rows of mean square length one; the penalty of the scaled weights is what it was.
-    scale = math.sqrt(float(squares) / n) or 1.0
-    X, C = (X / scale).astype(np.float32), C * scale**2
-    counts = np.bincount(Y.indices, minlength=n_labels)
-    W, W_squares = np.zeros((d, n_labels), np.float32), np.ones((d, n_labels), np.float32)
-    b = np.log((counts + 0.5) / (n - counts + 0.5)).astype(np.float32)
-    b_squares = np.ones(n_labels, np.float32)
-    losses, made, n_steps = np.zeros(passes), 0, passes * -(-n // _BLOCK)
-    for epoch in range(passes):
-        order = generator.permutation(n)
-        for first in range(0, n, _BLOCK):
-            rows = order[first : first + _BLOCK]
-            x, y = X[rows], Y[rows]
-            # Features that no row of the block has stay as they are.
-            used = np.unique(x.indices) if is_sparse(x) else np.arange(d)
-            part: Any = used if 2 * len(used) < d else slice(None)
-            x = x[:, part] if part is used else x
-            step = np.float32(rate * (1.0 - made / n_steps))
-            made += 1
-            w, w_squares = W[part], W_squares[part]
-            slopes = _probabilities(np.asarray(x @ w) + b)
-            own = np.repeat(np.arange(len(rows)), np.diff(y.indptr)), y.indices
-            losses[epoch] -= np.log(np.maximum(slopes[own], _TINY)).sum(dtype=np.float64)
-            slopes[own] -= 1.0
-            gradient = np.asarray(x.T @ slopes)
-            gradient += np.float32(len(rows) / (C * n)) * w
-            _move(w, w_squares, gradient, step)
-            _move(b, b_squares, slopes.sum(axis=0), step)
-            if part is used:  # then w is a copy
-                W[part], W_squares[part] = w, w_squares
-    W /= np.float32(scale)
-    return W, b, losses / n
-
-
-def _probabilities(scores: Any) -> Any:
-    """1 / (1 + exp(-s)), in place; much faster in single precision than that of scipy."""
-    np.minimum(np.negative(scores, out=scores), _LARGEST, out=scores)
-    np.exp(scores, out=scores)
-    scores += 1.0
-    return np.reciprocal(scores, out=scores)
-
-
-def _move(w: Any, squares: Any, gradient: Any, step: np.float32) -> None:
-    """AdaGrad's step on weights and sums of squared gradients; `gradient` is used up."""
-    squares += gradient * gradient
-    gradient /= np.sqrt(squares)
-    gradient *= step
-    w -= gradient
 
 
 def _sparse_sets(y: Any, n_rows: int) -> tuple[sp.csr_array, npt.NDArray[Any], Form]:

@@ -36,7 +36,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return ManyClass(n_candidates=20, random_state=0).fit(data[0], data[1])
+    return ManyClass(candidates=20, random_state=0).fit(data[0], data[1])
 
 
 def exact_scores(counts, X, mu, alpha):
@@ -53,7 +53,7 @@ def exact_scores(counts, X, mu, alpha):
 
 def test_candidates_are_the_labels_of_the_highest_naive_bayes_scores(data):
     X, y, T, _ = data
-    model = ManyClass(n_candidates=256, rerank=False).fit(X, y)
+    model = ManyClass(candidates=256, rerank=False).fit(X, y)
     found = np.searchsorted(model.classes_, model.predict_top(T[:100], 10).labels)
     codes = np.searchsorted(model.classes_, y).astype(np.uint32)
     counts = PairCounts.of(X.astype(np.float32), codes, len(model.classes_))
@@ -116,7 +116,7 @@ def test_the_share_of_the_rest_is_that_of_new_rows(data, model):
 
 def test_with_all_classes_as_candidates_nothing_is_left_for_the_rest():
     X, y, T, _ = problem(k=20)
-    model = ManyClass(n_candidates=256).fit(X, y)
+    model = ManyClass(candidates=256).fit(X, y)
     P = model.predict_proba(T)
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
     assert (P > 0).all()
@@ -156,9 +156,9 @@ def test_rows_without_features_count_for_the_frequency_of_their_class():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_candidates": 0}, "n_candidates"),
+        ({"candidates": 0}, "candidates"),
         ({"n_examples": -1}, "n_examples"),
-        ({"n_candidates": 300}, "at most 256"),
+        ({"candidates": 300}, "at most 256"),
         ({"learning_rate": -1.0}, "learning_rate"),
         ({"max_iter": 0}, "max_iter"),
         ({"table_size": 3}, "power of two"),

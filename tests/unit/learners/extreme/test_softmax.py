@@ -71,12 +71,16 @@ def test_blocks_do_not_change_predictions():
     assert np.array_equal(small.predict_top(X, 3).labels, large.predict_top(X, 3).labels)
 
 
+def test_sparse_rows_are_learned_as_dense_ones_are():
+    dense, sparse = (SampledSoftmax(random_state=0).fit(rows, Y) for rows in (X, sp.csr_array(X)))
+    found, expected = sparse.predict_proba(sp.csr_array(X)), dense.predict_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
+
+
 def test_bad_input():
     with pytest.raises(ParameterError, match="negatives"):
         SampledSoftmax(0).fit(X, Y)
     with pytest.raises(ParameterError, match="learning_rate"):
         SampledSoftmax(learning_rate=0).fit(X, Y)
-    with pytest.raises(TypeError, match="ManyClass"):
-        SampledSoftmax().fit(sp.csr_array(X), Y)
     with pytest.raises(ParameterError, match="k must be"):
         SampledSoftmax(max_iter=1).fit(X, Y).predict_top(X, 11)

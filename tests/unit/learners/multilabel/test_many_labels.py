@@ -90,6 +90,6 @@ def test_a_loaded_model_must_agree(model):
     model.__sx_check__()
     broken = ManyLabels()
     broken.__dict__.update(model.__dict__)
-    broken.weights_ = model.weights_[:, :-1]
+    broken.steps_ = model.steps_[:, :-1]
     with pytest.raises(DataError, match="the weights have shape"):
         broken.__sx_check__()
