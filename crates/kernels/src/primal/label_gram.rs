@@ -156,7 +156,7 @@ mod tests {
     fn plain(x: &[f64], d: usize, rows: &[i64], weights: &[f64], labels: usize, intercept: bool) -> Vec<f64> {
         let size = d + usize::from(intercept);
         let order = labels * size;
-        let mut out = zeros(order.saturating_mul(order))?;
+        let mut out = vec![0.0; order * order];
         for (&r, weights) in rows.iter().zip(weights.chunks_exact(labels)) {
             let mut row = x[r as usize * d..(r as usize + 1) * d].to_vec();
             if intercept {
