@@ -1,9 +1,10 @@
 //! Thread pools, one per process and size: rayon's own pool does not survive a fork.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{self, AtomicUsize};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
@@ -33,20 +34,6 @@ pub fn worth_copies(n_stored: usize, n_cols: usize) -> bool {
 }
 
 static HEAD: OnceLock<Box<Node>> = OnceLock::new();
-
-/// Run `work` inside the pool of `n_threads` threads of this process (inline for one thread).
-///
-/// The pools form a list that only grows and is read without a lock, so a fork at any moment
-/// leaves the child able to make its own.
-pub fn with_threads<R: Send>(n_threads: usize, work: impl FnOnce() -> R + Send) -> R {
-    if n_threads <= 1 {
-        return work();
-    }
-    match pool(n_threads.min(MOST)) {
-        Some(pool) => pool.install(work),
-        None => work(),
-    }
-}
 
 thread_local! {
     /// The pool of one thread that works for this one, and the process it belongs to.
@@ -93,11 +80,11 @@ pub fn side_by_side<A: Send, B: Send>(
 }
 
 fn both(n_threads: usize, first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
-    if n_threads <= 1 {
+    if let Some(pool) = pool(n_threads) {
+        pool.install(|| rayon::join(first, second));
+    } else {
         first();
         second();
-    } else {
-        with_threads(n_threads, || rayon::join(first, second));
     }
 }
 
@@ -133,14 +120,14 @@ fn take_turns<I: Send, R: Send, E: Send>(
 ) -> Result<Vec<R>, E> {
     let failed = AtomicUsize::new(usize::MAX);
     each_number(n_threads, turns.len(), &|i| {
-        if i > failed.load(Ordering::Relaxed) {
+        if i > failed.load(atomic::Ordering::Relaxed) {
             return;
         }
         let mut turn = turns[i].lock().unwrap_or_else(PoisonError::into_inner);
         if let Turn::Waiting(item) = std::mem::replace(&mut *turn, Turn::Away) {
             let answer = body(item);
             if answer.is_err() {
-                failed.fetch_min(i, Ordering::Relaxed);
+                failed.fetch_min(i, atomic::Ordering::Relaxed);
             }
             *turn = Turn::Done(answer);
         }
@@ -169,11 +156,21 @@ const PIECES: usize = 16;
 
 /// Call `body` with the numbers below `n`. Compiled once for all kernels, so `body` is not a type parameter.
 fn each_number(n_threads: usize, n: usize, body: &(dyn Fn(usize) + Sync)) {
-    if n_threads <= 1 || n <= 1 {
-        (0..n).for_each(body);
-    } else {
+    if n > 1
+        && let Some(pool) = pool(n_threads)
+    {
         let most = (n / (PIECES * n_threads.min(MOST))).max(1);
-        with_threads(n_threads, || (0..n).into_par_iter().with_max_len(most).for_each(body));
+        pool.install(|| (0..n).into_par_iter().with_max_len(most).for_each(body));
+    } else {
+        (0..n).for_each(body);
+    }
+}
+
+/// Sort `items`; equal ones end up in any order.
+pub fn sort<T: Send>(n_threads: usize, items: &mut [T], order: impl Fn(&T, &T) -> Ordering + Sync + Send) {
+    match pool(n_threads) {
+        Some(pool) => pool.install(|| items.par_sort_unstable_by(order)),
+        None => items.sort_unstable_by(order),
     }
 }
 
@@ -198,8 +195,16 @@ impl<S> Spaces<S> {
     }
 }
 
-/// The pool, or `None` when the system gives no threads (the work then runs on the caller's).
+/// The pool of this process of so many threads; `None` for one, and where the system gives no more.
+///
+/// Without it the work runs on the caller's thread, and not by rayon, whose own pool would ask for threads too. The
+/// pools form a list that only grows and is read without a lock, so a fork at any moment leaves the child able to make
+/// its own.
 fn pool(n_threads: usize) -> Option<&'static ThreadPool> {
+    if n_threads <= 1 {
+        return None;
+    }
+    let n_threads = n_threads.min(MOST);
     let process = std::process::id();
     let mut slot = &HEAD;
     loop {
@@ -223,7 +228,7 @@ fn pool(n_threads: usize) -> Option<&'static ThreadPool> {
 
 #[cfg(test)]
 mod tests {
-    use super::{each, on_partner, side_by_side, try_each, with_threads, worth_copies};
+    use super::{each, on_partner, pool, side_by_side, try_each, worth_copies};
 
     #[test]
     fn a_partner_works_while_its_owner_waits() {
@@ -271,9 +276,10 @@ mod tests {
 
     #[test]
     fn a_pool_has_the_size_asked_for() {
-        for n in [1, 2, 3, 2] {
-            let seen = with_threads(n, rayon::current_num_threads);
-            assert!(n == 1 || seen == n);
+        assert!(pool(1).is_none());
+        for n in [2, 3, 2] {
+            let seen = pool(n).map(|pool| pool.install(rayon::current_num_threads));
+            assert_eq!(seen, Some(n));
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::primal::batch::threads_for;
 use crate::real::Real;
 use crate::simd::{Task, dispatch};
-use crate::threads::{each, try_each, with_threads};
+use crate::threads::{each, try_each};
 
 /// Largest logarithm of what a table makes of a ratio.
 pub const STRONGEST: f64 = 8.0;
@@ -361,7 +361,7 @@ pub fn grid_messages(
         Ok((messages, ending))
     };
     // One image alone stays among the threads from sweep to sweep.
-    let all = with_threads(n_threads, || try_each(n_threads, 0..shapes.len(), one))?;
+    let all = try_each(n_threads, 0..shapes.len(), one)?;
     let endings = all.iter().map(|(_, ending)| *ending).collect();
     Ok((all.into_iter().flat_map(|(messages, _)| messages).collect(), endings))
 }

@@ -3,9 +3,6 @@
 //! Names of terms are compared as sequences of words, which is the order of the joined names, since a space
 //! is below every word character; as bytes of UTF-8, which is the order of the code points.
 
-use crate::text::tuning::MANY;
-use rayon::prelude::*;
-
 use super::NONE;
 use super::count::{Counter, Numbered};
 use super::pairs::pair;
@@ -14,7 +11,8 @@ use super::strings::{StringTable, Unit};
 use super::terms::Terms;
 use crate::error::{KernelError, check_length};
 use crate::interrupt::Interrupt;
-use crate::threads::{each, with_threads};
+use crate::text::tuning::MANY;
+use crate::threads::{each, sort};
 
 /// A term on its way to its column.
 #[derive(Debug, Clone)]
@@ -91,7 +89,7 @@ fn finish_with<K: Ord + Send + Sync>(
             candidates.push(Candidate { key: make_key(&ranks), length: length as u32, number, frequency });
         }
     }
-    sort(&mut candidates, n_threads, |a, b| a.key.cmp(&b.key));
+    sort(if_many(candidates.len(), n_threads), &mut candidates, |a, b| a.key.cmp(&b.key));
     number(counter, units, &rank, &candidates)
 }
 
@@ -118,7 +116,9 @@ fn ranked(units: &StringTable, needed: &[bool], n_threads: usize) -> (StringTabl
         head[..n].copy_from_slice(&bytes[..n]);
         order.push((u64::from_be_bytes(head), number));
     }
-    sort(&mut order, n_threads, |a, b| a.0.cmp(&b.0).then_with(|| units.get(a.1).cmp(units.get(b.1))));
+    sort(if_many(order.len(), n_threads), &mut order, |a, b| {
+        a.0.cmp(&b.0).then_with(|| units.get(a.1).cmp(units.get(b.1)))
+    });
     let mut table = StringTable::with_capacity(order.len());
     let mut rank = vec![NONE; needed.len()];
     for (_, number) in order {
@@ -127,16 +127,9 @@ fn ranked(units: &StringTable, needed: &[bool], n_threads: usize) -> (StringTabl
     (table, rank)
 }
 
-fn sort<T: Send>(
-    items: &mut [T],
-    n_threads: usize,
-    order: impl Fn(&T, &T) -> std::cmp::Ordering + Sync + Send,
-) {
-    if n_threads <= 1 || items.len() < MANY {
-        items.sort_unstable_by(order);
-    } else {
-        with_threads(n_threads, || items.par_sort_unstable_by(order));
-    }
+/// So many threads for so many items to sort.
+fn if_many(n: usize, n_threads: usize) -> usize {
+    if n < MANY { 1 } else { n_threads }
 }
 
 /// Give every sorted candidate its column.
