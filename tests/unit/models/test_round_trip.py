@@ -26,7 +26,7 @@ from separatrix.structures import ChainFeatures
 from tests.unit.models.models import CASES, TWO, X, Y
 
 #: What the generative classifiers make of their counts when it is first asked for.
-MADE_AGAIN = {"_made", "_laid_out", "_solved"}
+MADE_AGAIN = {"handle", "_made", "_laid_out", "_solved"}
 
 #: Exported names with `fit` that no model file holds, and why.
 EXEMPT: dict[str, str] = {}
