@@ -22,7 +22,6 @@ from separatrix.tasks.rows import Rows
 __all__ = [
     "N_FOLDS",
     "SMALL",
-    "contenders",
     "folds_of",
     "number_of_folds",
     "over_folds",
@@ -93,18 +92,6 @@ def pooled_targets(folds: Sequence[Fold]) -> Any:
     """The targets of all held-out rows, fold after fold."""
     parts = [fold.held_out.y for fold in folds]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def contenders(tuned: Sequence[Tuned], metric: Metric, y: Any, champion: str | None) -> set[str]:
-    """Names of the learners that are not behind the best by more than the noise, and baselines."""
-    best = max(tuned, key=lambda one: metric.gain(one.held_out))
-    return {
-        one.learner.name
-        for one in tuned
-        if one.learner.baseline
-        or one.learner.name == champion
-        or _keeps_up(one.outcome, best.outcome, metric, y)
-    }
 
 
 def over_folds(

@@ -29,7 +29,7 @@ __all__ = [
 _LOST = 0.05
 
 
-def row_of(one: Tuned, one_fold: bool = False) -> LeaderboardRow:
+def row_of(one: Tuned) -> LeaderboardRow:
     """The line of a tuned learner."""
     return LeaderboardRow(
         learner=one.learner.name,
@@ -45,7 +45,6 @@ def row_of(one: Tuned, one_fold: bool = False) -> LeaderboardRow:
         baseline=one.learner.baseline,
         n_settings=max(1, len(one.curve)),
         note="" if one.complete else "stopped by the budget",
-        one_fold=one_fold,
         settled=one.settled,
         settings=one.curve,
     )
@@ -75,7 +74,7 @@ def preferred(
         return first
     for row in leaderboard[1:]:
         one = tuned.get(row.learner)
-        if row.settled and one is not None and not (row.baseline or row.one_fold):
+        if row.settled and one is not None and not row.baseline:
             lead = metric.gain(first.held_out) - metric.gain(row.held_out)
             noise = metric.noise(tuned[first.learner].outcome, one.outcome, y)
             return first if lead > noise else row

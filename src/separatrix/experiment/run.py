@@ -23,7 +23,6 @@ from separatrix.experiment.candidates import Wanted, candidates
 from separatrix.experiment.clock import Clock
 from separatrix.experiment.curves import learning_curves, training_curves
 from separatrix.experiment.folding import (
-    contenders,
     folds_of,
     number_of_folds,
     over_folds,
@@ -330,8 +329,8 @@ class Experiment:
         notes += (*thinned, *remarks, *unweighted)
         if further:
             tell(Progress(stage=f"{len(folds)} folds"))
-        tuned, behind = self._over_folds(tuned, pairs, metric)
-        rows = [row_of(one, one.learner.name in behind) for one in tuned]
+        tuned = self._over_folds(tuned, pairs, metric)
+        rows = [row_of(one) for one in tuned]
         if self.previous is not None:
             scored = everything if further else raw_held_out
             rows.append(row_of_previous(self.previous, scored, metric, task))
@@ -562,20 +561,18 @@ class Experiment:
 
     def _over_folds(
         self, tuned: list[Tuned], folds: Sequence[tuple[Prepared, Prepared]], metric: Metric
-    ) -> tuple[list[Tuned], set[str]]:
-        """The learners with their scores over all folds, and the names of those left behind."""
+    ) -> list[Tuned]:
+        """The learners with their scores over all folds."""
         if len(folds) == 1:
-            return tuned, set()
-        names = contenders(tuned, metric, folds[0][1].raw.y, self.champion)
+            return tuned
         found = []
         for one in tuned:
-            if one.learner.name in names:
-                rows = [Fold(*(p.for_learner(one.learner) for p in fold)) for fold in folds]
-                given: Any = {"random_state": self.random_state, "n_jobs": self.n_jobs}
-                one = over_folds(one, rows, metric, **given)
-            curve = tuple(point._replace(outcome=None) for point in one.curve)
-            found.append(replace(one, curve=curve))
-        return found, {one.learner.name for one in tuned} - names
+            rows = [Fold(*(p.for_learner(one.learner) for p in fold)) for fold in folds]
+            given: Any = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+            whole = over_folds(one, rows, metric, **given)
+            curve = tuple(point._replace(outcome=None) for point in whole.curve)
+            found.append(replace(whole, curve=curve))
+        return found
 
     def _finish(
         self,
@@ -639,18 +636,15 @@ class Experiment:
 
 
 def _ordered(rows: Sequence[LeaderboardRow], metric: Metric) -> tuple[LeaderboardRow, ...]:
-    """Best first, those that know one fold only behind; ties keep the order of the registry."""
-    return tuple(sorted(rows, key=lambda row: (row.one_fold, -metric.gain(row.held_out))))
+    """Best first; ties keep the order of the registry."""
+    return tuple(sorted(rows, key=lambda row: -metric.gain(row.held_out)))
 
 
 def _by_folds(folds: Sequence[Fold], task: Task) -> tuple[str, ...]:
     if len(folds) == 1:
         return ()
     rows = f"train and held-out {task.units}"
-    return (
-        f"Settings: by {len(folds)} folds of the {rows}, the test {task.units} apart; learners "
-        "behind on the first by more than the noise know only that one.",
-    )
+    return (f"Settings: by {len(folds)} folds of the {rows}, the test {task.units} apart.",)
 
 
 def _left_out(inputs: Inputs) -> tuple[str, ...]:

@@ -110,8 +110,6 @@ class LeaderboardRow:
         Settings tried.
     reference : bool
         Whether it is there to compare with only, and never champion.
-    one_fold : bool
-        Whether its score is that of the first fold, where others have all of them.
     """
 
     learner: str
@@ -132,7 +130,6 @@ class LeaderboardRow:
     settings: tuple[Any, ...] = field(default=(), repr=False)
     n_settings: int = 1
     reference: bool = False
-    one_fold: bool = False
 
     def cells(self) -> tuple[str, ...]:
         """Return the row as text, in the order of `HEADINGS`."""
