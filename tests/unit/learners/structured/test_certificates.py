@@ -69,7 +69,14 @@ def test_solvers_of_the_elastic_net_agree(ratio, C):
     """Attributes with equal columns share a weight: every one of them has its part of it."""
     X, y = sentences(60)
     X = [[{**token, "again": token["word"]} for token in tokens] for tokens in X]
-    options = {"penalty": "elasticnet", "l1_ratio": ratio, "C": C, "tol": 1e-8, "max_iter": 5000}
+    options = {
+        "penalty": "elasticnet",
+        "l1_ratio": ratio,
+        "C": C,
+        "tol": 1e-8,
+        "max_iter": 5000,
+        "random_state": 0,
+    }
     dual, owlqn = (CRF(solver=s, **options).fit(X, y) for s in ("dual", "owlqn"))
     assert dual.solution_.stopped is owlqn.solution_.stopped is StopReason.CONVERGED
     assert dual.solution_.objective == pytest.approx(owlqn.solution_.objective, rel=2e-8)
