@@ -121,7 +121,9 @@ def test_the_map_comes_from_the_fit_before_the_last():
     scale = np.abs(X).max(axis=0)
     np.testing.assert_allclose(result.model[0].max_abs_, scale)
     last = LogisticRegression(C=C).fit(X / scale, y)
-    np.testing.assert_allclose(result.model[-1].estimator_.coef_, last.coef_, atol=0.02)
+    found = result.model[-1].estimator_
+    # Fits of a comparison stop at a tolerance of their own.
+    assert found.solution_.objective == pytest.approx(last.solution_.objective, rel=found.tol)
     again = Calibrated(last).calibrate(X / scale, y)
     assert again.temperature_ != pytest.approx(expected.temperature_, rel=0.01)
 

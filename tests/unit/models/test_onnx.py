@@ -15,7 +15,7 @@ from separatrix.learners.linear import LogisticRegression
 from separatrix.models import to_onnx
 from separatrix.models.export.features import add_steps
 from separatrix.models.export.graph import Graph
-from separatrix.registry import names
+from separatrix.registry import LEARNERS, names
 
 onnxruntime = pytest.importorskip("onnxruntime")
 WORDS = [
@@ -89,21 +89,14 @@ def feeds_of(X):
 
 #: Without operators, or (the last) slow to tune; radial functions stand before others below.
 REFUSED = {
-    *("prior_sampling", "voted_perceptron", "many_class", "joint_features"),
-    "radial_regression",
+    *("prior_sampling", "voted_perceptron", "radial_regression"),
+    *(entry.name for entry in LEARNERS if entry.many),
 }
 LEARNED = [
     (task, learner)
     for task in ("binary", "multiclass", "regression")
     for learner in names(task)
-    if learner
-    not in (
-        "prior_sampling",
-        "voted_perceptron",
-        "many_class",
-        "joint_features",
-        "radial_regression",
-    )
+    if learner not in REFUSED
 ]
 
 

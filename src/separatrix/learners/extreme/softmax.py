@@ -19,6 +19,7 @@ from separatrix.validation import (
     check_given,
     check_positive,
     encode_labels,
+    float_type,
     is_sparse,
     number_of_threads,
     refuse_dask,
@@ -228,7 +229,7 @@ class SampledSoftmax(LabelRanking):
         ndarray of shape (n,) or (n, K)
             The highest score wins.
         """
-        scores = np.concatenate(list(self._blocks(X)))
+        scores = np.concatenate(list(self._blocks(X))).astype(float_type(X), copy=False)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _ranked(self, X: Any, n: int) -> Ranked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from separatrix.explanation import Explanation
+from separatrix.features.tables.scorecard import Card, Scorecard
 from separatrix.metrics import Metric
 from separatrix.report import Content, DataSummary, LeaderboardRow
 from separatrix.report.parts import (
@@ -19,6 +20,7 @@ from separatrix.report.parts import (
     Mistake,
     Mistakes,
     Profile,
+    ScorecardPart,
     Weights,
 )
 from tests.unit.report.contents.shared import class_report
@@ -55,6 +57,23 @@ def spam() -> Content:
             ),
             Costs(
                 (script, "ham"), (script, "ham", "reject"), np.array([[0, 1, 0.2], [10, 0, 0.2]])
+            ),
+            ScorecardPart(
+                Scorecard(
+                    (script,),
+                    np.array([-0.5]),
+                    (
+                        Card(script, (script, "(missing)"), np.array([[0.25], [-1.5]])),
+                        Card(
+                            "length",
+                            ("up to 20", "above 20"),
+                            np.array([[0.1], [-0.1]]),
+                            np.array([0.0, 20.0, 20.0, 160.0]),
+                            np.array([[0.1], [0.1], [-0.1], [-0.1]]),
+                        ),
+                    ),
+                    ("message",),
+                )
             ),
             Weights(
                 "naive_bayes",
