@@ -34,8 +34,8 @@ def read_pictures(path: Path, name: str, target: Any) -> Dataset | None:
     target : str or None
         The folder of label images; "auto": one of the usual names. None: they are not wanted.
     """
-    if _pictures(path):
-        found = _pictures(path)
+    found = _pictures(path)
+    if found:
         return Dataset("images", _all(found.values()), source=name, format="pictures")
     folders = {one.name: _pictures(one) for one in sorted(path.iterdir()) if one.is_dir()}
     folders = {one: held for one, held in folders.items() if held}
